@@ -14,15 +14,21 @@ use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::scheduler::{Circumstances, Outcome, Profile, Scheduler};
 use serde_json::json;
 
+use super::stored::through_the_store;
 use crate::artifacts::repository;
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read};
 
-/// Decides a binding offline and live, and compares everything that both have. Returns true if it was scheduled.
+/// Decides a binding offline, and live as the store has it, and compares everything that both have. Returns true if it was scheduled.
 #[track_caller]
 fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> bool {
     let mut offline = Scheduler::new(Arc::clone(profile)).explaining(true);
     let offline = offline.schedule(binding, fleet);
+    let (object, _) = through_the_store(&json!(binding.object));
+    let binding = &Binding {
+        object: Box::new(object),
+        ..binding.clone()
+    };
     let plan = Arc::new(profile.plan(&PlanInput::new(binding)));
     // Live, nothing is held.
     let ledger = Ledger::default().keeping_models_apart();

@@ -10,6 +10,7 @@ mod explanations;
 mod holding;
 mod shadow;
 mod simulation;
+mod stored;
 mod tables;
 
 use std::collections::BTreeMap;

@@ -174,6 +174,23 @@ impl Simulation {
         self.observe(Change::ListEnds(kind));
     }
 
+    /// Has the watch, and then a list, name a version of a binding that cannot be read.
+    pub(super) fn break_binding(&mut self, name: &str) {
+        let mut broken = self.bindings[name].clone();
+        broken["spec"]["replicas"] = json!("three");
+        let error = Object::read(Kind::Binding, fetched(&broken)).expect_err("it is not a binding");
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("ResourceBinding `default/{name}` cannot be read: "))
+        );
+        let unreadable = || Change::Unreadable(Kind::Binding, error.key.clone());
+        self.observe(unreadable());
+        self.observe(Change::ListBegins(Kind::Binding));
+        self.observe(unreadable());
+        self.observe(Change::ListEnds(Kind::Binding));
+    }
+
     /// Creates a binding, and lets the scheduler act.
     pub(super) fn create(&mut self, name: &str, specification: Value) {
         let binding = new_binding(name, &specification, &json!({}));
@@ -434,7 +451,7 @@ impl Simulation {
 
     fn write(&mut self, job: &WriteJob) -> Written {
         let mut written = Written {
-            generation: Some(job.base.metadata.generation),
+            generation: Some(job.decided().metadata.generation),
             ..Written::default()
         };
         if !self.failures.is_empty() {
@@ -448,7 +465,8 @@ impl Simulation {
                 .unwrap_or_default()
                 .to_owned();
             assert_eq!(
-                version, job.base.metadata.resource_version,
+                version,
+                job.decided().metadata.resource_version,
                 "decided from an old version"
             );
             let mut body = specification_patch(job, patch, &version);
@@ -464,8 +482,9 @@ impl Simulation {
         }
         let binding = &self.bindings[name];
         let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
-        let uid = &job.base.metadata.uid;
-        if let Some(body) = status_patch(uid, "", generation, &binding["status"], &job.status) {
+        let uid = &job.decided().metadata.uid;
+        let status = fetched(binding).status().expect("a status");
+        if let Some(body) = status_patch(uid, "", generation, &status, &job.status) {
             self.apply(name, &json!({"status": body["status"]}));
             self.echo(name);
             self.writes.entry(name.clone()).or_default().1 += 1;

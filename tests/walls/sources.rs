@@ -77,6 +77,40 @@ fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
     );
 }
 
+/// A change of a cluster looks at every binding, and a burst at each of them several times.
+#[test]
+fn a_stored_binding_is_neither_parsed_nor_serialised() {
+    let folder = "host/controller/src";
+    let mut sources = files(&[&format!("{folder}/engine"), &format!("{folder}/store")], &[".rs"]);
+    assert!(sources.len() > 15, "the engine and the store were not found");
+    let exceptions = [
+        // Each placement, once for all bindings that have it.
+        "store/shared.rs",
+        // An applied placement whose text is not that of the placement.
+        "engine/candidate.rs",
+        // The configuration of a profile.
+        "engine/mod.rs",
+    ];
+    sources.retain(|file| !exceptions.iter().any(|exception| file.path.ends_with(exception)));
+    for file in &mut sources {
+        let tests = file.text.find("#[cfg(test)]").unwrap_or(file.text.len());
+        file.text.truncate(tests);
+    }
+    check_none(
+        places(
+            &sources,
+            &[
+                "from_json(",
+                "from_str(",
+                "from_value(",
+                "serde_json::from_",
+                "serde_json::to_",
+            ],
+        ),
+        "bindings are parsed where they are watched, and serialised where they are written",
+    );
+}
+
 #[test]
 fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);

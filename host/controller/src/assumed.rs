@@ -67,7 +67,7 @@ impl AssumedResults {
             return;
         };
         result.clusters.retain(|target| {
-            let entry = aggregated.iter().find(|entry| entry.cluster == target.cluster);
+            let entry = aggregated.iter().find(|entry| *entry.cluster == *target.cluster);
             !entry.is_some_and(|entry| entry.health == Health::Healthy && Some(entry.fingerprint) != target.fingerprint)
         });
         if result.clusters.is_empty() {
@@ -110,7 +110,7 @@ impl AssumedResults {
 }
 
 fn fingerprint(aggregated: &[AggregatedStatus], cluster: &str) -> Option<u64> {
-    let entry = aggregated.iter().find(|entry| entry.cluster == cluster);
+    let entry = aggregated.iter().find(|entry| *entry.cluster == *cluster);
     entry.map(|entry| entry.fingerprint)
 }
 
@@ -134,7 +134,7 @@ mod tests {
             ..TargetCluster::default()
         };
         let status = |fingerprint| AggregatedStatus {
-            cluster: "a".to_owned(),
+            cluster: "a".into(),
             health: Health::Healthy,
             applied: true,
             replicas: Some(3),

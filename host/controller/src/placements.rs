@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, ResourceBinding, TargetCluster, WorkloadAffinityGroups};
+use divvy_karmada::api::{BindingScope, TargetCluster, WorkloadAffinityGroups};
 use divvy_scheduler::placements::{Placements, Targets, targets_of};
 
 use crate::objects::BindingKey;
@@ -15,11 +15,14 @@ use crate::objects::BindingKey;
 /// A binding on the control plane: its groups, if it is in any, and its clusters.
 pub type Observed = Option<(WorkloadAffinityGroups, Targets)>;
 
-/// Reads the part of a binding that its peers see.
-pub fn read_placement(binding: &ResourceBinding) -> Observed {
-    let groups = binding.spec.workload_affinity_groups.as_ref();
-    let groups = groups.filter(|groups| !groups.is_empty() && binding.scope() == BindingScope::Namespaced)?;
-    Some((groups.clone(), targets_of(&binding.spec.clusters)))
+/// The part of a binding that its peers see. `clusters` is called only if it is in a group.
+pub fn read_placement(
+    key: &BindingKey,
+    groups: Option<&WorkloadAffinityGroups>,
+    clusters: impl FnOnce() -> Vec<TargetCluster>,
+) -> Observed {
+    let groups = groups.filter(|groups| !groups.is_empty() && key.scope == BindingScope::Namespaced)?;
+    Some((groups.clone(), targets_of(&clusters())))
 }
 
 /// The placements of a live control plane.

@@ -27,6 +27,8 @@ pub enum Change {
     ListEnds(Kind),
     /// An object that is new or changed.
     Applied(Kind, Object),
+    /// An object that a list or the watch names, and whose new version cannot be read. The version before stays.
+    Unreadable(Kind, ObjectKey),
     /// An object that is gone.
     Deleted(Kind, ObjectKey),
 }
@@ -71,9 +73,9 @@ pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, outage: Ou
         }
         let change = match event {
             Ok(Event::Init) => Some(Change::ListBegins(kind)),
-            Ok(Event::InitApply(fetched)) => read(kind, fetched).map(|object| Change::Listed(kind, object)),
+            Ok(Event::InitApply(fetched)) => Some(read(kind, fetched, Change::Listed)),
             Ok(Event::InitDone) => Some(Change::ListEnds(kind)),
-            Ok(Event::Apply(fetched)) => read(kind, fetched).map(|object| Change::Applied(kind, object)),
+            Ok(Event::Apply(fetched)) => Some(read(kind, fetched, Change::Applied)),
             Ok(Event::Delete(fetched)) => Some(Change::Deleted(kind, fetched.key())),
             Err(error) => {
                 let (since, last_wait) = resumed;
@@ -148,13 +150,13 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Reads an object; one that cannot be read is reported and left out.
-fn read(kind: Kind, fetched: Fetched) -> Option<Object> {
+/// Reads an object; a version that cannot be read is reported and left out.
+fn read(kind: Kind, fetched: Fetched, change: impl FnOnce(Kind, Object) -> Change) -> Change {
     match Object::read(kind, fetched) {
-        Ok(object) => Some(object),
+        Ok(object) => change(kind, object),
         Err(error) => {
             tracing::error!(%error, "object left out");
-            None
+            Change::Unreadable(kind, error.key)
         }
     }
 }

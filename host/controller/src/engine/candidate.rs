@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts};
 use serde_json::Value;
 
 use super::{Announcement, Engine, News};
 use crate::decide::APPLIED_POLICY;
 use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
-use crate::objects::{BindingKey, Fetched};
+use crate::objects::BindingKey;
 use crate::store::{Record, SharedPlacement};
 use crate::write::SpecificationPatch;
 
 /// A binding that was taken out of the queue, with everything that its decision reads.
 pub(super) struct Candidate {
     pub(super) key: Arc<BindingKey>,
-    /// The binding, without its placement and without the annotation of the applied placement.
-    pub(super) binding: ResourceBinding,
+    /// The binding as plugins see it: with its placement, if that can be read, and with the request in force, but without the
+    /// annotation of the applied placement. Its decision, the trial of a new profile and its write share it.
+    pub(super) binding: Arc<Binding>,
     pub(super) placement: Arc<SharedPlacement>,
     pub(super) applied_placement: Option<Arc<str>>,
     pub(super) policy: Option<Arc<PolicyFacts>>,
@@ -31,37 +32,42 @@ pub(super) struct Candidate {
 impl Candidate {
     pub(super) fn new(key: &Arc<BindingKey>, record: &Record, engine: &Engine) -> Option<Self> {
         let placement = Arc::clone(record.placement.as_ref()?);
-        let binding = record.binding()?;
-        let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
-        let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
-        let applied = AppliedPolicy::read(text, &binding.spec.clusters);
+        let object = record.binding(key);
+        let policy = engine.policies.of(&object.metadata).ok().flatten().cloned();
+        let text = object.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
+        let applied = AppliedPolicy::read(text, &object.spec.clusters);
         let awaited = Awaited {
-            workload_version: &binding.spec.resource.resource_version,
+            workload_version: &object.spec.resource.resource_version,
             was_scheduled: record.applied_placement.is_some(),
-            has_changed: binding.status.scheduler_observed_generation != record.generation,
+            has_changed: object.status.scheduler_observed_generation != record.generation,
+        };
+        let request = request_in_force(policy.as_deref(), applied.as_ref(), awaited);
+        let binding = Binding {
+            object: Box::new(object),
+            policy: request.facts(policy.as_ref()),
+            ..Binding::default()
         };
         Some(Self {
             key: Arc::clone(key),
-            request: request_in_force(policy.as_deref(), applied.as_ref(), awaited),
+            binding: Arc::new(binding),
+            request,
             placement,
             applied_placement: record.applied_placement.clone(),
             policy,
             applied,
             is_reschedule_pending: record.is_reschedule_pending,
             is_moved_by_clusters: record.is_moved_by_clusters,
-            binding,
         })
     }
 
-    /// The binding as plugins see it: with its placement and the request in force.
-    pub(super) fn for_plugins(&self, placement: &Arc<Placement>) -> Binding {
-        let mut object = self.binding.clone();
-        object.spec.placement = Some(Arc::clone(placement));
-        Binding {
-            object: Box::new(object),
-            policy: self.request.facts(self.policy.as_ref()),
-            ..Binding::default()
-        }
+    /// The binding in Karmada's type.
+    pub(super) fn object(&self) -> &ResourceBinding {
+        &self.binding.object
+    }
+
+    /// The clusters of the last result.
+    pub(super) fn last(&self) -> &[TargetCluster] {
+        &self.object().spec.clusters
     }
 
     /// The patch of the specification for a result; `None` if nothing has to change.
@@ -72,19 +78,20 @@ impl Candidate {
         affinity: &str,
         valid_until: Option<i64>,
     ) -> Option<SpecificationPatch> {
-        let workload_version = &self.binding.spec.resource.resource_version;
+        let ResourceBinding { metadata, spec, .. } = self.object();
+        let workload_version = &spec.resource.resource_version;
         let applied = AppliedPolicy {
             policy: self.request.clone(),
-            binding: Request::of_annotations(&self.binding.metadata.annotations),
+            binding: Request::of_annotations(&metadata.annotations),
             workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
             valid_until,
             result: String::new(),
         };
         // The result is hashed as it will be read back.
-        let shown = if is_same { &self.binding.spec.clusters } else { result };
+        let shown = if is_same { &spec.clusters } else { result };
         let applied = applied.write(shown);
-        let current = self.binding.metadata.annotations.get(APPLIED_POLICY);
+        let current = metadata.annotations.get(APPLIED_POLICY);
         let text = &self.placement.text;
         let is_applied = self
             .applied_placement
@@ -98,16 +105,11 @@ impl Candidate {
         (patch != SpecificationPatch::default()).then_some(patch)
     }
 
-    /// The object as it is written from: its metadata and status.
-    pub(super) fn base(&self) -> Fetched {
-        Fetched::new(self.binding.metadata.clone(), &self.binding.status)
-    }
-
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {
         Announcement {
             key: Arc::clone(&self.key),
-            uid: self.binding.metadata.uid.clone(),
-            resource: self.binding.spec.resource.clone(),
+            uid: self.object().metadata.uid.clone(),
+            resource: self.object().spec.resource.clone(),
             news,
             message,
         }

@@ -94,7 +94,7 @@ impl Engine {
     /// True if the newest version of a binding that is known has this result.
     fn has_result(&self, key: &BindingKey, placed: Option<&[TargetCluster]>) -> bool {
         let record = self.bindings.get(key);
-        placed.is_some_and(|placed| record.is_some_and(|record| record.targets() == placed))
+        placed.is_some_and(|placed| record.is_some_and(|record| record.clusters.are(placed)))
     }
 
     /// Stores the binding as the API server answered, so that the watch need not repeat it first. One that has been deleted
@@ -153,13 +153,11 @@ impl Engine {
                 .or_default()
                 .insert(Arc::clone(key));
         }
-        if let Some(record) = self.bindings.get(key)
-            && let Some(binding) = record.binding()
-        {
+        if let Some(record) = self.bindings.get(key) {
             self.announcements.push(super::Announcement {
                 key: Arc::clone(key),
-                uid: binding.metadata.uid,
-                resource: binding.spec.resource,
+                uid: (*record.uid).to_owned(),
+                resource: record.resource(),
                 news: News::Failed,
                 message,
             });

@@ -22,12 +22,12 @@ const REMEMBERED_MAX: usize = 64;
 /// The last bindings that were decided, as plugins saw them.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    decisions: VecDeque<(Binding, bool, i64)>,
+    decisions: VecDeque<(Arc<Binding>, bool, i64)>,
 }
 
 impl Recent {
     /// Remembers a decision: the binding, true if it was divided from scratch, and its time in milliseconds since 1970.
-    pub(super) fn push(&mut self, binding: Binding, fresh: bool, time: i64) {
+    pub(super) fn push(&mut self, binding: Arc<Binding>, fresh: bool, time: i64) {
         if self.decisions.len() >= REMEMBERED_MAX {
             self.decisions.pop_front();
         }

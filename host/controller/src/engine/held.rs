@@ -70,19 +70,17 @@ impl Engine {
     /// Takes in a result that may differ from the one before, whoever wrote it: its growth is held, and what it has no longer is
     /// released.
     pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
-        let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
-            return;
-        };
-        let targets = &binding.spec.clusters;
-        if targets == before && !self.holdings.holds(key) {
+        let Some(record) = self.bindings.get(key) else { return };
+        let is_same = record.clusters.are(before);
+        if is_same && !self.holdings.holds(key) {
             return;
         }
-        let footprint = Footprint::new(&binding.spec);
-        if targets != before {
+        let (targets, footprint) = (record.clusters.targets(), record.footprint());
+        if !is_same {
             self.forget_guess(key);
-            self.hold(key, targets, before, &footprint, moment);
+            self.hold(key, &targets, before, &footprint, moment);
         }
-        if self.holdings.shrink(key, targets, &footprint) {
+        if self.holdings.shrink(key, &targets, &footprint) {
             self.wake_for(Cause::Capacity, moment.instant);
         }
     }
@@ -95,22 +93,18 @@ impl Engine {
             return;
         }
         let Some(record) = self.bindings.get(key) else { return };
-        let Some(binding) = record.binding() else { return };
-        let scheduled = binding
-            .status
-            .last_scheduled_time
-            .map(|at| moment.wall.seconds() - at.seconds());
+        let scheduled = record.answered.map(|at| moment.wall.seconds() - at.seconds());
         // A time that lies ahead is one of another clock, and now.
         let Some(age) = scheduled.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0))) else {
             return;
         };
         let result = NewResult {
-            targets: &binding.spec.clusters,
+            targets: &record.clusters.targets(),
             last: &[],
             aggregated: &record.aggregated,
-            footprint: &Footprint::new(&binding.spec),
+            footprint: &record.footprint(),
             since: moment.instant.checked_sub(age).unwrap_or(moment.instant),
-            began: binding.status.last_scheduled_time.unwrap_or(moment.wall),
+            began: record.answered.unwrap_or(moment.wall),
         };
         self.holdings.restore(key, &result, age);
     }

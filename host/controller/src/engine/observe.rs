@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
+use divvy_karmada::api::{BindingScope, Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
 
+use super::peers::observed;
 use super::{Engine, Moment, scope_of};
 use crate::condition::{Cause, Retry};
 use crate::decide::affinity::{ClusterProperties, concerns, selects};
@@ -15,9 +16,9 @@ use crate::holdings::Usage;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
-use crate::placements::{LivePlacements, read_placement};
+use crate::placements::LivePlacements;
 use crate::serve::Unconfirmed;
-use crate::store::{ClusterChange, Record};
+use crate::store::{ClusterChange, PolicyKey, Record};
 use crate::watch::Change;
 
 /// Time between two looks at what only time changes.
@@ -30,6 +31,7 @@ impl Engine {
             Change::ListBegins(kind) => self.list_begins(kind),
             Change::Listed(_, object) => self.applied(object, true, moment),
             Change::Applied(_, object) => self.applied(object, false, moment),
+            Change::Unreadable(kind, key) => self.unreadable(kind, &key),
             Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
             Change::ListEnds(kind) => self.list_ends(kind, moment),
         }
@@ -116,17 +118,12 @@ impl Engine {
         self.change_placements(moment.instant, LivePlacements::take_back_all);
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
-        for key in &keys {
-            if let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) {
-                named.extend(record.targets().iter().map(|target| target.name.clone()));
-            }
+        for (_, record) in self.bindings.iter().filter(|(_, record)| record.is_ours) {
+            named.extend(record.clusters.names());
         }
         let clusters = &self.clusters;
-        self.guard.started(
-            named.iter().map(String::as_str),
-            |name| clusters.contains(name),
-            moment.instant,
-        );
+        self.guard
+            .started(named, |name| clusters.contains(name), moment.instant);
         if self.guard.is_on() {
             self.report_missing();
         }
@@ -192,25 +189,26 @@ impl Engine {
         }
     }
 
-    fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {
+    /// Keeps the version before of an object that a list names: it is not gone.
+    fn unreadable(&mut self, kind: Kind, key: &ObjectKey) {
         match kind {
-            Kind::Binding | Kind::ClusterBinding => {
-                if let Some(scope) = scope_of(kind) {
-                    let key = BindingKey {
-                        scope,
-                        namespace: key.namespace.clone(),
-                        name: key.name.clone(),
-                    };
-                    self.binding_gone(&Arc::new(key), moment.instant);
-                }
-            }
+            Kind::Binding => self.bindings.mark_listed(&binding_key(BindingScope::Namespaced, key)),
+            Kind::ClusterBinding => self.bindings.mark_listed(&binding_key(BindingScope::Cluster, key)),
+            Kind::Cluster => self.clusters.mark_listed(&key.name),
+            Kind::Policy => self.policies.mark_listed(&policy_key(PolicyScope::Namespaced, key)),
+            Kind::ClusterPolicy => self.policies.mark_listed(&policy_key(PolicyScope::Cluster, key)),
+            Kind::Quota => {}
+        }
+    }
+
+    fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {
+        let gone = |scope| Arc::new(binding_key(scope, key));
+        match kind {
+            Kind::Binding => self.binding_gone(&gone(BindingScope::Namespaced), moment.instant),
+            Kind::ClusterBinding => self.binding_gone(&gone(BindingScope::Cluster), moment.instant),
             Kind::Cluster => self.cluster_gone(&key.name, moment.instant),
-            Kind::Policy => self
-                .policies
-                .remove(&(PolicyScope::Namespaced, key.namespace.clone(), key.name.clone())),
-            Kind::ClusterPolicy => self
-                .policies
-                .remove(&(PolicyScope::Cluster, String::new(), key.name.clone())),
+            Kind::Policy => self.policies.remove(&policy_key(PolicyScope::Namespaced, key)),
+            Kind::ClusterPolicy => self.policies.remove(&policy_key(PolicyScope::Cluster, key)),
             Kind::Quota => self.quota_changed(&key.namespace, moment.instant),
         }
     }
@@ -218,8 +216,7 @@ impl Engine {
     /// Stores a version of a binding, and wakes it if its specification, its labels or its annotations changed.
     pub(super) fn binding_applied(&mut self, document: BindingDocument, is_listed: bool, moment: &Moment) {
         let ours = is_ours(&document.object, self.active.profile.scheduler_name());
-        let placement = self.placements.is_some().then(|| read_placement(&document.object));
-        let before = self.bindings.get(&document.key()).map(Record::targets);
+        let before = self.bindings.get(&document.key()).map(|record| record.clusters.clone());
         let (key, change) = self.bindings.upsert(document, ours, is_listed);
         if change.is_stale {
             return;
@@ -232,14 +229,19 @@ impl Engine {
         }
         // While a binding is being written, its targets are compared once the outcome is known.
         if !self.in_flight.contains_key(&key) {
-            match before.filter(|_| !change.is_new) {
-                Some(before) if !is_listed => self.targets_changed(&key, &before, moment),
-                Some(before) if self.bindings.get(&key).is_some_and(|record| record.targets() == before) => {}
+            let before = before.filter(|_| !change.is_new);
+            let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
+            match before {
+                Some(_) if is_same && (is_listed || !self.holdings.holds(&key)) => {}
+                Some(before) if !is_listed => self.targets_changed(&key, &before.targets(), moment),
                 _ => self.targets_found(&key, moment),
             }
         }
         // Bindings of other schedulers are peers as well.
-        if let Some(placement) = placement {
+        if self.placements.is_some()
+            && let Some(record) = self.bindings.get(&key)
+        {
+            let placement = observed(&key, record);
             self.change_placements(moment.instant, |placements| placements.observe(&key, placement));
         }
         if !ours {
@@ -333,7 +335,7 @@ impl Engine {
         let reschedules = self.active.when_clusters_change == WhenClustersChange::Reschedule;
         let is_woken = |record: &Record| {
             let follows = (reschedules || record.follows_clusters) && is_concerned(record, sides);
-            follows || change.deletion_began && record.targets().iter().any(|target| target.name == name)
+            follows || change.deletion_began && record.clusters.contains(name)
         };
         // A result that is being written may name the cluster, too.
         let is_placed_there = |key: &BindingKey| {
@@ -413,6 +415,18 @@ impl Engine {
             }
         }
     }
+}
+
+fn binding_key(scope: BindingScope, key: &ObjectKey) -> BindingKey {
+    BindingKey {
+        scope,
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    }
+}
+
+fn policy_key(scope: PolicyScope, key: &ObjectKey) -> PolicyKey {
+    (scope, key.namespace.clone(), key.name.clone())
 }
 
 /// True if any side of a cluster's change is in a binding's affinity.

@@ -11,7 +11,8 @@ use super::Engine;
 use super::shadow::Shadow;
 use crate::condition::Cause;
 use crate::objects::BindingKey;
-use crate::placements::{LivePlacements, read_placement};
+use crate::placements::{LivePlacements, Observed, read_placement};
+use crate::store::Record;
 
 impl Engine {
     /// The peers that plugins see; `None` if no plugin needs them.
@@ -23,10 +24,8 @@ impl Engine {
     /// Begins to keep placements: those of the bindings as they are stored, and as the decisions in flight will leave them.
     pub(super) fn index_placements(&mut self) {
         let mut placements = LivePlacements::default();
-        for (key, record) in self.bindings.iter().filter(|(_, record)| record.may_be_grouped()) {
-            if let Some(binding) = record.binding() {
-                placements.observe(key, read_placement(&binding));
-            }
+        for (key, record) in self.bindings.iter().filter(|(_, record)| record.groups().is_some()) {
+            placements.observe(key, observed(key, record));
         }
         let written = self.in_flight.iter();
         let written = written.filter_map(|(key, in_flight)| Some((key, in_flight.placed.as_deref()?)));
@@ -63,4 +62,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// The part of a stored binding that its peers see.
+pub(super) fn observed(key: &BindingKey, record: &Record) -> Observed {
+    read_placement(key, record.groups(), || record.clusters.targets())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use divvy_estimator::AssumedWorkload;
-use divvy_karmada::api::{Component, Placement, ResourceBinding};
+use divvy_karmada::api::{Component, Placement};
 
 use super::Engine;
 use super::candidate::Candidate;
@@ -24,7 +24,7 @@ impl Engine {
             return None;
         }
         let in_sets = self.active.profile.plan_options().component_sets;
-        let request = request(&candidate.binding, in_sets)?;
+        let request = request(candidate.object(), in_sets)?;
         // Answers to other requirements are of no use: the binding changed meanwhile.
         if answers.is_some_and(|answers| answers.request == request) {
             return None;
@@ -55,12 +55,10 @@ impl Engine {
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
         for (key, cluster, held) in self.assumed.pods() {
-            let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
-                continue;
-            };
+            let Some(record) = self.bindings.get(key) else { continue };
             let components: Vec<Component> = held
                 .into_iter()
-                .map(|(template, pods)| held_component(&binding, template, pods))
+                .map(|(template, pods)| record.component(template, i32::try_from(pods).unwrap_or(i32::MAX)))
                 .collect();
             match AssumedWorkload::new(&key.namespace, &components) {
                 Ok(workload) => assumed.entry(cluster).or_default().push(workload),
@@ -68,23 +66,5 @@ impl Engine {
             }
         }
         assumed
-    }
-}
-
-/// Pods of one template as a component. A resource with a single template has its own name there, as in Karmada.
-fn held_component(binding: &ResourceBinding, template: &str, pods: i64) -> Component {
-    let specification = &binding.spec;
-    let known = specification.components.iter().find(|known| known.name == template);
-    let (name, requirements) = match known {
-        Some(known) => (&known.name, known.replica_requirements.as_ref()),
-        None => (
-            &specification.resource.name,
-            specification.replica_requirements.as_deref(),
-        ),
-    };
-    Component {
-        name: name.clone(),
-        replicas: i32::try_from(pods).unwrap_or(i32::MAX),
-        replica_requirements: requirements.cloned(),
     }
 }

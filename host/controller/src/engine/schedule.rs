@@ -79,7 +79,7 @@ impl Engine {
             return None;
         };
         // The policy of a binding that another controller manages is not about to become known: it has none.
-        let metadata = &candidate.binding.metadata;
+        let metadata = &candidate.object().metadata;
         let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
         if is_awaited && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
             self.queue.postpone(key, POLICY_WAIT, moment.instant);
@@ -92,12 +92,12 @@ impl Engine {
                 return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
             }
         };
-        if let Some(failure) = self.unenforced(&candidate.binding, placement) {
+        if let Some(failure) = self.unenforced(candidate.object(), placement) {
             return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
         }
-        let own = Request::of_annotations(&candidate.binding.metadata.annotations);
+        let own = Request::of_annotations(&metadata.annotations);
         let standing = Standing {
-            binding: &candidate.binding,
+            binding: candidate.object(),
             placement,
             placement_text: &candidate.placement.text,
             applied_placement: candidate.applied_placement.as_deref(),
@@ -138,23 +138,23 @@ impl Engine {
         answers: Option<&Answers>,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        let binding = candidate.for_plugins(placement);
+        let binding = &*candidate.binding;
         let detail = if self.clusters.len() <= EXPLAINED_CLUSTERS {
             Some(Detail::Full)
         } else {
             // Plugins give a reason for each cluster. In a burst over many, time goes to decisions first.
             (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
         };
-        let peers = self.peers(&binding);
+        let peers = self.peers(binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         self.stray_rows
             .report(&self.active.profile, &snapshot, self.cluster_sets);
         let current = answers.map(|answers| Current::new(answers, &self.takings));
         let untaken = answers.map(Current::untaken);
         let is_empty = self.holdings.is_empty() && self.takings.is_empty();
-        let last = &candidate.binding.spec.clusters;
+        let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
-        let plan = Arc::new(self.active.profile.plan(&PlanInput::new(&binding)));
+        let plan = Arc::new(self.active.profile.plan(&PlanInput::new(binding)));
         let circumstances = Circumstances {
             profile: &self.active.profile,
             fleet: &snapshot,
@@ -165,7 +165,7 @@ impl Engine {
             peers: peers.as_ref(),
             detail,
         };
-        let decision = LiveDecision::make(&mut self.cycle, &binding, &plan, &circumstances);
+        let decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
         // In shadow mode, the other scheduler may have decided without what is held here.
         let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
         let unheld = is_compared.then(|| {
@@ -175,14 +175,17 @@ impl Engine {
                 detail: None,
                 ..circumstances
             };
-            LiveDecision::make(&mut self.cycle, &binding, &plan, &circumstances)
+            LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances)
         });
         drop(deciding);
         drop(snapshot);
         let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
         self.panel.watchdog.decided();
-        self.recent
-            .push(binding, candidate.is_reschedule_pending, moment.milliseconds);
+        self.recent.push(
+            Arc::clone(&candidate.binding),
+            candidate.is_reschedule_pending,
+            moment.milliseconds,
+        );
         let decided_at = moment.wall.to_string();
         let warnings = decision.warnings();
         let clears = !last.is_empty() && !waits && self.clears(&decision);
@@ -205,7 +208,7 @@ impl Engine {
         if let Some(explanation) = shown {
             self.wait_for_other(
                 &candidate.key,
-                &candidate.binding,
+                candidate.object(),
                 &decision,
                 unheld,
                 explanation,
@@ -272,11 +275,11 @@ impl Engine {
         reason: Reason,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        let last = &candidate.binding.spec.clusters;
+        let last = candidate.last();
         let is_same = is_same_result(last, result);
         let specification =
             candidate.specification(result, is_same, decision.affinity(), decision.decision.valid_until);
-        let request = candidate.binding.spec.reschedule_triggered_at;
+        let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
@@ -298,7 +301,7 @@ impl Engine {
         let message = format!("{SUCCESS_MESSAGE} Result: {}", described(result));
         let in_flight = InFlight {
             taken,
-            last: last.clone(),
+            last: last.to_vec(),
             answers: request,
             placed: (!is_same).then(|| result.to_vec()),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
@@ -316,7 +319,7 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        let last = &candidate.binding.spec.clusters;
+        let last = candidate.last();
         let clears = decision.is_some_and(|decision| self.clears(decision));
         if clears && self.guard.is_on() && takes_away(last, &[]) {
             return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
@@ -325,7 +328,7 @@ impl Engine {
             (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.decision.valid_until),
             _ => None,
         };
-        let cleared = (specification.is_some() && !last.is_empty()).then(|| last.clone());
+        let cleared = (specification.is_some() && !last.is_empty()).then(|| last.to_vec());
         if let Some(cleared) = &cleared {
             let result = described(cleared);
             tracing::warn!(binding = %candidate.key, result, "the result is removed: no cluster fits");
@@ -366,7 +369,7 @@ impl Engine {
         let in_flight = InFlight {
             // Only the removal of a result takes its place away.
             placed: cleared.is_some().then(Vec::new),
-            last: candidate.binding.spec.clusters.clone(),
+            last: candidate.last().to_vec(),
             announcements: vec![candidate.announcement(News::Failed, announced)],
             failure: Some(failure),
             ..InFlight::new(reason, moment)
@@ -396,12 +399,12 @@ impl Engine {
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
         // Nothing is written in shadow mode, so there is no time of a decision of its own either.
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
-        let status = &candidate.binding.status;
+        let status = &candidate.object().status;
         let is_scheduled = status
             .conditions
             .iter()
             .any(|known| known.kind == SCHEDULED && known.status == "True");
-        let request = candidate.binding.spec.reschedule_triggered_at;
+        let request = candidate.object().spec.reschedule_triggered_at;
         // The result that answers a reschedule is written, its time is not.
         let is_unanswered = request > status.last_scheduled_time;
         let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
@@ -418,12 +421,12 @@ impl Engine {
         // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
         let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
         let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
-            true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity, valid_until),
+            true => candidate.specification(candidate.last(), true, &affinity, valid_until),
             false => None,
         };
         let in_flight = InFlight {
             // The result stays, so that nothing of it is held once more when the write has ended.
-            last: candidate.binding.spec.clusters.clone(),
+            last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
         let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
@@ -447,11 +450,10 @@ impl Engine {
             self.queue.done(&candidate.key);
             return None;
         }
-        let base = candidate.base();
-        let metadata = &base.metadata;
+        let ResourceBinding { metadata, status, .. } = candidate.object();
         let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
-        let is_current = specification.is_none()
-            && status_patch(uid, version, metadata.generation, &base.status(), &wanted).is_none();
+        let is_current =
+            specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
         if is_current {
             self.end(&candidate.key, in_flight, moment);
             return None;
@@ -462,7 +464,7 @@ impl Engine {
             span: tracing::Span::current(),
             term,
             key: Arc::clone(&candidate.key),
-            base,
+            base: Arc::clone(&candidate.binding),
             specification,
             status: wanted,
         })

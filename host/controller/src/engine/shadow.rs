@@ -165,11 +165,11 @@ impl Engine {
         let Some(shadow) = &mut self.shadow else { return };
         let Some(record) = self.bindings.get(key) else { return };
         let Some(waiting) = shadow.waiting.get(key) else { return };
-        let Some(binding) = record.binding().filter(|binding| binding.metadata.uid == waiting.uid) else {
+        if *record.uid != *waiting.uid {
             shadow.waiting.remove(key);
             return;
-        };
-        let after = Mark::of(&binding);
+        }
+        let after = Mark::of(&record.binding(key));
         // The result is written first and the status after it. Only with the latter the decision is complete.
         if !after.has_other_status(&waiting.before) {
             return;

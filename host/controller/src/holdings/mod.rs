@@ -237,7 +237,7 @@ impl Holdings {
                 );
             }
         }
-        let entry = result.aggregated.iter().find(|entry| entry.cluster == target.name);
+        let entry = result.aggregated.iter().find(|entry| *entry.cluster == *target.name);
         let taking = Taking {
             key: Arc::clone(key),
             replicas: target.replicas,
@@ -297,7 +297,7 @@ impl Holdings {
     pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
         for (number, clusters) in self.bindings.get(key).into_iter().flatten() {
             for cluster in clusters {
-                let entry = aggregated.iter().find(|entry| *entry.cluster == **cluster);
+                let entry = aggregated.iter().find(|entry| entry.cluster == *cluster);
                 if let Some(taking) = account_of(&mut self.clusters, cluster, *number) {
                     taking.observe(entry, now);
                 }
@@ -542,7 +542,7 @@ fn quantities<'a>(
 /// whole.
 fn shown(target: &TargetCluster, result: &NewResult<'_>) -> Option<TargetCluster> {
     let mut entries = result.aggregated.iter();
-    let entry = entries.find(|entry| entry.cluster == target.name && entry.applied)?;
+    let entry = entries.find(|entry| *entry.cluster == *target.name && entry.applied)?;
     let replicas = entry.replicas.unwrap_or_else(|| i64::from(target.replicas));
     Some(TargetCluster {
         replicas: i32::try_from(replicas).unwrap_or(i32::MAX),

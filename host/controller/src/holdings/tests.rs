@@ -71,7 +71,7 @@ fn fleet(names: &[&str]) -> FleetSnapshot {
 
 fn entry(cluster: &str, replicas: Option<i64>, fingerprint: u64) -> AggregatedStatus {
     AggregatedStatus {
-        cluster: cluster.to_owned(),
+        cluster: cluster.into(),
         health: Health::Unknown,
         applied: true,
         replicas,

@@ -1,10 +1,14 @@
 //! A binding as it is watched: Karmada's object, its placement as text, and the health of what it propagated.
 //!
+//! This is the only place where a binding is parsed. A field that does not have its type makes the whole version unreadable: it is
+//! reported, and the store keeps the version before.
+//!
 //! The placement stays text because the annotation `policy.karmada.io/applied-placement` must repeat it with every
 //! field, those of newer versions of Karmada included, and because thousands of bindings share one placement.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use divvy_karmada::api::{BindingScope, ReadFields, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus};
 use serde::Deserialize;
@@ -27,8 +31,8 @@ pub struct BindingDocument {
 /// State of the resource in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AggregatedStatus {
-    /// Name of the cluster.
-    pub cluster: String,
+    /// Name of the cluster. All bindings in the store share it.
+    pub cluster: Arc<str>,
     /// Health of the resource there.
     pub health: Health,
     /// True if the resource was applied there. It stays true while the resource grows.
@@ -130,7 +134,7 @@ impl AggregatedStatus {
         // A status of another form is that of a kind without replicas.
         let status = status.and_then(|status| serde_json::from_str::<ResourceStatus>(status.get()).ok());
         Ok(Self {
-            cluster: cluster_name,
+            cluster: cluster_name.into(),
             applied: applied.unwrap_or(false),
             replicas: status.and_then(|status| status.replicas.as_i64()),
             health: match health.as_deref() {
@@ -194,6 +198,30 @@ mod tests {
         assert!(read(&json!({"spec": {"replicas": "three"}})).is_err());
     }
 
+    /// None of it is read as if it were not there.
+    #[test]
+    fn a_field_of_another_type_makes_the_binding_unreadable() {
+        for binding in [
+            json!({"spec": []}),
+            json!({"spec": {"clusters": {"a": 1}}}),
+            json!({"spec": {"replicaRequirements": {"resourceRequest": {"cpu": "much"}}}}),
+            json!({"status": {"conditions": "none"}}),
+            json!({"status": {"lastScheduledTime": "yesterday"}}),
+            json!({"status": {"aggregatedStatus": [{"clusterName": 1}]}}),
+        ] {
+            let fetched: Fetched = serde_json::from_str(&binding.to_string()).unwrap();
+            assert!(BindingDocument::read(Kind::Binding, fetched).is_err(), "{binding}");
+        }
+        let fetched = |binding: Value| serde_json::from_str::<Fetched>(&binding.to_string()).unwrap();
+        assert!(fetched(json!({"status": {"conditions": "none"}})).status().is_err());
+        assert!(fetched(json!({"spec": {"clusters": 3}})).clusters().is_err());
+        let empty = fetched(json!({"spec": {"clusters": null}, "status": null}));
+        assert_eq!(
+            (empty.clusters().unwrap(), empty.status().unwrap()),
+            (Vec::new(), ResourceBindingStatus::default())
+        );
+    }
+
     #[test]
     fn a_binding_may_lack_everything() {
         for binding in [json!({}), json!({"metadata": {}, "spec": null, "status": null})] {
@@ -229,10 +257,7 @@ mod tests {
                 .aggregated
         };
         let (before, after) = (states(1), states(2));
-        let healths: Vec<(&str, Health)> = before
-            .iter()
-            .map(|state| (state.cluster.as_str(), state.health))
-            .collect();
+        let healths: Vec<(&str, Health)> = before.iter().map(|state| (&*state.cluster, state.health)).collect();
         assert_eq!(healths, [("a", Health::Healthy), ("b", Health::Unknown)]);
         assert_ne!(before[0], after[0]);
         assert_eq!((&before[1], &before), (&after[1], &states(1)));

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadJson, ResourceBindingStatus};
+use divvy_karmada::api::{
+    Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadJson, ResourceBindingStatus, TargetCluster,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1;
 use kube::Resource;
 use kube::core::DynamicResourceScope;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{Kind, ObjectKey};
 
@@ -84,24 +85,30 @@ impl Resource for Fetched {
 }
 
 impl Fetched {
-    /// An object with this metadata and status, to write from.
-    pub fn new(metadata: ObjectMeta, status: &ResourceBindingStatus) -> Self {
-        Self {
-            metadata,
-            // A status has no key that JSON could not write; without one, the patch repeats what is there.
-            status: to_raw_value(status).ok(),
-            ..Self::default()
+    /// The result of a binding.
+    ///
+    /// # Errors
+    ///
+    /// An error of `serde_json` if the clusters do not have their types.
+    pub fn clusters(&self) -> Result<Vec<TargetCluster>, serde_json::Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Specification {
+            clusters: Option<Vec<TargetCluster>>,
         }
+        let Some(text) = &self.spec else { return Ok(Vec::new()) };
+        let specification: Option<Specification> = serde_json::from_str(text.get())?;
+        Ok(specification.unwrap_or_default().clusters.unwrap_or_default())
     }
 
-    /// The specification as JSON; `null` if there is none.
-    pub fn specification(&self) -> Value {
-        value(self.spec.as_deref())
-    }
-
-    /// The status as JSON; `null` if there is none.
-    pub fn status(&self) -> Value {
-        value(self.status.as_deref())
+    /// The status of a binding.
+    ///
+    /// # Errors
+    ///
+    /// An error of `serde_json` if a field does not have its type. A patch must not be made from a status that was not read: it would
+    /// remove the conditions of other controllers.
+    pub fn status(&self) -> Result<ResourceBindingStatus, serde_json::Error> {
+        typed(self.status.as_deref())
     }
 
     /// Namespace and name.
@@ -139,10 +146,4 @@ impl Fetched {
 /// Reads a text; `None` is the type's default.
 pub(super) fn typed<T: ReadJson + Default>(text: Option<&RawValue>) -> Result<T, serde_json::Error> {
     text.map_or_else(|| Ok(T::default()), |text| T::from_json(text.get()))
-}
-
-fn value(text: Option<&RawValue>) -> Value {
-    // Such a text is JSON.
-    text.and_then(|text| serde_json::from_str(text.get()).ok())
-        .unwrap_or_default()
 }

@@ -82,7 +82,7 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// [`Unreadable`] if a field does not have its type. The caller reports it and treats the object as absent.
+    /// [`Unreadable`] if a field does not have its type. The caller reports it and keeps the version before, if there is one.
     pub fn read(kind: Kind, fetched: Fetched) -> Result<Self, Unreadable> {
         let key = fetched.key();
         let read = match kind {

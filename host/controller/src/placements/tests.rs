@@ -51,7 +51,9 @@ fn sees(placements: &LivePlacements, expected: &[(&str, &[&str])]) {
 
 fn observe(placements: &mut LivePlacements, binding: &Binding) {
     let key = key(&binding.object.metadata.name);
-    placements.observe(&key, read_placement(&binding.object));
+    let spec = &binding.object.spec;
+    let observed = read_placement(&key, spec.workload_affinity_groups.as_ref(), || spec.clusters.clone());
+    placements.observe(&key, observed);
 }
 
 #[test]

@@ -1,64 +1,12 @@
-//! Bindings, each as compact JSON with the columns that are read without parsing it.
-//!
-//! A binding is parsed only when it is decided. Its placement and the applied placement are shared texts, since all
-//! bindings of a policy have the same. Together this is about two kilobytes per binding.
+//! The bindings of a control plane, by their keys.
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, Placement, PolicyScope, ReadJson, ResourceBinding, TargetCluster, Timestamp};
-use divvy_karmada::policy::{Claim, claimed_by};
-use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
+use divvy_karmada::api::BindingScope;
 use indexmap::IndexMap;
 
-use super::{Shared, SharedPlacement};
-use crate::decide::rules::{Sum, goes_everywhere};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
-use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
-use crate::write::patch::read_metadata;
-
-/// A binding in the store.
-#[derive(Debug)]
-pub struct Record {
-    /// UID.
-    pub uid: Box<str>,
-    /// Generation.
-    pub generation: i64,
-    /// Resource version as a number; 0 if it is not one.
-    pub version: u64,
-    /// Priority in the queue.
-    pub priority: i32,
-    /// True if this scheduler decides it.
-    pub is_ours: bool,
-    /// Time at which a reschedule was requested.
-    pub requested: Option<Timestamp>,
-    /// Time of the last scheduling.
-    answered: Option<Timestamp>,
-    /// The request that a result of this process answers, be its status written or not.
-    pub divided_for: Option<Timestamp>,
-    /// True if that request has not been answered by a decision.
-    pub is_reschedule_pending: bool,
-    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
-    /// names a strategy that may send it there.
-    pub follows_clusters: bool,
-    /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
-    pub is_moved_by_clusters: bool,
-    /// The affinity group in use.
-    pub observed_group: Option<Arc<str>>,
-    /// The policy that claims it, as in [`claim_text`].
-    pub claim: Option<Arc<str>>,
-    /// Its placement.
-    pub placement: Option<Arc<SharedPlacement>>,
-    /// The annotation `policy.karmada.io/applied-placement`.
-    pub applied_placement: Option<Arc<str>>,
-    /// State of the resource in each cluster.
-    pub aggregated: Box<[AggregatedStatus]>,
-    /// Hash of its labels and annotations, except those that decisions write.
-    metadata: u64,
-    /// The rest of the object.
-    document: Box<str>,
-    /// Number of the relist that named it last.
-    epoch: u64,
-}
+use super::{Record, Shared};
+use crate::objects::{BindingDocument, BindingKey};
 
 /// The bindings of a control plane.
 #[derive(Debug, Default)]
@@ -173,7 +121,8 @@ impl BindingStore {
         self.epochs[slot(scope)] += 1;
     }
 
-    fn mark_listed(&mut self, key: &BindingKey) {
+    /// Counts a binding as named by the relist, although nothing of it is stored.
+    pub fn mark_listed(&mut self, key: &BindingKey) {
         let epoch = self.epochs[slot(key.scope)];
         if let Some(record) = self.records.get_mut(key) {
             record.epoch = epoch;
@@ -195,124 +144,6 @@ fn slot(scope: BindingScope) -> usize {
     match scope {
         BindingScope::Namespaced => 0,
         BindingScope::Cluster => 1,
-    }
-}
-
-impl Record {
-    fn new(
-        document: BindingDocument,
-        is_ours: bool,
-        version: u64,
-        epoch: u64,
-        old: Option<&Self>,
-        shared: &mut Shared,
-    ) -> Self {
-        let BindingDocument {
-            mut object,
-            placement,
-            aggregated,
-        } = document;
-        let metadata = read_metadata(&object.metadata);
-        let applied = object.metadata.annotations.remove(APPLIED_PLACEMENT);
-        let requested = object.spec.reschedule_triggered_at;
-        let answered = object.status.last_scheduled_time;
-        // A request is later than the last scheduling, or it arrived while this process watched: then the clocks of
-        // the two times, and their resolution of a second, do not matter.
-        let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
-        let old = old.filter(|old| *old.uid == object.metadata.uid);
-        let divided_for = old.and_then(|old| old.divided_for);
-        // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
-        let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
-        let is_renewed = answered.is_some()
-            && !is_answered
-            && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
-        let placement = placement.as_deref().map(|text| shared.placement(text));
-        let sum = placement
-            .as_ref()
-            .and_then(|shared| shared.placement.as_ref().ok())
-            .map(|placement| Sum::of_placement(placement));
-        let names_strategy = [APPLIED_POLICY, STRATEGY_ANNOTATION]
-            .iter()
-            .any(|key| object.metadata.annotations.contains_key(*key));
-        let observed = object.status.scheduler_observed_affinity_name.as_str();
-        let document = serde_json::to_string(&object).unwrap_or_default();
-        Self {
-            uid: object.metadata.uid.as_str().into(),
-            generation: object.metadata.generation,
-            version,
-            priority: object.spec.schedule_priority.map_or(0, |priority| priority.priority),
-            is_ours,
-            requested,
-            answered,
-            divided_for,
-            is_reschedule_pending: (is_later || is_renewed) && requested != divided_for,
-            follows_clusters: names_strategy || sum.is_none_or(|sum| goes_everywhere(&object, sum)),
-            is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
-            observed_group: (!observed.is_empty()).then(|| shared.text(observed)),
-            claim: claimed_by(&object.metadata).map(|claim| shared.text(&claim_text(claim))),
-            placement,
-            applied_placement: applied.as_deref().map(|text| shared.text(text)),
-            aggregated: aggregated.into(),
-            metadata,
-            // A copy of the right size: an allocator may leave a text that grew in a block of twice its size.
-            document: document.as_str().into(),
-            epoch,
-        }
-    }
-
-    fn change_from(&self, old: Option<&Self>) -> BindingChange {
-        match old {
-            Some(old) if old.uid == self.uid => BindingChange {
-                is_new: false,
-                generation: old.generation != self.generation,
-                metadata: old.is_ours != self.is_ours || old.metadata != self.metadata,
-                aggregated: old.aggregated != self.aggregated,
-                is_stale: false,
-            },
-            _ => BindingChange {
-                is_new: true,
-                ..BindingChange::default()
-            },
-        }
-    }
-
-    /// The binding without its placement and the annotation of the applied one; `None` if it cannot be parsed, which
-    /// its own serialisation always can.
-    pub fn binding(&self) -> Option<ResourceBinding> {
-        ResourceBinding::from_json(&self.document).ok()
-    }
-
-    /// The placement; `None` if there is none, or it cannot be read.
-    pub fn readable_placement(&self) -> Option<&Placement> {
-        let shared = self.placement.as_ref()?;
-        shared.placement.as_deref().ok()
-    }
-
-    /// False if it is certainly in no workload affinity group, which is known without parsing it.
-    pub fn may_be_grouped(&self) -> bool {
-        self.document.contains("\"workloadAffinityGroups\"")
-    }
-
-    /// The clusters of the result.
-    pub fn targets(&self) -> Vec<TargetCluster> {
-        self.binding().map(|binding| binding.spec.clusters).unwrap_or_default()
-    }
-
-    /// Bytes of the JSON, for figures about memory.
-    pub fn size(&self) -> usize {
-        self.document.len()
-    }
-}
-
-/// A claim as one text, the same for all bindings of a policy.
-pub fn claim_text(claim: Claim<'_>) -> String {
-    let word = |scope| match scope {
-        PolicyScope::Namespaced => "namespaced",
-        PolicyScope::Cluster => "cluster",
-    };
-    match claim {
-        Claim::Name { scope, namespace, name } => format!("{}/name/{namespace}/{name}", word(scope)),
-        Claim::PermanentId { scope, id } => format!("{}/id/{id}", word(scope)),
     }
 }
 
@@ -344,10 +175,7 @@ mod tests {
         let mut store = BindingStore::default();
         let mut applied = |version, replicas, is_listed| {
             let (key, change) = store.upsert(document(version, replicas), true, is_listed);
-            let kept = store
-                .get(&key)
-                .and_then(Record::binding)
-                .and_then(|binding| binding.spec.replicas);
+            let kept = store.get(&key).and_then(|record| record.binding(&key).spec.replicas);
             (change, kept)
         };
         let is_new = BindingChange {
@@ -374,7 +202,7 @@ mod tests {
         let mut store = BindingStore::default();
         for replicas in [3, 4] {
             let (key, _) = store.upsert(document("x", replicas), true, false);
-            let binding = store.get(&key).and_then(Record::binding);
+            let binding = store.get(&key).map(|record| record.binding(&key));
             assert_eq!(binding.and_then(|binding| binding.spec.replicas), Some(replicas));
         }
     }

@@ -129,6 +129,13 @@ impl ClusterStore {
         self.epoch += 1;
     }
 
+    /// Counts a cluster as named by the relist, although nothing of it is stored.
+    pub fn mark_listed(&mut self, name: &str) {
+        if let Some(entry) = self.clusters.get_mut(name) {
+            entry.epoch = self.epoch;
+        }
+    }
+
     /// Names of the clusters that the relist did not mention. They are still in the store.
     pub fn unlisted(&self) -> Vec<String> {
         let unlisted = self.clusters.iter().filter(|(_, entry)| entry.epoch != self.epoch);

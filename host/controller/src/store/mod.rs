@@ -1,6 +1,7 @@
 //! The watched objects in memory, in as little of it as a decision allows.
 //!
-//! - [`bindings`]: bindings as compact JSON with a few columns, their placements shared.
+//! - [`bindings`]: the bindings, by their keys.
+//! - [`Record`]: one binding, with its types. Nothing is parsed after the watch; what many bindings have in common is shared.
 //! - [`clusters`]: what the scheduler has to notice about clusters; the clusters themselves are in the fleet.
 //! - [`policies`]: the facts about policies that bindings lack.
 //!
@@ -9,10 +10,14 @@
 
 pub mod bindings;
 pub mod clusters;
+mod parts;
 pub mod policies;
+mod record;
 mod shared;
 
-pub use bindings::{BindingStore, Record};
+pub use bindings::BindingStore;
 pub use clusters::{ClusterChange, ClusterStore};
+pub use parts::Clusters;
 pub use policies::{PolicyKey, PolicyStore};
+pub use record::{Record, claim_text};
 pub use shared::{Shared, SharedPlacement};

@@ -10,7 +10,7 @@ use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };
 
-use super::bindings::claim_text;
+use super::claim_text;
 
 /// Labels with the permanent identifier, by scope.
 const PERMANENT_IDS: [&str; 2] = [
@@ -57,7 +57,7 @@ impl PolicyStore {
         self.keeps_metadata
     }
 
-    /// Inserts a policy. Returns the claims by which bindings name it, as in [`super::bindings::claim_text`], if what
+    /// Inserts a policy. Returns the claims by which bindings name it, as in [`claim_text`], if what
     /// they take from it changed.
     pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {
         let scope = policy.scope();
@@ -126,6 +126,14 @@ impl PolicyStore {
     /// Begins a relist.
     pub fn begin_relist(&mut self, scope: PolicyScope) {
         self.epochs[slot(scope)] += 1;
+    }
+
+    /// Counts a policy as named by the relist, although nothing of it is stored.
+    pub fn mark_listed(&mut self, key: &PolicyKey) {
+        let epoch = self.epochs[slot(key.0)];
+        if let Some(entry) = self.facts.get_mut(key) {
+            entry.epoch = epoch;
+        }
     }
 
     /// Ends a relist of the policies of one scope: those that it did not mention are removed.

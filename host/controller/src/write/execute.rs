@@ -1,5 +1,6 @@
 //! The requests of a write, and what follows from each answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -98,7 +99,7 @@ impl Writer {
     /// Writes a job: the specification, then the status.
     pub async fn write(&self, job: &WriteJob) -> Written {
         let mut written = Written {
-            generation: Some(job.base.metadata.generation),
+            generation: Some(job.decided().metadata.generation),
             ..Written::default()
         };
         let mut status = job.status.clone();
@@ -141,7 +142,7 @@ impl Writer {
         patch: &SpecificationPatch,
         written: &mut Written,
     ) -> Result<Fetched, WriteOutcome> {
-        let mut version = job.base.metadata.resource_version.clone();
+        let mut version = job.decided().metadata.resource_version.clone();
         let mut failure = String::new();
         // An attempt whose outcome is not known may be the write that later ones conflict with.
         let mut is_known = true;
@@ -180,11 +181,13 @@ impl Writer {
                 Answer::Forbidden(_) | Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
-            let decided = &job.base.metadata;
+            let decided = &job.decided().metadata;
             // An answer was lost, but its request was not.
             if !is_known
                 && current.metadata.resource_version != version
-                && is_applied(patch, &current.metadata, &current.specification())
+                && current
+                    .clusters()
+                    .is_ok_and(|clusters| is_applied(patch, &current.metadata, &clusters))
             {
                 let own = decided.generation + i64::from(patch.clusters.is_some());
                 if current.metadata.generation <= own {
@@ -209,14 +212,21 @@ impl Writer {
     /// Patches the status, beginning with the newest object that is known. Reads the binding again after a conflict: another
     /// controller wrote its own part.
     async fn write_status(&self, job: &WriteJob, wanted: &StatusWanted, written: &mut Written) -> WriteOutcome {
-        let newest = written.latest.as_ref().unwrap_or(&job.base);
-        let mut version = newest.metadata.resource_version.clone();
-        let mut current = newest.status();
+        let decided = job.decided();
+        let (newest, status) = match &written.latest {
+            Some(latest) => (&latest.metadata, latest.status().map(Cow::Owned)),
+            None => (&decided.metadata, Ok(Cow::Borrowed(&decided.status))),
+        };
+        let mut version = newest.resource_version.clone();
         // The observed generation stays that of this decision, even if the specification changes meanwhile.
-        let generation = newest.metadata.generation;
+        let generation = newest.generation;
+        let mut current = match status {
+            Ok(status) => status,
+            Err(error) => return unreadable(&error),
+        };
         let mut failure = String::new();
         for attempt in 0..ATTEMPTS {
-            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current, wanted) else {
+            let Some(body) = status_patch(&decided.metadata.uid, &version, generation, &current, wanted) else {
                 return WriteOutcome::Done;
             };
             match self.patch(job, Some("status"), &body).await {
@@ -255,7 +265,10 @@ impl Writer {
             if !written.wrote_specification && read.metadata.generation != generation {
                 return WriteOutcome::Superseded;
             }
-            current = read.status();
+            current = match read.status() {
+                Ok(status) => Cow::Owned(status),
+                Err(error) => return unreadable(&error),
+            };
             version = read.metadata.resource_version;
         }
         WriteOutcome::Failed(failure)
@@ -338,7 +351,7 @@ impl Writer {
             Ok(_) => self.outage.answered(),
         }
         match answer {
-            Ok(Ok(fetched)) if fetched.metadata.uid != job.base.metadata.uid => Answer::Gone,
+            Ok(Ok(fetched)) if fetched.metadata.uid != job.decided().metadata.uid => Answer::Gone,
             Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
             Ok(Err(kube::Error::Api(status))) => judge(&status),
             Ok(Err(error)) => Answer::Unknown(error.to_string()),
@@ -350,6 +363,11 @@ impl Writer {
         let own = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
         sleep(asked.unwrap_or(own).min(LONGEST_WAIT)).await;
     }
+}
+
+/// The outcome if a status has a field of another type. A patch would remove the conditions that were not read.
+fn unreadable(error: &serde_json::Error) -> WriteOutcome {
+    WriteOutcome::Failed(format!("the status cannot be read: {error}"))
 }
 
 /// The resource that a patch needs a right to.

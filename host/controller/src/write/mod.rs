@@ -16,7 +16,8 @@ pub mod rights;
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{TargetCluster, Timestamp};
+use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::detector::Binding;
 
 use crate::condition::ScheduledReason;
 use crate::lease::Term;
@@ -29,14 +30,21 @@ pub struct WriteJob {
     pub span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
-    /// The object that was decided: its metadata and status.
-    pub base: Fetched,
+    /// The binding that was decided.
+    pub base: Arc<Binding>,
     /// Term in which it was decided.
     pub term: Term,
     /// Change to the specification; `None` if it stays.
     pub specification: Option<SpecificationPatch>,
     /// The status that the binding gets.
     pub status: StatusWanted,
+}
+
+impl WriteJob {
+    /// The binding that was decided, in Karmada's type.
+    pub fn decided(&self) -> &ResourceBinding {
+        &self.base.object
+    }
 }
 
 /// Change to the specification and the annotations that go with it.

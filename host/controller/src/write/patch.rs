@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use divvy_karmada::api::ObjectMeta;
+use divvy_karmada::api::{Condition, ObjectMeta, ResourceBindingStatus, TargetCluster};
 use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
@@ -18,7 +18,7 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     if let Some(policy) = &patch.applied_policy {
         annotations.insert(APPLIED_POLICY.to_owned(), json!(policy));
     }
-    let mut metadata = json!({"uid": job.base.metadata.uid, "resourceVersion": version});
+    let mut metadata = json!({"uid": job.decided().metadata.uid, "resourceVersion": version});
     if !annotations.is_empty() {
         metadata["annotations"] = Value::Object(annotations);
     }
@@ -39,27 +39,32 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
 ///
 /// `status` is the status that the patch meets and `generation` the generation to record as observed. The list of
 /// conditions is replaced as a whole, so all conditions of other controllers are repeated as they are.
-pub fn status_patch(uid: &str, version: &str, generation: i64, status: &Value, wanted: &StatusWanted) -> Option<Value> {
+pub fn status_patch(
+    uid: &str,
+    version: &str,
+    generation: i64,
+    status: &ResourceBindingStatus,
+    wanted: &StatusWanted,
+) -> Option<Value> {
     let mut patch = Map::new();
     if let Some((reason, message)) = &wanted.condition
-        && let Some(conditions) = conditions(&status["conditions"], *reason, message, wanted)
+        && let Some(conditions) = conditions(&status.conditions, *reason, message, wanted)
     {
         patch.insert("conditions".to_owned(), conditions);
     }
-    if wanted.observes && status["schedulerObservedGeneration"].as_i64() != Some(generation) {
+    if wanted.observes && status.scheduler_observed_generation != generation {
         patch.insert("schedulerObservedGeneration".to_owned(), json!(generation));
     }
     if let Some(affinity) = &wanted.affinity
-        && status["schedulerObservingAffinityName"].as_str().unwrap_or_default() != affinity
+        && status.scheduler_observed_affinity_name != *affinity
     {
         patch.insert("schedulerObservingAffinityName".to_owned(), json!(affinity));
     }
-    if let Some(scheduled_at) = &wanted.scheduled_at {
-        let current = &status["lastScheduledTime"];
-        let scheduled_at = json!(scheduled_at);
-        let is_due = current.is_null() || wanted.stamps || !patch.is_empty();
-        if is_due && *current != scheduled_at {
-            patch.insert("lastScheduledTime".to_owned(), scheduled_at);
+    if let Some(scheduled_at) = wanted.scheduled_at {
+        let current = status.last_scheduled_time;
+        let is_due = current.is_none() || wanted.stamps || !patch.is_empty();
+        if is_due && current != Some(scheduled_at) {
+            patch.insert("lastScheduledTime".to_owned(), json!(scheduled_at));
         }
     }
     if patch.is_empty() {
@@ -69,45 +74,57 @@ pub fn status_patch(uid: &str, version: &str, generation: i64, status: &Value, w
 }
 
 /// All conditions with the wanted one; `None` if they are as wanted already.
-fn conditions(current: &Value, reason: ScheduledReason, message: &str, wanted: &StatusWanted) -> Option<Value> {
+fn conditions(current: &[Condition], reason: ScheduledReason, message: &str, wanted: &StatusWanted) -> Option<Value> {
     let status = match reason {
         ScheduledReason::Success => "True",
         _ => "False",
     };
-    let mut conditions = current.as_array().cloned().unwrap_or_default();
-    let known = conditions.iter_mut().find(|condition| condition["type"] == SCHEDULED);
-    let Some(known) = known else {
-        conditions.push(json!({
-            "type": SCHEDULED,
-            "status": status,
-            "reason": reason.as_str(),
-            "message": message,
-            "lastTransitionTime": wanted.now,
-        }));
-        return Some(Value::Array(conditions));
-    };
-    if known["status"] == status && known["reason"] == reason.as_str() && known["message"] == message {
+    let known = current.iter().find(|condition| condition.kind == SCHEDULED);
+    if known.is_some_and(|known| known.status == status && known.reason == reason.as_str() && known.message == message)
+    {
         return None;
     }
-    if known["status"] != status {
-        known["lastTransitionTime"] = json!(wanted.now);
-    }
-    known["status"] = json!(status);
-    known["reason"] = json!(reason.as_str());
-    known["message"] = json!(message);
-    Some(Value::Array(conditions))
+    let keeps_time = known.is_some_and(|known| known.status == status);
+    let wanted = Condition {
+        kind: SCHEDULED.to_owned(),
+        status: status.to_owned(),
+        reason: reason.as_str().to_owned(),
+        message: message.to_owned(),
+        observed_generation: known.map_or(0, |known| known.observed_generation),
+        last_transition_time: match known.filter(|_| keeps_time) {
+            Some(known) => known.last_transition_time,
+            None => Some(wanted.now),
+        },
+    };
+    let all = current.iter().map(|condition| match condition.kind == SCHEDULED {
+        true => written(&wanted),
+        false => written(condition),
+    });
+    let new = known.is_none().then(|| written(&wanted));
+    Some(all.chain(new).collect())
 }
 
-/// True if an object has the result and the annotations of a patch already.
-pub fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, specification: &Value) -> bool {
+/// A condition as it is written. Its reason and message are required, empty ones included.
+fn written(condition: &Condition) -> Value {
+    let mut written = json!({
+        "type": condition.kind,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+    });
+    if let Some(time) = condition.last_transition_time {
+        written["lastTransitionTime"] = json!(time);
+    }
+    if condition.observed_generation != 0 {
+        written["observedGeneration"] = json!(condition.observed_generation);
+    }
+    written
+}
+
+/// True if an object with this metadata and result has the result and the annotations of a patch already.
+pub fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, result: &[TargetCluster]) -> bool {
     let annotation = |key: &str| metadata.annotations.get(key).map(String::as_str);
-    let clusters = patch
-        .clusters
-        .as_ref()
-        .is_none_or(|clusters| match &specification["clusters"] {
-            Value::Null => clusters.is_empty(),
-            current => *current == json!(clusters),
-        });
+    let clusters = patch.clusters.as_deref().is_none_or(|clusters| clusters == result);
     let placement = patch.applied_placement.as_deref();
     let policy = patch.applied_policy.as_ref();
     clusters

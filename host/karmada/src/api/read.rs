@@ -48,7 +48,7 @@ macro_rules! read {
 
 read! {
     ReadJson: from_json, &str, divvy_documents::from_json,
-    Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding
+    Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding ResourceBindingStatus
 }
 
 // What a watch splits into fields first.

@@ -69,7 +69,7 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write of the status alone holds the whole result once more.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "            last: candidate.binding.spec.clusters.clone(),\n            ..InFlight::new(None, moment)",
+            from: "            last: candidate.last().to_vec(),\n            ..InFlight::new(None, moment)",
             to: "            ..InFlight::new(None, moment)",
         }],
     },
@@ -186,7 +186,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A standby that takes over divides from scratch what the leader before it had rescheduled already.",
         edits: &[Edit {
-            file: "store/bindings.rs",
+            file: "store/record.rs",
             from: "            && !is_answered\n",
             to: "            && (!is_answered || answered.is_some())\n",
         }],
@@ -231,8 +231,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A failure leaves the condition of the last success.",
         edits: &[Edit {
             file: "write/patch.rs",
-            from: "if known[\"status\"] == status && known[\"reason\"] == reason.as_str() && known[\"message\"] == message {",
-            to: "if known[\"status\"] != status || known[\"reason\"] == reason.as_str() && known[\"message\"] == message {",
+            from: "known.status == status && known.reason == reason.as_str() && known.message == message",
+            to: "known.status != status || known.reason == reason.as_str() && known.message == message",
         }],
     },
     Bug {

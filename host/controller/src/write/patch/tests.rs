@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, TargetCluster, Timestamp};
+use divvy_karmada::api::{BindingScope, ResourceBinding, ResourceBindingStatus, TargetCluster, Timestamp};
+use divvy_karmada::detector::Binding;
 use serde_json::{Value, json};
 
 use super::{is_applied, specification_patch, status_patch};
@@ -31,6 +32,8 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         applied_placement: Some("{}".to_owned()),
         applied_policy: Some(None),
     };
+    let object: ResourceBinding =
+        serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}})).unwrap();
     let job = WriteJob {
         span: tracing::Span::none(),
         key: Arc::new(BindingKey {
@@ -38,13 +41,19 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
             namespace: "default".to_owned(),
             name: "web".to_owned(),
         }),
-        base: serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}}))
-            .unwrap(),
+        base: Arc::new(Binding {
+            object: Box::new(object),
+            ..Binding::default()
+        }),
         term: crate::lease::Term(1),
         specification: Some(patch.clone()),
         status: success(),
     };
     (job, patch)
+}
+
+fn status(status: &Value) -> ResourceBindingStatus {
+    serde_json::from_value(status.clone()).unwrap()
 }
 
 fn target(name: &str, replicas: i32) -> TargetCluster {
@@ -80,8 +89,10 @@ fn no_result_is_null() {
 
 #[test]
 fn the_status_is_one_patch_that_keeps_the_conditions_of_others() {
+    // An empty message is required like any other.
     let current = json!({"conditions": [
-        {"type": "FullyApplied", "status": "True", "reason": "FullyAppliedSuccess", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        {"type": "FullyApplied", "status": "True", "reason": "FullyAppliedSuccess", "message": "", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        {"type": "Other", "status": "False", "reason": "Else", "message": "z", "observedGeneration": 3, "lastTransitionTime": "2025-01-01T00:00:00Z"},
         {"type": "Scheduled", "status": "False", "reason": "Unschedulable", "message": "x", "lastTransitionTime": "2025-01-01T00:00:00Z"},
     ]});
     let expected = json!({
@@ -89,13 +100,14 @@ fn the_status_is_one_patch_that_keeps_the_conditions_of_others() {
         "status": {
             "conditions": [
                 current["conditions"][0],
+                current["conditions"][1],
                 {"type": "Scheduled", "status": "True", "reason": "Success", "message": SUCCESS_MESSAGE, "lastTransitionTime": "2026-01-01T00:00:11Z"},
             ],
             "schedulerObservedGeneration": 2,
             "lastScheduledTime": "2026-01-01T00:00:10Z",
         },
     });
-    assert_eq!(status_patch("u", "8", 2, &current, &success()), Some(expected));
+    assert_eq!(status_patch("u", "8", 2, &status(&current), &success()), Some(expected));
 }
 
 #[test]
@@ -105,13 +117,13 @@ fn nothing_is_written_that_is_there_already() {
         "schedulerObservedGeneration": 2,
         "lastScheduledTime": "2025-01-01T00:00:00Z",
     });
-    assert_eq!(status_patch("u", "8", 2, &current, &success()), None);
+    assert_eq!(status_patch("u", "8", 2, &status(&current), &success()), None);
     // A request that was answered is recorded even if nothing else changes.
     let answering = StatusWanted {
         stamps: true,
         ..success()
     };
-    let patch = status_patch("u", "8", 2, &current, &answering).unwrap();
+    let patch = status_patch("u", "8", 2, &status(&current), &answering).unwrap();
     assert_eq!(patch["status"], json!({"lastScheduledTime": "2026-01-01T00:00:10Z"}));
 }
 
@@ -126,7 +138,7 @@ fn a_condition_keeps_its_transition_while_its_status_stays() {
         scheduled_at: None,
         ..success()
     };
-    let patch = status_patch("u", "8", 2, &current, &failed).unwrap();
+    let patch = status_patch("u", "8", 2, &status(&current), &failed).unwrap();
     assert_eq!(
         patch["status"],
         json!({"conditions": [
@@ -140,13 +152,13 @@ fn a_patch_that_was_applied_is_recognised() {
     let (_, patch) = job(vec![target("m1", 2)]);
     let metadata = |annotations: Value| serde_json::from_value(json!({"annotations": annotations})).unwrap();
     let applied = json!({"policy.karmada.io/applied-placement": "{}"});
-    let clusters = json!({"clusters": [{"name": "m1", "replicas": 2}]});
+    let clusters = [target("m1", 2)];
     assert!(is_applied(&patch, &metadata(applied.clone()), &clusters));
     assert!(!is_applied(&patch, &metadata(json!({})), &clusters));
-    assert!(!is_applied(&patch, &metadata(applied.clone()), &json!({})));
+    assert!(!is_applied(&patch, &metadata(applied.clone()), &[]));
     let mut further = applied.clone();
     further["divvy.io/applied-policy"] = json!("{}");
     assert!(!is_applied(&patch, &metadata(further), &clusters));
     let (_, none) = job(Vec::new());
-    assert!(is_applied(&none, &metadata(applied), &json!({})));
+    assert!(is_applied(&none, &metadata(applied), &[]));
 }

@@ -1,0 +1,298 @@
+//! The parts of a binding in the store: Karmada's types with shared texts and without fields that are nearly always empty.
+//!
+//! Each part is made from the type that was parsed and becomes it again for a decision. Both directions name every field, so that a
+//! new one does not compile until it is kept.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{
+    BindingReference, BindingSuspension, Component, Condition, GracefulEvictionTask, ObjectReference,
+    ReplicaRequirements, StringMap, TargetCluster, TargetComponent, Timestamp, TypeMeta, WorkloadAffinityGroups,
+};
+
+use super::Shared;
+use crate::decide::APPLIED_POLICY;
+
+/// Labels and annotations with a value of their own in each binding, which is not worth sharing.
+const OWN_VALUES: [&str; 3] = [
+    "resourcebinding.karmada.io/permanent-id",
+    "clusterresourcebinding.karmada.io/permanent-id",
+    APPLIED_POLICY,
+];
+
+/// A result. Copies share the clusters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clusters(Arc<[Target]>);
+
+/// A cluster of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Target {
+    name: Arc<str>,
+    replicas: i32,
+    /// Components, for a resource with several pod templates under Karmada's feature gate for them.
+    components: Option<Box<TargetComponents>>,
+}
+
+/// The components that a cluster runs; not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TargetComponents(Box<[TargetComponent]>);
+
+/// Labels or annotations, sorted by key.
+#[derive(Debug)]
+pub(super) struct Texts(Box<[(Arc<str>, Arc<str>)]>);
+
+/// The resource that a binding propagates.
+#[derive(Debug)]
+pub(super) struct Resource {
+    kind: Arc<TypeMeta>,
+    namespace: Arc<str>,
+    name: Box<str>,
+    uid: Box<str>,
+    resource_version: Box<str>,
+}
+
+/// A condition.
+#[derive(Debug)]
+pub(super) struct KeptCondition {
+    /// Everything but generation and time.
+    words: Arc<Condition>,
+    observed_generation: i64,
+    last_transition_time: Option<Timestamp>,
+}
+
+/// Fields that few bindings have.
+#[derive(Debug, Default)]
+pub(super) struct Rare {
+    pub(super) components: Box<[KeptComponent]>,
+    pub(super) graceful_eviction_tasks: Box<[GracefulEvictionTask]>,
+    pub(super) required_by: Box<[Reference]>,
+    pub(super) suspension: Option<BindingSuspension>,
+    pub(super) workload_affinity_groups: Option<WorkloadAffinityGroups>,
+    pub(super) annotation: Option<String>,
+    pub(super) deletion_timestamp: Option<Timestamp>,
+}
+
+/// One component of a resource with several pod templates.
+#[derive(Debug)]
+pub(super) struct KeptComponent {
+    pub(super) name: Arc<str>,
+    pub(super) replicas: i32,
+    pub(super) requirements: Option<Arc<ReplicaRequirements>>,
+}
+
+/// A binding that another one follows.
+#[derive(Debug)]
+pub(super) struct Reference {
+    namespace: Arc<str>,
+    name: Box<str>,
+    clusters: Clusters,
+}
+
+impl Clusters {
+    pub(super) fn new(targets: Vec<TargetCluster>, shared: &mut Shared) -> Self {
+        let target = |target: TargetCluster| {
+            let TargetCluster {
+                name,
+                replicas,
+                components,
+            } = target;
+            Target {
+                name: shared.text(&name),
+                replicas,
+                components: (!components.is_empty()).then(|| Box::new(TargetComponents(components.as_slice().into()))),
+            }
+        };
+        Self(targets.into_iter().map(target).collect())
+    }
+
+    /// True if a cluster is in the result.
+    pub fn contains(&self, cluster: &str) -> bool {
+        self.names().any(|name| name == cluster)
+    }
+
+    /// Names of the clusters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|target| &*target.name)
+    }
+
+    /// True if these are the clusters, in this order.
+    pub fn are(&self, targets: &[TargetCluster]) -> bool {
+        let is_same = |(own, other): (&Target, &TargetCluster)| {
+            *own.name == *other.name && own.replicas == other.replicas && own.components() == other.components
+        };
+        self.0.len() == targets.len() && self.0.iter().zip(targets).all(is_same)
+    }
+
+    /// The clusters in Karmada's type.
+    pub fn targets(&self) -> Vec<TargetCluster> {
+        let target = |target: &Target| TargetCluster {
+            name: (*target.name).to_owned(),
+            replicas: target.replicas,
+            components: target.components().to_vec(),
+        };
+        self.0.iter().map(target).collect()
+    }
+}
+
+impl Target {
+    fn components(&self) -> &[TargetComponent] {
+        self.components.as_ref().map_or(&[], |components| &components.0)
+    }
+}
+
+impl Texts {
+    pub(super) fn new(texts: StringMap, shared: &mut Shared) -> Self {
+        let pair = |(key, value): (String, String)| {
+            let value = match OWN_VALUES.contains(&key.as_str()) {
+                true => value.into(),
+                false => shared.text(&value),
+            };
+            (shared.text(&key), value)
+        };
+        Self(texts.into_iter().map(pair).collect())
+    }
+
+    pub(super) fn map(&self) -> StringMap {
+        let pairs = self.0.iter();
+        pairs
+            .map(|(key, value)| ((**key).to_owned(), (**value).to_owned()))
+            .collect()
+    }
+}
+
+impl Resource {
+    pub(super) fn new(resource: ObjectReference, shared: &mut Shared) -> Self {
+        let ObjectReference {
+            api_version,
+            kind,
+            namespace,
+            name,
+            uid,
+            resource_version,
+        } = resource;
+        Self {
+            kind: shared.kinds.share(TypeMeta { api_version, kind }),
+            namespace: shared.text(&namespace),
+            name: name.into(),
+            uid: uid.into(),
+            resource_version: resource_version.into(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn reference(&self) -> ObjectReference {
+        let TypeMeta { api_version, kind } = TypeMeta::clone(&self.kind);
+        ObjectReference {
+            api_version,
+            kind,
+            namespace: (*self.namespace).to_owned(),
+            name: self.name.clone().into(),
+            uid: self.uid.clone().into(),
+            resource_version: self.resource_version.clone().into(),
+        }
+    }
+}
+
+impl KeptCondition {
+    pub(super) fn new(condition: Condition, shared: &mut Shared) -> Self {
+        let Condition {
+            kind,
+            status,
+            reason,
+            message,
+            observed_generation,
+            last_transition_time,
+        } = condition;
+        let words = Condition {
+            kind,
+            status,
+            reason,
+            message,
+            ..Condition::default()
+        };
+        Self {
+            words: shared.conditions.share(words),
+            observed_generation,
+            last_transition_time,
+        }
+    }
+
+    pub(super) fn condition(&self) -> Condition {
+        Condition {
+            observed_generation: self.observed_generation,
+            last_transition_time: self.last_transition_time,
+            ..Condition::clone(&self.words)
+        }
+    }
+}
+
+impl KeptComponent {
+    pub(super) fn new(component: Component, shared: &mut Shared) -> Self {
+        let Component {
+            name,
+            replicas,
+            replica_requirements,
+        } = component;
+        Self {
+            name: shared.text(&name),
+            replicas,
+            requirements: replica_requirements.map(|requirements| shared.requirements.share(requirements)),
+        }
+    }
+
+    pub(super) fn component(&self) -> Component {
+        Component {
+            name: (*self.name).to_owned(),
+            replicas: self.replicas,
+            replica_requirements: self.requirements.as_deref().cloned(),
+        }
+    }
+}
+
+impl Reference {
+    pub(super) fn new(reference: BindingReference, shared: &mut Shared) -> Self {
+        let BindingReference {
+            namespace,
+            name,
+            clusters,
+        } = reference;
+        Self {
+            namespace: shared.text(&namespace),
+            name: name.into(),
+            clusters: Clusters::new(clusters, shared),
+        }
+    }
+
+    pub(super) fn reference(&self) -> BindingReference {
+        BindingReference {
+            namespace: (*self.namespace).to_owned(),
+            name: self.name.clone().into(),
+            clusters: self.clusters.targets(),
+        }
+    }
+}
+
+impl Rare {
+    /// True if no field is set.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self {
+            components,
+            graceful_eviction_tasks,
+            required_by,
+            suspension,
+            workload_affinity_groups,
+            annotation,
+            deletion_timestamp,
+        } = self;
+        components.is_empty()
+            && graceful_eviction_tasks.is_empty()
+            && required_by.is_empty()
+            && suspension.is_none()
+            && workload_affinity_groups.is_none()
+            && annotation.is_none()
+            && deletion_timestamp.is_none()
+    }
+}

@@ -1,0 +1,335 @@
+//! One binding in the store.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{
+    Component, ObjectMeta, ObjectReference, Placement, PolicyScope, ReplicaRequirements, ResourceBinding,
+    ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, Timestamp, WorkloadAffinityGroups,
+};
+use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_scheduler::fleet::Footprint;
+use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
+
+use super::bindings::BindingChange;
+use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts};
+use super::{Shared, SharedPlacement};
+use crate::decide::rules::{Sum, goes_everywhere};
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
+use crate::write::patch::read_metadata;
+
+/// A binding in the store. Scope, namespace and name are in its key.
+#[derive(Debug)]
+pub struct Record {
+    /// UID.
+    pub uid: Box<str>,
+    /// Generation.
+    pub generation: i64,
+    /// Resource version as a number; 0 if it is not one.
+    pub version: u64,
+    /// Priority in the queue; 0 if it has none.
+    pub priority: i32,
+    has_priority: bool,
+    /// True if this scheduler decides it.
+    pub is_ours: bool,
+    /// Time at which a reschedule was requested.
+    pub requested: Option<Timestamp>,
+    /// Time of the last scheduling.
+    pub answered: Option<Timestamp>,
+    /// The request that a result of this process answers, be its status written or not.
+    pub divided_for: Option<Timestamp>,
+    /// True if that request has not been answered by a decision.
+    pub is_reschedule_pending: bool,
+    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
+    /// names a strategy that may send it there.
+    pub follows_clusters: bool,
+    /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
+    pub is_moved_by_clusters: bool,
+    /// The affinity group in use.
+    pub observed_group: Option<Arc<str>>,
+    /// The policy that claims it, as in [`claim_text`].
+    pub claim: Option<Arc<str>>,
+    /// Its placement.
+    pub placement: Option<Arc<SharedPlacement>>,
+    /// The annotation `policy.karmada.io/applied-placement`.
+    pub applied_placement: Option<Arc<str>>,
+    /// State of the resource in each cluster.
+    pub aggregated: Box<[AggregatedStatus]>,
+    /// The result.
+    pub clusters: Clusters,
+    /// Hash of its labels and annotations, except those that decisions write.
+    metadata: u64,
+    /// Number of the relist that named it last.
+    pub(super) epoch: u64,
+    resource_version: Box<str>,
+    labels: Texts,
+    /// Without the applied placement.
+    annotations: Texts,
+    resource: Resource,
+    replicas: Option<i32>,
+    requirements: Option<Arc<ReplicaRequirements>>,
+    scheduler_name: Arc<str>,
+    conditions: Box<[KeptCondition]>,
+    observed_generation: i64,
+    rare: Option<Box<Rare>>,
+}
+
+impl Record {
+    pub(super) fn new(
+        document: BindingDocument,
+        is_ours: bool,
+        version: u64,
+        epoch: u64,
+        old: Option<&Self>,
+        shared: &mut Shared,
+    ) -> Self {
+        let BindingDocument {
+            object,
+            placement,
+            aggregated,
+        } = document;
+        let hash = read_metadata(&object.metadata);
+        let requested = object.spec.reschedule_triggered_at;
+        let answered = object.status.last_scheduled_time;
+        // A request is later than the last scheduling, or it arrived while this process watched: then the clocks of
+        // the two times, and their resolution of a second, do not matter.
+        let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
+        let old = old.filter(|old| *old.uid == object.metadata.uid);
+        let divided_for = old.and_then(|old| old.divided_for);
+        // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
+        let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
+        let is_renewed = answered.is_some()
+            && !is_answered
+            && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
+        let placement = placement.as_deref().map(|text| shared.placement(text));
+        let follows_clusters = follows_clusters(&object, placement.as_deref());
+        let claim = claimed_by(&object.metadata).map(|claim| shared.text(&claim_text(claim)));
+        // Every field is named, so that a new one does not compile until it is kept.
+        let ResourceBinding {
+            api_version: _,
+            kind: _,
+            metadata,
+            spec,
+            status,
+        } = object;
+        let ObjectMeta {
+            name: _,
+            namespace: _,
+            uid,
+            resource_version,
+            generation,
+            labels,
+            mut annotations,
+            annotation,
+            deletion_timestamp,
+        } = metadata;
+        let ResourceBindingSpec {
+            resource,
+            replicas,
+            replica_requirements,
+            components,
+            clusters,
+            placement: _,
+            graceful_eviction_tasks,
+            required_by,
+            scheduler_name,
+            reschedule_triggered_at: _,
+            suspension,
+            schedule_priority,
+            workload_affinity_groups,
+        } = spec;
+        let ResourceBindingStatus {
+            scheduler_observed_generation,
+            scheduler_observed_affinity_name: observed,
+            last_scheduled_time: _,
+            conditions,
+        } = status;
+        let rare = Rare {
+            components: each(components, |component| KeptComponent::new(component, shared)),
+            graceful_eviction_tasks: each(graceful_eviction_tasks, |task| task),
+            required_by: each(required_by, |reference| Reference::new(reference, shared)),
+            suspension,
+            workload_affinity_groups,
+            annotation,
+            deletion_timestamp,
+        };
+        let applied = annotations.remove(APPLIED_PLACEMENT);
+        Self {
+            uid: uid.into(),
+            generation,
+            version,
+            priority: schedule_priority.map_or(0, |priority| priority.priority),
+            has_priority: schedule_priority.is_some(),
+            is_ours,
+            requested,
+            answered,
+            divided_for,
+            is_reschedule_pending: (is_later || is_renewed) && requested != divided_for,
+            follows_clusters,
+            is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
+            observed_group: (!observed.is_empty()).then(|| shared.text(&observed)),
+            claim,
+            placement,
+            applied_placement: applied.map(|text| shared.text(&text)),
+            aggregated: each(aggregated, |state| AggregatedStatus {
+                cluster: shared.text(&state.cluster),
+                ..state
+            }),
+            clusters: Clusters::new(clusters, shared),
+            metadata: hash,
+            epoch,
+            resource_version: resource_version.into(),
+            labels: Texts::new(labels, shared),
+            annotations: Texts::new(annotations, shared),
+            resource: Resource::new(resource, shared),
+            replicas,
+            requirements: replica_requirements.map(|requirements| shared.requirements.share(requirements)),
+            scheduler_name: shared.text(&scheduler_name),
+            conditions: each(conditions, |condition| KeptCondition::new(condition, shared)),
+            observed_generation: scheduler_observed_generation,
+            rare: (!rare.is_empty()).then(|| Box::new(rare)),
+        }
+    }
+
+    pub(super) fn change_from(&self, old: Option<&Self>) -> BindingChange {
+        match old {
+            Some(old) if old.uid == self.uid => BindingChange {
+                is_new: false,
+                generation: old.generation != self.generation,
+                metadata: old.is_ours != self.is_ours || old.metadata != self.metadata,
+                aggregated: old.aggregated != self.aggregated,
+                is_stale: false,
+            },
+            _ => BindingChange {
+                is_new: true,
+                ..BindingChange::default()
+            },
+        }
+    }
+
+    /// The binding in Karmada's type, with its placement if that can be read, and without the annotation of the applied one.
+    /// `key` is its key in the store.
+    pub fn binding(&self, key: &BindingKey) -> ResourceBinding {
+        let rare = self.rare.as_deref();
+        ResourceBinding {
+            api_version: ResourceBinding::API_VERSION.to_owned(),
+            kind: key.scope.kind().to_owned(),
+            metadata: ObjectMeta {
+                name: key.name.clone(),
+                namespace: key.namespace.clone(),
+                uid: (*self.uid).to_owned(),
+                resource_version: (*self.resource_version).to_owned(),
+                generation: self.generation,
+                labels: self.labels.map(),
+                annotations: self.annotations.map(),
+                annotation: rare.and_then(|rare| rare.annotation.clone()),
+                deletion_timestamp: rare.and_then(|rare| rare.deletion_timestamp),
+            },
+            spec: ResourceBindingSpec {
+                resource: self.resource(),
+                replicas: self.replicas,
+                replica_requirements: self.requirements.clone(),
+                components: self.components().iter().map(KeptComponent::component).collect(),
+                clusters: self.clusters.targets(),
+                placement: self
+                    .placement
+                    .as_ref()
+                    .and_then(|shared| shared.placement.as_ref().ok())
+                    .map(Arc::clone),
+                graceful_eviction_tasks: rare.map_or_else(Vec::new, |rare| rare.graceful_eviction_tasks.to_vec()),
+                required_by: rare.map_or_else(Vec::new, |rare| {
+                    rare.required_by.iter().map(Reference::reference).collect()
+                }),
+                scheduler_name: (*self.scheduler_name).to_owned(),
+                reschedule_triggered_at: self.requested,
+                suspension: rare.and_then(|rare| rare.suspension.clone()),
+                schedule_priority: self.has_priority.then_some(SchedulePriority {
+                    priority: self.priority,
+                }),
+                workload_affinity_groups: self.groups().cloned(),
+            },
+            status: ResourceBindingStatus {
+                scheduler_observed_generation: self.observed_generation,
+                scheduler_observed_affinity_name: self.observed_group.as_deref().unwrap_or_default().to_owned(),
+                last_scheduled_time: self.answered,
+                conditions: self.conditions.iter().map(KeptCondition::condition).collect(),
+            },
+        }
+    }
+
+    /// The placement; `None` if there is none, or it cannot be read.
+    pub fn readable_placement(&self) -> Option<&Placement> {
+        let shared = self.placement.as_ref()?;
+        shared.placement.as_deref().ok()
+    }
+
+    /// The workload affinity groups.
+    pub fn groups(&self) -> Option<&WorkloadAffinityGroups> {
+        self.rare.as_ref()?.workload_affinity_groups.as_ref()
+    }
+
+    /// The resource that it propagates.
+    pub fn resource(&self) -> ObjectReference {
+        self.resource.reference()
+    }
+
+    /// Pod templates of the resource, which say how much room a result takes.
+    pub fn footprint(&self) -> Footprint {
+        Footprint::new(&ResourceBindingSpec {
+            replicas: self.replicas,
+            replica_requirements: self.requirements.clone(),
+            components: self.components().iter().map(KeptComponent::component).collect(),
+            ..ResourceBindingSpec::default()
+        })
+    }
+
+    /// `replicas` pods of one template as a component, with the template's requirements. A resource with a single template has its own
+    /// name there, as in Karmada.
+    pub fn component(&self, template: &str, replicas: i32) -> Component {
+        match self.components().iter().find(|known| *known.name == *template) {
+            Some(known) => Component {
+                replicas,
+                ..known.component()
+            },
+            None => Component {
+                name: self.resource.name().to_owned(),
+                replicas,
+                replica_requirements: self.requirements.as_deref().cloned(),
+            },
+        }
+    }
+
+    fn components(&self) -> &[KeptComponent] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.components)
+    }
+}
+
+/// True if a change of a cluster may move a binding although it is satisfied.
+fn follows_clusters(binding: &ResourceBinding, placement: Option<&SharedPlacement>) -> bool {
+    let annotations = &binding.metadata.annotations;
+    let names_strategy = [APPLIED_POLICY, STRATEGY_ANNOTATION]
+        .iter()
+        .any(|key| annotations.contains_key(*key));
+    let placement = placement.and_then(|shared| shared.placement.as_ref().ok());
+    let sum = placement.map(|placement| Sum::of_placement(placement));
+    names_strategy || sum.is_none_or(|sum| goes_everywhere(binding, sum))
+}
+
+/// What is kept of each value, in a block of the right size: a vector that grew has one of up to twice its size.
+fn each<T, K>(values: Vec<T>, kept: impl FnMut(T) -> K) -> Box<[K]> {
+    let mut exact = Vec::with_capacity(values.len());
+    exact.extend(values.into_iter().map(kept));
+    exact.into_boxed_slice()
+}
+
+/// A claim as one text, the same for all bindings of a policy.
+pub fn claim_text(claim: Claim<'_>) -> String {
+    let word = |scope| match scope {
+        PolicyScope::Namespaced => "namespaced",
+        PolicyScope::Cluster => "cluster",
+    };
+    match claim {
+        Claim::Name { scope, namespace, name } => format!("{}/name/{namespace}/{name}", word(scope)),
+        Claim::PermanentId { scope, id } => format!("{}/id/{id}", word(scope)),
+    }
+}
