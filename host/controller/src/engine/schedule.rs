@@ -110,7 +110,7 @@ impl Engine {
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
             None => self.satisfied(&candidate, moment).map(Task::of_write),
-            Some(reason) if self.is_half_written(key, &candidate.binding, reason) => {
+            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
                 self.queue.done(key);
                 None
             }
