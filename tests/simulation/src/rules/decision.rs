@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_controller::holdings::HeldPart;
 use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_controller::write::WriteJob;
-use divvy_karmada::api::Quantity;
+use divvy_karmada::api::{Quantity, Timestamp};
 use serde_json::Value;
 
 use super::Rule;
@@ -21,6 +22,9 @@ const HIDDEN: Millis = 65_000;
 
 /// Time after a start for which results are held that clusters may have reported already.
 const STARTED: Millis = 25_000;
+
+/// Seconds for which capacity may be held without a report, rounded up: the limit of holdings.
+const HELD_SECONDS: i64 = 61;
 
 /// Time for which vanished clusters stop writes that take replicas away.
 const MISSING: Millis = 300_000;
@@ -54,13 +58,19 @@ impl World<'_> {
             return;
         };
         let last = targets_of(&binding);
+        if let Some(text) = overdue(process, self.wall()) {
+            self.breach(Rule::B, text);
+            return;
+        }
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
-            self.breach(
-                Rule::B,
-                format!("after the decision {} → {}: {text}", key.name, described(&new)),
-            );
-            return;
+            if !self.script.setup.is_closed {
+                self.books.overcommitted += 1;
+            } else {
+                let change = format!("{} → {}", key.name, described(&new));
+                self.breach(Rule::B, format!("after the decision {change}: {text}"));
+                return;
+            }
         }
         if takes_away(&last, &new) {
             self.books.takings += 1;
@@ -87,7 +97,7 @@ impl World<'_> {
                 .steps
                 .iter()
                 .any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)));
-        if !self.script.setup.is_closed || is_ever_ignored {
+        if is_ever_ignored {
             return None;
         }
         let mut held: BTreeMap<(&str, &str), i64> = BTreeMap::new();
@@ -191,6 +201,14 @@ impl World<'_> {
     }
 }
 
+/// What is held for longer than the limit of holdings; `None` if nothing is.
+fn overdue(process: &Process, wall: Timestamp) -> Option<String> {
+    let mut parts = process.engine.held();
+    let is_overdue = |part: &HeldPart<'_>| part.began.seconds() + HELD_SECONDS < wall.seconds();
+    let part = parts.find(is_overdue)?;
+    Some(format!("{part} is still held"))
+}
+
 /// The reason of the last decision, in the scheduler's own words.
 fn explanation(process: &Process, key: &BindingKey) -> String {
     let path = ObjectPath {
@@ -231,13 +249,26 @@ fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
 
 /// True if a reschedule was requested that may not have been answered.
 pub(super) fn is_reschedule_requested(binding: &Value) -> bool {
-    let seconds = |value: &Value| {
-        let at: Option<divvy_karmada::api::Timestamp> = serde_json::from_value(value.clone()).ok();
-        at.map(divvy_karmada::api::Timestamp::seconds)
-    };
-    let requested = seconds(&binding["spec"]["rescheduleTriggeredAt"]);
-    let answered = seconds(&binding["status"]["lastScheduledTime"]);
+    let (requested, answered) = reschedule_times(binding);
     requested.is_some_and(|requested| answered.is_none_or(|answered| requested + RESCHEDULE_SECONDS >= answered))
+}
+
+/// True if a reschedule was requested after the last scheduling.
+pub(super) fn is_reschedule_unanswered(binding: &Value) -> bool {
+    let (requested, answered) = reschedule_times(binding);
+    requested.is_some_and(|requested| answered.is_none_or(|answered| requested > answered))
+}
+
+/// Seconds since 1970 of the last request for a reschedule, and of the last scheduling.
+fn reschedule_times(binding: &Value) -> (Option<i64>, Option<i64>) {
+    let seconds = |value: &Value| {
+        let at: Option<Timestamp> = serde_json::from_value(value.clone()).ok();
+        at.map(Timestamp::seconds)
+    };
+    (
+        seconds(&binding["spec"]["rescheduleTriggeredAt"]),
+        seconds(&binding["status"]["lastScheduledTime"]),
+    )
 }
 
 /// What a cluster reports as taken of a resource, by the figure that estimates are made from, and what is allocatable, both in

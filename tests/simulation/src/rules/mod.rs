@@ -55,10 +55,14 @@ pub(crate) struct Books {
     pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
     /// Results that took replicas away, by binding.
     pub(crate) moves: MoveRule,
+    /// The process that last took replicas of each binding away.
+    pub(super) movers: BTreeMap<ObjectKey, u64>,
     /// Decisions of each binding since all troubles ended.
     pub(super) decisions_at_rest: BTreeMap<ObjectKey, u32>,
     /// Decisions that were checked, for figures about coverage.
     pub(crate) decisions: u64,
+    /// Decisions on an open fleet after which a cluster has more reported and held than allocatable.
+    pub(crate) overcommitted: u64,
     /// Decisions that took replicas away.
     pub(crate) takings: u64,
     /// Writes that were carried out.
