@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::Rule;
 use crate::agenda::Millis;
+use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{Process, World};
+use crate::world::{Process, World, requests_of};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -62,6 +63,7 @@ impl World<'_> {
             self.breach(Rule::B, text);
             return;
         }
+        self.books.decided.insert(key.clone(), new.clone());
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
             if !self.script.setup.is_closed {
@@ -72,9 +74,9 @@ impl World<'_> {
                 return;
             }
         }
+        self.books.note_shrinking(&last, &new, self.now);
         if takes_away(&last, &new) {
             self.books.takings += 1;
-            self.books.shrunk_at = self.now;
             self.judge_taking(slot, &binding, &last, &new, job);
         }
     }
@@ -107,26 +109,56 @@ impl World<'_> {
                 *held.entry((part.cluster, *resource)).or_default() += *quantity;
             }
         }
-        let is_calm = self.now > self.books.shrunk_at + HIDDEN && self.now > self.books.led_at + STARTED;
+        let has_led = self.now > self.books.led_at + STARTED;
         process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
             let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
-            if !has_grown && !is_calm {
+            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN);
+            let there = parts.iter().filter(|part| part.cluster == key.name);
+            if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
             }
-            ["cpu", "memory", "pods"].into_iter().find_map(|resource| {
+            let asked = self.asked_of(&key.name);
+            [
+                ("cpu", asked.requests.cpu),
+                ("memory", asked.requests.memory),
+                ("pods", asked.pods),
+            ]
+            .into_iter()
+            .find_map(|(resource, asked)| {
                 let held = held.get(&(key.name.as_str(), resource)).copied().unwrap_or(0);
                 let (reported, allocatable) = figures(cluster, resource);
-                (held > 0 && reported + held > allocatable).then(|| {
-                    let there = parts.iter().filter(|part| part.cluster == key.name);
-                    let there: Vec<String> = there.map(ToString::to_string).collect();
+                let asked = if resource == "memory" { asked << 20 } else { asked };
+                let is_twice = is_calm && self.script.setup.is_closed && reported + held > asked;
+                let is_over = reported + held > allocatable;
+                (held > 0 && (is_over || is_twice)).then(|| {
+                    let there: Vec<String> = there.clone().map(ToString::to_string).collect();
                     format!(
-                        "{} has {resource} {reported} reported and {held} held, of {allocatable} ({})",
+                        "{} has {resource} {reported} reported and {held} held, of {allocatable}; \
+                             all results take {asked} ({})",
                         key.name,
                         there.join(", ")
                     )
                 })
             })
         })
+    }
+
+    /// Sum of what results take on a cluster: those that are written, and those that were decided last.
+    fn asked_of(&self, cluster: &str) -> Usage {
+        let mut sum = Usage::default();
+        for (key, binding) in self.server.of_kind(Kind::Binding) {
+            let written = replicas_on(&targets_of(binding), cluster);
+            let decided = self.books.decided.get(key);
+            let decided = decided.and_then(|decided| replicas_on(decided, cluster));
+            let replicas = written.max(decided).unwrap_or(0);
+            for template in requests_of(binding) {
+                let pods = template.pods * replicas;
+                sum.pods += pods;
+                sum.requests.cpu += pods * template.requests.cpu;
+                sum.requests.memory += pods * template.requests.memory;
+            }
+        }
+        sum
     }
 
     fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {

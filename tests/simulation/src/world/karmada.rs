@@ -243,7 +243,7 @@ fn wanted_on(binding: &Value, number: usize) -> Option<i64> {
 }
 
 /// Pods of one set of a binding's pod templates, and their requests. A binding without components has one template of one pod.
-pub(super) fn requests_of(binding: &Value) -> Vec<Wanted> {
+pub(crate) fn requests_of(binding: &Value) -> Vec<Wanted> {
     let spec = &binding["spec"];
     let requests = |requirements: &Value| {
         let list = &requirements["resourceRequest"];
