@@ -356,6 +356,32 @@ fn a_write_whose_answer_is_lost_takes_its_room_all_the_same() {
     assert_eq!(simulation.condition("next").1, "Unschedulable");
 }
 
+/// The answer to a write is seen before the watch repeats it. What the result adds is held once, not as an unknown change as well.
+#[test]
+fn a_result_is_held_once_whichever_shows_it_first() {
+    for is_late in [false, true] {
+        let mut simulation = Simulation::new(&[plain("a", 100, 0)]);
+        simulation.create("web", by_room(30));
+        simulation.cluster(&plain("a", 100, 30));
+        if is_late {
+            simulation.watch_late();
+        }
+        simulation.patch("web", &json!({"spec": {"replicas": 40}}));
+        assert_eq!(simulation.result("web"), clusters(&[("a", 40)]));
+        let held = |simulation: &Simulation| {
+            let parts = simulation.engine().held().flat_map(|part| part.resources);
+            parts.fold(0, |sum, (resource, quantity)| {
+                sum + if resource == "pods" { quantity } else { 0 }
+            })
+        };
+        assert_eq!(held(&simulation), 10, "late: {is_late}");
+        simulation.catch_up();
+        assert_eq!(held(&simulation), 10, "late: {is_late}");
+        simulation.cluster(&plain("a", 100, 40));
+        assert_eq!(held(&simulation), 0, "late: {is_late}");
+    }
+}
+
 #[test]
 fn shadow_mode_names_holding_as_the_cause_of_a_difference() {
     let status = |reason: &str, status: &str| json!({"conditions": [{"type": "Scheduled", "status": status, "reason": reason, "message": ""}]});

@@ -39,6 +39,8 @@ pub(super) struct Simulation {
     failures: Vec<WriteOutcome>,
     /// Writes that are held back; `None` while they are carried out at once.
     held: Option<Vec<WriteJob>>,
+    /// Changes that the watch has not repeated yet; `None` while it repeats them before the answers.
+    late: Option<Vec<Object>>,
     /// The answer of every estimator; `None` if none are asked.
     estimate: Option<i64>,
 }
@@ -70,6 +72,7 @@ impl Simulation {
             announcements: Vec::new(),
             failures: Vec::new(),
             held: None,
+            late: None,
             estimate: None,
         };
         for kind in Kind::ALL {
@@ -256,6 +259,18 @@ impl Simulation {
         self.run();
     }
 
+    /// From now on, the watch repeats a write after its answer, when [`Self::catch_up`] is called.
+    pub(super) fn watch_late(&mut self) {
+        self.late = Some(Vec::new());
+    }
+
+    /// The watch shows everything that it has not repeated yet.
+    pub(super) fn catch_up(&mut self) {
+        for object in self.late.take().into_iter().flatten() {
+            self.observe(Change::Applied(Kind::Binding, object));
+        }
+    }
+
     /// The scheduler's state.
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
@@ -409,8 +424,7 @@ impl Simulation {
         }
     }
 
-    /// Carries out everything that the scheduler wants. The watch repeats each write before its answer arrives, which is
-    /// the harder order.
+    /// Carries out everything that the scheduler wants. The watch repeats each write before its answer arrives, unless it is late.
     fn run(&mut self) {
         loop {
             let moment = self.moment();
@@ -497,6 +511,10 @@ impl Simulation {
     /// Reports the scheduler's own write back to it.
     fn echo(&mut self, name: &str) {
         let object = self.stored(name);
+        if let Some(late) = &mut self.late {
+            late.push(object);
+            return;
+        }
         let moment = self.moment();
         self.engine.observe(Change::Applied(Kind::Binding, object), &moment);
     }

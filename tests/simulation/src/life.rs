@@ -18,6 +18,8 @@ pub(crate) struct Life {
     pub(crate) events: u64,
     /// Decisions that changed a result, of which so many took replicas away.
     pub(crate) decisions: (u64, u64),
+    /// Decisions on an open fleet after which a cluster has more reported and held than allocatable.
+    pub(crate) overcommitted: u64,
     /// The story, if it was kept.
     pub(crate) story: Vec<String>,
 }
@@ -37,6 +39,7 @@ pub(crate) fn live(script: &Script, profiles: &Profiles, keeps_story: bool) -> R
             digest: world.log.digest(),
             events: world.events,
             decisions: (world.books.decisions, world.books.takings),
+            overcommitted: world.books.overcommitted,
             story: world.log.lines().to_vec(),
         }
     });

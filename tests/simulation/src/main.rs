@@ -134,8 +134,8 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
     for bug in chosen {
         let finding = planted::look_for(bug, seeds, events, plugins)?;
         match &finding.found {
-            Some((seed, text)) => println!("{}: seed {seed}: {text}", bug.name),
-            None => println!("{}: not found", bug.name),
+            Some((seed, text)) => println!("{} (rule {}): seed {seed}: {text}", bug.name, bug.rule),
+            None => println!("{} (rule {}): not found, first {:?}", bug.name, bug.rule, finding.first),
         }
         findings.push(finding);
     }
@@ -154,13 +154,14 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
 fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles: &Profiles) -> Result<(), Error> {
     let started = processor_seconds();
     let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
-    let (mut decisions, mut takings) = (0_u64, 0_u64);
+    let (mut decisions, mut takings, mut overcommitted) = (0_u64, 0_u64, 0_u64);
     for seed in seeds {
         let life = live(&Script::of_seed(seed, events), profiles, false)?;
         lives += 1;
         happened += life.events;
         decisions += life.decisions.0;
         takings += life.decisions.1;
+        overcommitted += life.overcommitted;
         digest = digest.rotate_left(5) ^ life.digest;
         if let Some(verdict) = life.verdict {
             println!("seed {seed}: {verdict}");
@@ -172,7 +173,8 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     }
     let seconds = processor_seconds() - started;
     println!(
-        "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away), \
+        "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away, \
+         {overcommitted} overcommitted a cluster with foreign pods or wrong reports), \
          digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
         happened as f64 / seconds.max(0.001)
     );

@@ -98,6 +98,12 @@ impl Usage {
         self.requests.memory += requests.memory;
     }
 
+    fn remove(&mut self, requests: Requests) {
+        self.pods -= 1;
+        self.requests.cpu -= requests.cpu;
+        self.requests.memory -= requests.memory;
+    }
+
     fn list(self) -> Value {
         json!({
             "cpu": format!("{}m", self.requests.cpu),
@@ -160,7 +166,7 @@ impl Member {
     pub(crate) fn add_foreign(&mut self, pods: u64) {
         for _ in 0..pods {
             let requests = Requests { cpu: 1000, memory: 512 };
-            if let Some(node) = self.node_for(requests) {
+            if let Some(node) = node_for(&self.left(), requests) {
                 self.foreign.push(Pod {
                     requests,
                     state: State::Ready { node },
@@ -223,13 +229,21 @@ impl Member {
         let moving = self.pods.iter().filter(is_moving);
         let keys: Vec<(ObjectKey, usize)> = moving.map(|(key, _)| key.clone()).collect();
         let mut changed = Vec::new();
+        if keys.is_empty() {
+            return changed;
+        }
+        let mut left = self.left();
         for key in keys {
             let count = self.pods.get(&key).map_or(0, Vec::len);
             for index in 0..count {
                 let Some(pod) = self.pods.get(&key).and_then(|pods| pods.get(index)).copied() else {
                     continue;
                 };
-                let state = self.next_state(&key.0, pod, now, random);
+                let state = self.next_state(&key.0, pod, &left, now, random);
+                if let (State::Pending { .. }, State::Bound { node, .. }) = (pod.state, state) {
+                    let node = left.iter_mut().find(|(number, _)| *number == node);
+                    node.into_iter().for_each(|(_, left)| left.remove(pod.requests));
+                }
                 if state != pod.state {
                     changed.push(key.0.clone());
                 }
@@ -241,9 +255,9 @@ impl Member {
         changed
     }
 
-    fn next_state(&self, key: &ObjectKey, pod: Pod, now: Millis, random: &mut Random) -> State {
+    fn next_state(&self, key: &ObjectKey, pod: Pod, left: &[(u32, Usage)], now: Millis, random: &mut Random) -> State {
         match pod.state {
-            State::Pending { since } if now >= since + 500 => match self.node_for(pod.requests) {
+            State::Pending { since } if now >= since + 500 => match node_for(left, pod.requests) {
                 Some(node) => State::Bound {
                     node,
                     ready_at: now + random.between(500, 4_000),
@@ -279,33 +293,28 @@ impl Member {
 
     /// Pods with these requests that still find a node: an estimator's answer.
     pub(crate) fn room_for(&self, requests: Requests) -> i64 {
-        let room = |node: &Node| {
-            let left = self.left(node);
+        let room = |(_, left): &(u32, Usage)| {
             let by = |left: i64, one: i64| if one > 0 { left.max(0) / one } else { i64::MAX };
             by(left.requests.cpu, requests.cpu)
                 .min(by(left.requests.memory, requests.memory))
                 .min(left.pods.max(0))
         };
-        self.nodes.iter().map(room).sum()
+        self.left().iter().map(room).sum()
     }
 
-    fn node_for(&self, requests: Requests) -> Option<u32> {
-        let fits = |node: &&Node| {
-            let left = self.left(node);
-            left.pods > 0 && left.requests.cpu >= requests.cpu && left.requests.memory >= requests.memory
-        };
-        self.nodes.iter().find(fits).map(|node| node.number)
-    }
-
-    fn left(&self, node: &Node) -> Usage {
-        let mut left = Usage {
-            pods: node.pods,
-            requests: node.room,
-        };
-        for pod in self.all().filter(|pod| pod.node() == Some(node.number)) {
-            left.pods -= 1;
-            left.requests.cpu -= pod.requests.cpu;
-            left.requests.memory -= pod.requests.memory;
+    /// What is left on each node, by its number.
+    fn left(&self) -> Vec<(u32, Usage)> {
+        let nodes = self.nodes.iter().map(|node| {
+            let left = Usage {
+                pods: node.pods,
+                requests: node.room,
+            };
+            (node.number, left)
+        });
+        let mut left: Vec<_> = nodes.collect();
+        for pod in self.all() {
+            let node = left.iter_mut().find(|(number, _)| pod.node() == Some(*number));
+            node.into_iter().for_each(|(_, left)| left.remove(pod.requests));
         }
         left
     }
@@ -343,8 +352,8 @@ impl Member {
         });
         if self.has_models {
             let mut counts = [0_i64; GRADES.len()];
-            for node in &self.nodes {
-                let left = if is_blind { node.room } else { self.left(node).requests };
+            for (node, (_, left)) in self.nodes.iter().zip(self.left()) {
+                let left = if is_blind { node.room } else { left.requests };
                 let grade = GRADES
                     .iter()
                     .rposition(|(cpu, memory)| left.cpu >= *cpu && left.memory >= *memory);
@@ -371,6 +380,14 @@ impl Member {
             })
             .collect()
     }
+}
+
+/// The first node with room for a pod.
+fn node_for(left: &[(u32, Usage)], requests: Requests) -> Option<u32> {
+    let fits =
+        |left: &Usage| left.pods > 0 && left.requests.cpu >= requests.cpu && left.requests.memory >= requests.memory;
+    let mut fitting = left.iter().filter(|(_, left)| fits(left));
+    fitting.next().map(|(number, _)| *number)
 }
 
 impl Pod {

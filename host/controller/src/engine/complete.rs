@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
 
+use super::observe::Source;
 use super::{Engine, InFlight, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::objects::{BindingKey, Kind, Object};
@@ -114,7 +115,7 @@ impl Engine {
                 {
                     record.generation = generation;
                 }
-                self.binding_applied(*document, false, moment);
+                self.binding_applied(*document, Source::Answer, moment);
             }
             Ok(_) => {}
             Err(error) => tracing::error!(%error, "the answer to a write is ignored"),

@@ -24,14 +24,25 @@ use crate::watch::Change;
 /// Time between two looks at what only time changes.
 const TICK: Duration = Duration::from_secs(1);
 
+/// The way by which a version of an object arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A list, which says nothing of what happened before.
+    List,
+    /// A watch.
+    Watch,
+    /// The answer to a write.
+    Answer,
+}
+
 impl Engine {
     /// Takes in a change of an object.
     pub fn observe(&mut self, change: Change, moment: &Moment) {
         match change {
             Change::ListBegins(kind) => self.list_begins(kind),
-            Change::Listed(_, object) => self.applied(object, true, moment),
-            Change::Applied(_, object) => self.applied(object, false, moment),
             Change::Unreadable(kind, key) => self.unreadable(kind, &key),
+            Change::Listed(_, object) => self.applied(object, Source::List, moment),
+            Change::Applied(_, object) => self.applied(object, Source::Watch, moment),
             Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
             Change::ListEnds(kind) => self.list_ends(kind, moment),
         }
@@ -180,9 +191,9 @@ impl Engine {
         }
     }
 
-    fn applied(&mut self, object: Object, is_listed: bool, moment: &Moment) {
+    fn applied(&mut self, object: Object, source: Source, moment: &Moment) {
         match object {
-            Object::Binding(document) => self.binding_applied(*document, is_listed, moment),
+            Object::Binding(document) => self.binding_applied(*document, source, moment),
             Object::Cluster(cluster) => self.cluster_applied(&cluster, moment.instant),
             Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
             Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
@@ -214,7 +225,8 @@ impl Engine {
     }
 
     /// Stores a version of a binding, and wakes it if its specification, its labels or its annotations changed.
-    pub(super) fn binding_applied(&mut self, document: BindingDocument, is_listed: bool, moment: &Moment) {
+    pub(super) fn binding_applied(&mut self, document: BindingDocument, source: Source, moment: &Moment) {
+        let is_listed = source == Source::List;
         let ours = is_ours(&document.object, self.active.profile.scheduler_name());
         let before = self.bindings.get(&document.key()).map(|record| record.clusters.clone());
         let (key, change) = self.bindings.upsert(document, ours, is_listed);
@@ -227,8 +239,9 @@ impl Engine {
             self.holdings.observe(&key, &record.aggregated, moment.instant);
             self.assumed.observe(&key, &record.aggregated);
         }
-        // While a binding is being written, its targets are compared once the outcome is known.
-        if !self.in_flight.contains_key(&key) {
+        // While a binding is being written, its targets are compared once the outcome is known: with those that were decided, because the
+        // record may still have those before.
+        if source != Source::Answer && !self.in_flight.contains_key(&key) {
             let before = before.filter(|_| !change.is_new);
             let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
             match before {

@@ -85,6 +85,17 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "held-again-by-the-answer",
+        rule: Rule::B,
+        is_real: true,
+        text: "A result whose answer comes before the watch shows it is held twice.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "if source != Source::Answer && !self.in_flight.contains_key(&key) {",
+            to: "if !self.in_flight.contains_key(&key) {",
+        }],
+    },
+    Bug {
         name: "nothing-held",
         rule: Rule::B,
         is_real: false,

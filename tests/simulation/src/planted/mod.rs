@@ -7,8 +7,11 @@ mod bugs;
 mod table;
 mod variant;
 
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::Error;
 use crate::rules::Rule;
@@ -47,32 +50,104 @@ pub(crate) struct Bug {
 pub(crate) struct Finding {
     /// The bug.
     pub(crate) bug: Bug,
-    /// The seed and what it says; `None` if the bug's rule is broken by none of the seeds.
+    /// The first seed that breaks any rule, and that rule.
+    pub(crate) first: Option<(u64, String)>,
+    /// The first seed that breaks the bug's rule, and how; `None` if none of the seeds does.
     pub(crate) found: Option<(u64, String)>,
 }
 
-/// Plants a bug, and looks for it in this many seeds.
+/// Seeds that one process lives.
+const RANGE: u64 = 40;
+
+/// Plants a bug, and looks for it in this many seeds, on all cores.
 pub(crate) fn look_for(bug: &Bug, seeds: u64, events: usize, plugins: &Path) -> Result<Finding, Error> {
     let program = variant::build(bug)?;
-    let output = Command::new(&program)
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    // Ranges are begun in order. Once one breaks the rule, only those before it still matter, and they are under way.
+    let next = AtomicU64::new(0);
+    let is_found = AtomicBool::new(false);
+    let work = || -> Result<Vec<Breach>, Error> {
+        let mut breaches = Vec::new();
+        while !is_found.load(Ordering::Relaxed) {
+            let first = next.fetch_add(RANGE, Ordering::Relaxed);
+            if first >= seeds {
+                break;
+            }
+            let count = RANGE.min(seeds - first);
+            let of_range = live_range(bug, &program, first..first + count, events, plugins)?;
+            if of_range.iter().any(|breach| breach.rule == bug.rule.to_string()) {
+                is_found.store(true, Ordering::Relaxed);
+            }
+            breaches.extend(of_range);
+        }
+        Ok(breaches)
+    };
+    let mut breaches = Vec::new();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            let ended = worker
+                .join()
+                .unwrap_or_else(|_| Err(Error::Broken("a thread panicked".to_owned())));
+            breaches.extend(ended?);
+        }
+        Ok::<_, Error>(())
+    })?;
+    breaches.sort_by_key(|breach| breach.seed);
+    let of_rule = breaches.iter().find(|breach| breach.rule == bug.rule.to_string());
+    Ok(Finding {
+        bug: *bug,
+        found: of_rule.map(|breach| (breach.seed, breach.text.clone())),
+        first: breaches.first().map(|breach| (breach.seed, breach.rule.clone())),
+    })
+}
+
+/// A breach that a planted simulation reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Breach {
+    seed: u64,
+    rule: String,
+    text: String,
+}
+
+/// Lives a range of seeds up to the first that breaks the bug's rule. Returns every breach.
+fn live_range(
+    bug: &Bug,
+    program: &Path,
+    seeds: Range<u64>,
+    events: usize,
+    plugins: &Path,
+) -> Result<Vec<Breach>, Error> {
+    let output = Command::new(program)
         .arg("--plugins")
         .arg(plugins)
-        .args(["--events", &events.to_string(), "seeds", &seeds.to_string()])
+        .args(["--events", &events.to_string()])
+        .args(["seeds", &(seeds.end - seeds.start).to_string()])
+        .args(["--first", &seeds.start.to_string()])
         .args(["--until-breach", &bug.rule.to_string()])
         .output()
-        .map_err(|source| Error::File { path: program, source })?;
+        .map_err(|source| Error::File {
+            path: program.to_owned(),
+            source,
+        })?;
     let text = String::from_utf8_lossy(&output.stdout);
     // The last line has the figures. Without it, the lives did not come to an end.
     if !text.contains(" lives of ") {
         let message = String::from_utf8_lossy(&output.stderr);
         return Err(Error::Broken(format!("bug `{}`: {text}{message}", bug.name)));
     }
-    let found = text.lines().find_map(|line| {
-        let (seed, verdict) = line.strip_prefix("seed ")?.split_once(": ")?;
-        let text = verdict.strip_prefix(&format!("rule {}: ", bug.rule))?;
-        Some((seed.parse().ok()?, text.to_owned()))
-    });
-    Ok(Finding { bug: *bug, found })
+    Ok(text.lines().filter_map(read_breach).collect())
+}
+
+/// Reads a line that reports a breach.
+fn read_breach(line: &str) -> Option<Breach> {
+    let (seed, verdict) = line.strip_prefix("seed ")?.split_once(": rule ")?;
+    let (rule, text) = verdict.split_once(": ")?;
+    Some(Breach {
+        seed: seed.parse().ok()?,
+        rule: rule.to_owned(),
+        text: text.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -80,6 +155,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn a_breach_is_read_from_its_line() {
+        let breach = Breach {
+            seed: 7,
+            rule: "b".to_owned(),
+            text: "after a: b".to_owned(),
+        };
+        assert_eq!(read_breach("seed 7: rule b: after a: b"), Some(breach));
+        assert_eq!(read_breach("12 lives of 150 steps, 9 events"), None);
+    }
 
     #[test]
     fn every_bug_applies_to_the_sources_and_each_rule_has_two() {

@@ -20,16 +20,21 @@ pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
         source,
     };
     let readme = fs::read_to_string(&path).map_err(failure)?;
-    let mut table = "| bug | rule | ours | found by seed | what goes wrong |\n|---|---|---|---|---|\n".to_owned();
-    for Finding { bug, found } in findings {
+    let mut table =
+        "| bug | rule | ours | seed | first of any rule | what goes wrong |\n|---|---|---|---|---|---|\n".to_owned();
+    for Finding { bug, first, found } in findings {
         let seed = found
             .as_ref()
             .map_or_else(|| "not found".to_owned(), |(seed, _)| seed.to_string());
+        let first = match first {
+            Some((seed, rule)) => format!("{seed} ({rule})"),
+            None => String::new(),
+        };
         let ours = if bug.is_real { "yes" } else { "" };
         // Writing to a text cannot fail.
         let _infallible = writeln!(
             table,
-            "| {} | {} | {ours} | {seed} | {} |",
+            "| {} | {} | {ours} | {seed} | {first} | {} |",
             bug.name, bug.rule, bug.text
         );
     }

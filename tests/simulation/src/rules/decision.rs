@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_controller::holdings::HeldPart;
 use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_controller::write::WriteJob;
-use divvy_karmada::api::Quantity;
+use divvy_karmada::api::{Quantity, Timestamp};
 use serde_json::Value;
 
 use super::Rule;
 use crate::agenda::Millis;
+use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{Process, World};
+use crate::world::{Process, World, requests_of};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -21,6 +23,9 @@ const HIDDEN: Millis = 65_000;
 
 /// Time after a start for which results are held that clusters may have reported already.
 const STARTED: Millis = 25_000;
+
+/// Seconds for which capacity may be held without a report, rounded up: the limit of holdings.
+const HELD_SECONDS: i64 = 61;
 
 /// Time for which vanished clusters stop writes that take replicas away.
 const MISSING: Millis = 300_000;
@@ -54,17 +59,24 @@ impl World<'_> {
             return;
         };
         let last = targets_of(&binding);
-        let found = self.over_capacity(process, &last, &new);
-        if let Some(text) = found {
-            self.breach(
-                Rule::B,
-                format!("after the decision {} → {}: {text}", key.name, described(&new)),
-            );
+        if let Some(text) = overdue(process, self.wall()) {
+            self.breach(Rule::B, text);
             return;
         }
+        self.books.decided.insert(key.clone(), new.clone());
+        let found = self.over_capacity(process, &last, &new);
+        if let Some(text) = found {
+            if !self.script.setup.is_closed {
+                self.books.overcommitted += 1;
+            } else {
+                let change = format!("{} → {}", key.name, described(&new));
+                self.breach(Rule::B, format!("after the decision {change}: {text}"));
+                return;
+            }
+        }
+        self.books.note_shrinking(&last, &new, self.now);
         if takes_away(&last, &new) {
             self.books.takings += 1;
-            self.books.shrunk_at = self.now;
             self.judge_taking(slot, &binding, &last, &new, job);
         }
     }
@@ -87,7 +99,7 @@ impl World<'_> {
                 .steps
                 .iter()
                 .any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)));
-        if !self.script.setup.is_closed || is_ever_ignored {
+        if is_ever_ignored {
             return None;
         }
         let mut held: BTreeMap<(&str, &str), i64> = BTreeMap::new();
@@ -97,26 +109,56 @@ impl World<'_> {
                 *held.entry((part.cluster, *resource)).or_default() += *quantity;
             }
         }
-        let is_calm = self.now > self.books.shrunk_at + HIDDEN && self.now > self.books.led_at + STARTED;
+        let has_led = self.now > self.books.led_at + STARTED;
         process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
             let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
-            if !has_grown && !is_calm {
+            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN);
+            let there = parts.iter().filter(|part| part.cluster == key.name);
+            if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
             }
-            ["cpu", "memory", "pods"].into_iter().find_map(|resource| {
+            let asked = self.asked_of(&key.name);
+            [
+                ("cpu", asked.requests.cpu),
+                ("memory", asked.requests.memory),
+                ("pods", asked.pods),
+            ]
+            .into_iter()
+            .find_map(|(resource, asked)| {
                 let held = held.get(&(key.name.as_str(), resource)).copied().unwrap_or(0);
                 let (reported, allocatable) = figures(cluster, resource);
-                (held > 0 && reported + held > allocatable).then(|| {
-                    let there = parts.iter().filter(|part| part.cluster == key.name);
-                    let there: Vec<String> = there.map(ToString::to_string).collect();
+                let asked = if resource == "memory" { asked << 20 } else { asked };
+                let is_twice = is_calm && self.script.setup.is_closed && reported + held > asked;
+                let is_over = reported + held > allocatable;
+                (held > 0 && (is_over || is_twice)).then(|| {
+                    let there: Vec<String> = there.clone().map(ToString::to_string).collect();
                     format!(
-                        "{} has {resource} {reported} reported and {held} held, of {allocatable} ({})",
+                        "{} has {resource} {reported} reported and {held} held, of {allocatable}; \
+                             all results take {asked} ({})",
                         key.name,
                         there.join(", ")
                     )
                 })
             })
         })
+    }
+
+    /// Sum of what results take on a cluster: those that are written, and those that were decided last.
+    fn asked_of(&self, cluster: &str) -> Usage {
+        let mut sum = Usage::default();
+        for (key, binding) in self.server.of_kind(Kind::Binding) {
+            let written = replicas_on(&targets_of(binding), cluster);
+            let decided = self.books.decided.get(key);
+            let decided = decided.and_then(|decided| replicas_on(decided, cluster));
+            let replicas = written.max(decided).unwrap_or(0);
+            for template in requests_of(binding) {
+                let pods = template.pods * replicas;
+                sum.pods += pods;
+                sum.requests.cpu += pods * template.requests.cpu;
+                sum.requests.memory += pods * template.requests.memory;
+            }
+        }
+        sum
     }
 
     fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {
@@ -191,6 +233,14 @@ impl World<'_> {
     }
 }
 
+/// What is held for longer than the limit of holdings; `None` if nothing is.
+fn overdue(process: &Process, wall: Timestamp) -> Option<String> {
+    let mut parts = process.engine.held();
+    let is_overdue = |part: &HeldPart<'_>| part.began.seconds() + HELD_SECONDS < wall.seconds();
+    let part = parts.find(is_overdue)?;
+    Some(format!("{part} is still held"))
+}
+
 /// The reason of the last decision, in the scheduler's own words.
 fn explanation(process: &Process, key: &BindingKey) -> String {
     let path = ObjectPath {
@@ -231,13 +281,26 @@ fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
 
 /// True if a reschedule was requested that may not have been answered.
 pub(super) fn is_reschedule_requested(binding: &Value) -> bool {
-    let seconds = |value: &Value| {
-        let at: Option<divvy_karmada::api::Timestamp> = serde_json::from_value(value.clone()).ok();
-        at.map(divvy_karmada::api::Timestamp::seconds)
-    };
-    let requested = seconds(&binding["spec"]["rescheduleTriggeredAt"]);
-    let answered = seconds(&binding["status"]["lastScheduledTime"]);
+    let (requested, answered) = reschedule_times(binding);
     requested.is_some_and(|requested| answered.is_none_or(|answered| requested + RESCHEDULE_SECONDS >= answered))
+}
+
+/// True if a reschedule was requested after the last scheduling.
+pub(super) fn is_reschedule_unanswered(binding: &Value) -> bool {
+    let (requested, answered) = reschedule_times(binding);
+    requested.is_some_and(|requested| answered.is_none_or(|answered| requested > answered))
+}
+
+/// Seconds since 1970 of the last request for a reschedule, and of the last scheduling.
+fn reschedule_times(binding: &Value) -> (Option<i64>, Option<i64>) {
+    let seconds = |value: &Value| {
+        let at: Option<Timestamp> = serde_json::from_value(value.clone()).ok();
+        at.map(Timestamp::seconds)
+    };
+    (
+        seconds(&binding["spec"]["rescheduleTriggeredAt"]),
+        seconds(&binding["status"]["lastScheduledTime"]),
+    )
 }
 
 /// What a cluster reports as taken of a resource, by the figure that estimates are made from, and what is allocatable, both in

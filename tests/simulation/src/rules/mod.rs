@@ -17,6 +17,7 @@ use divvy_judge::MoveRule;
 use serde_json::Value;
 
 use crate::agenda::Millis;
+use crate::oracle::{Targets, targets_of};
 
 /// A rule, by its letter in the project's issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,18 +48,24 @@ pub(crate) struct Verdict {
 pub(crate) struct Books {
     /// Time from which nothing may be written.
     pub(crate) quiet_since: Option<Millis>,
-    /// Time at which replicas were last taken away, by whomever, or pods replaced.
-    pub(crate) shrunk_at: Millis,
+    /// Time at which replicas were last taken away from each cluster, by whomever, or pods replaced there.
+    shrunk: BTreeMap<String, Millis>,
+    /// The last decision on each binding, written or not.
+    pub(super) decided: BTreeMap<ObjectKey, Targets>,
     /// Time at which a process last began to lead.
     pub(crate) led_at: Millis,
     /// Decisions of each binding: the second, and how many were made in it.
     pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
     /// Results that took replicas away, by binding.
     pub(crate) moves: MoveRule,
+    /// The process that last took replicas of each binding away.
+    pub(super) movers: BTreeMap<ObjectKey, u64>,
     /// Decisions of each binding since all troubles ended.
     pub(super) decisions_at_rest: BTreeMap<ObjectKey, u32>,
     /// Decisions that were checked, for figures about coverage.
     pub(crate) decisions: u64,
+    /// Decisions on an open fleet after which a cluster has more reported and held than allocatable.
+    pub(crate) overcommitted: u64,
     /// Decisions that took replicas away.
     pub(crate) takings: u64,
     /// Writes that were carried out.
@@ -92,9 +99,27 @@ impl Books {
             self.decisions_at_rest.remove(key);
             self.moves.ask(&key.to_string(), 0);
         }
-        if differs("clusters") || differs("replicaRequirements") {
-            self.shrunk_at = now;
+        let targets = |object: Option<&Value>| object.map(targets_of).unwrap_or_default();
+        match differs("replicaRequirements") {
+            true => self.note_shrinking(&targets(before), &Targets::new(), now),
+            false => self.note_shrinking(&targets(before), &targets(after), now),
         }
+    }
+
+    /// Notes that a result changes: pods that end hide the growth that settles holdings.
+    pub(crate) fn note_shrinking(&mut self, before: &Targets, after: &Targets, now: Millis) {
+        let clusters = before.iter().filter(|(cluster, replicas)| {
+            let left = after.iter().find(|(name, _)| name == cluster);
+            left.is_none_or(|(_, left)| left < replicas)
+        });
+        for (cluster, _) in clusters {
+            self.shrunk.insert(cluster.clone(), now);
+        }
+    }
+
+    /// True if nothing was taken away from a cluster for this long.
+    pub(super) fn is_calm(&self, cluster: &str, now: Millis, time: Millis) -> bool {
+        self.shrunk.get(cluster).is_none_or(|shrunk| now > shrunk + time)
     }
 }
 

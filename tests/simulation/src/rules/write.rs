@@ -1,10 +1,9 @@
 //! Rule a: nothing is written by one who does not hold the lease.
 
-use divvy_controller::objects::ObjectKey;
 use divvy_judge::LeaseRule;
 use serde_json::Value;
 
-use super::decision::takes_away;
+use super::decision::{is_reschedule_unanswered, takes_away};
 use super::{Rule, Verdict};
 use crate::agenda::Millis;
 use crate::oracle::targets_of;
@@ -25,20 +24,27 @@ impl World<'_> {
         if let Some(text) = rule.judge(&format!("number {writer}"), &request.key.to_string(), millis(self.now)) {
             self.breach(Rule::A, text);
         }
-        self.judge_move(&request.key, before, after);
+        self.judge_move(request, before, after);
         if self.books.quiet_since.is_some() && before != after {
             self.breach(Rule::E, format!("{}, when everything was at rest", what()));
         }
     }
 
-    /// Replicas are taken away at most once for each change of the binding or of a cluster's specification.
-    fn judge_move(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>) {
-        let (Some(before), Some(after)) = (before.map(targets_of), after.map(targets_of)) else {
+    /// Replicas are taken away at most once for each change of the binding or of a cluster's specification. A process that died
+    /// between the two patches of a reschedule has left no record that it was answered: the next one may answer it again.
+    fn judge_move(&mut self, request: &Request, before: Option<&Value>, after: Option<&Value>) {
+        let (Some(before), Some(after)) = (before, after) else {
             return;
         };
+        let is_unanswered = is_reschedule_unanswered(before);
+        let (before, after) = (targets_of(before), targets_of(after));
         if takes_away(&before, &after) {
+            let mover = self.books.movers.insert(request.key.clone(), request.process);
+            if is_unanswered && mover.is_some_and(|mover| mover != request.process) {
+                self.books.moves.ask(&request.key.to_string(), 0);
+            }
             let (before, after) = (before.into_iter().collect(), after.into_iter().collect());
-            if let Some(text) = self.books.moves.judge(&key.to_string(), &before, &after) {
+            if let Some(text) = self.books.moves.judge(&request.key.to_string(), &before, &after) {
                 self.breach(Rule::E, text);
             }
         }

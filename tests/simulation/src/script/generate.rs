@@ -343,11 +343,12 @@ impl Writer {
 
     fn process(&mut self) -> Action {
         let process = self.random.index(self.processes);
-        match self.random.below(4) {
-            0..2 => Action::Kill {
+        match self.random.below(5) {
+            0 => Action::Kill {
                 process,
                 millis: self.random.between(500, 20_000),
             },
+            1 => self.kill_at_request(),
             2 => Action::Stall {
                 process,
                 millis: self.random.between(500, 20_000),
@@ -357,6 +358,23 @@ impl Writer {
                 millis: self.random.between(1_000, 25_000),
             },
         }
+    }
+
+    /// The process that sends a certain request is killed before or after it is carried out: between two patches, too.
+    fn kill_at_request(&mut self) -> Action {
+        let fitting = self
+            .random
+            .pick(&[Fitting::Any, Fitting::Specification, Fitting::Status, Fitting::Read]);
+        let millis = self.random.between(500, 20_000);
+        let effect = match self.random.chance(50) {
+            true => Effect::KilledBefore(millis),
+            false => Effect::KilledAfter(millis),
+        };
+        Action::Fault(Fault {
+            fitting,
+            effect,
+            count: 1,
+        })
     }
 
     fn estimators(&mut self) -> Action {

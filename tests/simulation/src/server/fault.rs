@@ -37,6 +37,10 @@ pub(crate) enum Effect {
     Late(Millis),
     /// The quota of its namespace refuses it.
     Quota,
+    /// Its process is killed before it arrives, and back after a time.
+    KilledBefore(Millis),
+    /// Its process is killed after it was carried out, and back after a time.
+    KilledAfter(Millis),
 }
 
 /// A fault that waits for its requests.
@@ -82,6 +86,18 @@ impl fmt::Display for Fault {
             Effect::BrokenAfterwards => formatter.write_str("are carried out, and then the connection breaks"),
             Effect::Late(millis) => write!(formatter, "take {millis} ms"),
             Effect::Quota => formatter.write_str("are refused by quota"),
+            Effect::KilledBefore(millis) => {
+                write!(
+                    formatter,
+                    "never arrive: their process is killed, and back after {millis} ms"
+                )
+            }
+            Effect::KilledAfter(millis) => {
+                write!(
+                    formatter,
+                    "are carried out, and their process is killed, and back after {millis} ms"
+                )
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use divvy_controller::objects::{Kind, ObjectKey};
 use serde_json::{Value, json};
 
 use super::{Event, World};
+use crate::oracle::{Targets, targets_of};
 use crate::script::{Action, Estimating, Template};
 
 /// Label by which a binding belongs to its policy.
@@ -188,8 +189,8 @@ impl World<'_> {
     fn delete(&mut self, number: usize) {
         let now = self.now;
         let key = binding_key(number);
-        if self.server.delete(now, Kind::Binding, &key).is_some() {
-            self.books.shrunk_at = now;
+        if let Some(binding) = self.server.delete(now, Kind::Binding, &key) {
+            self.books.note_shrinking(&targets_of(&binding), &Targets::new(), now);
             self.publish_changes(Kind::Binding);
         }
     }

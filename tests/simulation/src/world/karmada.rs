@@ -1,11 +1,15 @@
 //! Karmada's other controllers: works are dispatched, states are collected, evictions begin and end.
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
 use super::estimators::target_number;
 use super::{Event, World, cluster_key};
 use crate::member::{Requests, Wanted};
+
+/// Seconds after which an eviction ends although its replacement is not healthy.
+const GRACE: u32 = 120;
 
 impl World<'_> {
     /// A second of work of all controllers and members.
@@ -142,6 +146,7 @@ impl World<'_> {
                 Value::Array(from.clone())
             )
         });
+        let now = self.wall().to_string();
         self.change_binding(key, |binding| {
             let mut tasks = binding["spec"]["gracefulEvictionTasks"]
                 .as_array()
@@ -154,7 +159,8 @@ impl World<'_> {
                     "reason": "TaintUntolerated",
                     "producer": "TaintManager",
                     "purgeMode": "Gracefully",
-                    "gracePeriodSeconds": 600,
+                    "gracePeriodSeconds": GRACE,
+                    "creationTimestamp": now,
                 })
             }));
             binding["spec"]["gracefulEvictionTasks"] = Value::Array(tasks);
@@ -162,26 +168,42 @@ impl World<'_> {
         });
     }
 
-    /// Ends evictions of a binding whose replacement is scheduled and healthy.
+    /// Ends evictions of a binding: all once the replacement is scheduled and healthy, and each when its time is up.
     fn purge(&mut self, key: &ObjectKey) {
         let Some(binding) = self.server.get(Kind::Binding, key) else {
             return;
         };
         let (spec, status) = (&binding["spec"], &binding["status"]);
-        let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
-        if spec["gracefulEvictionTasks"].is_null() || !is_observed {
+        let Some(tasks) = spec["gracefulEvictionTasks"].as_array() else {
             return;
-        }
+        };
+        let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
         let reports = status["aggregatedStatus"].as_array();
         let is_settled = |target: &Value| {
             let mut reports = reports.into_iter().flatten();
             reports.any(|report| report["clusterName"] == target["name"] && report["health"] != "Unhealthy")
         };
-        if spec["clusters"].as_array().into_iter().flatten().all(is_settled) {
-            self.change_binding(key, |binding| {
-                binding["spec"]
-                    .as_object_mut()
-                    .and_then(|spec| spec.remove("gracefulEvictionTasks"));
+        let is_replaced = is_observed && spec["clusters"].as_array().into_iter().flatten().all(is_settled);
+        let now = self.wall();
+        let is_over = |task: &Value| {
+            let began: Option<Timestamp> = serde_json::from_value(task["creationTimestamp"].clone()).ok();
+            began.is_none_or(|began| began.seconds() + i64::from(GRACE) <= now.seconds())
+        };
+        let left: Vec<Value> = match is_replaced {
+            true => Vec::new(),
+            false => tasks.iter().filter(|task| !is_over(task)).cloned().collect(),
+        };
+        if !left.is_empty() {
+            // It is looked at again, because time alone may end it.
+            self.dirty.insert(key.clone());
+        }
+        if left.len() < tasks.len() {
+            self.change_binding(key, |binding| match left.is_empty() {
+                true => {
+                    let spec = binding["spec"].as_object_mut();
+                    spec.and_then(|spec| spec.remove("gracefulEvictionTasks"));
+                }
+                false => binding["spec"]["gracefulEvictionTasks"] = Value::Array(left),
             });
         }
     }
@@ -221,7 +243,7 @@ fn wanted_on(binding: &Value, number: usize) -> Option<i64> {
 }
 
 /// Pods of one set of a binding's pod templates, and their requests. A binding without components has one template of one pod.
-pub(super) fn requests_of(binding: &Value) -> Vec<Wanted> {
+pub(crate) fn requests_of(binding: &Value) -> Vec<Wanted> {
     let spec = &binding["spec"];
     let requests = |requirements: &Value| {
         let list = &requirements["resourceRequest"];

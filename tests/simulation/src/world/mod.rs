@@ -33,6 +33,7 @@ use crate::server::{Fault, Reply, Request, Server};
 use crate::story::Log;
 
 pub(crate) use self::clusters::cluster_key;
+pub(crate) use self::karmada::requests_of;
 pub(crate) use self::lease::LeaseEvent;
 pub(crate) use self::processes::Process;
 pub(crate) use self::view::View;

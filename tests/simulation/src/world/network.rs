@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{Event, World};
+use crate::agenda::Millis;
 use crate::server::{self, Effect, Reply, Request, Verb};
 
 /// A request under way.
@@ -30,15 +31,19 @@ impl World<'_> {
             Some(Effect::Broken) => {
                 self.note(|| {
                     format!(
-                        "the connection of p{} breaks before its request arrives",
+                        "the connection of number {} breaks before its request arrives",
                         request.process
                     )
                 });
                 return;
             }
             Some(Effect::Lost) => {
-                self.note(|| format!("a request of p{} is lost", request.process));
+                self.note(|| format!("a request of number {} is lost", request.process));
                 self.silent.push(sender);
+                return;
+            }
+            Some(Effect::KilledBefore(millis)) => {
+                self.kill_sender(request.process, millis);
                 return;
             }
             _ => {}
@@ -100,7 +105,7 @@ impl World<'_> {
                     _ => spec.to_string(),
                 };
                 let trouble = effect.map_or_else(String::new, |effect| format!(" ({effect:?})"));
-                format!("p{process} writes {what}{name}: {detail} → {code}{trouble}")
+                format!("number {process} writes {what}{name}: {detail} → {code}{trouble}")
             });
         }
         flight.reply = Some(match flight.effect {
@@ -110,6 +115,7 @@ impl World<'_> {
         match flight.effect {
             Some(Effect::BrokenAfterwards) => {}
             Some(Effect::AnswerLost) => self.silent.push(flight.sender),
+            Some(Effect::KilledAfter(millis)) => self.kill_sender(process, millis),
             _ => {
                 let delay = self.network.between(1, 15);
                 self.requests.insert(number, flight);
@@ -128,6 +134,14 @@ impl World<'_> {
             self.publish_changes(Kind::Binding);
         }
         reply
+    }
+
+    /// Kills the process that sent a request.
+    fn kill_sender(&mut self, incarnation: u64, millis: Millis) {
+        if let Some(slot) = self.slot_of(incarnation) {
+            self.note(|| format!("p{slot}, number {incarnation}, is killed at a request, and back after {millis} ms"));
+            self.kill(slot, millis);
+        }
     }
 
     /// An answer reaches the writer.
