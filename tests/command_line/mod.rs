@@ -8,6 +8,7 @@ mod choosing;
 mod clusters;
 mod diff;
 mod headroom;
+mod hostile;
 mod inspect;
 mod large;
 mod logging;

@@ -1,7 +1,19 @@
-//! Globs: `*` for any characters but `/`, `?` for one of them.
+//! Globs: `*` for any characters, `?` for one of them.
 
-/// True if a text matches a pattern. Takes time proportional to the product of both lengths at most.
+/// True if a text matches a pattern, in which `*` and `?` do not match `/`: the parts of a text with namespace and name match
+/// those of the pattern.
+pub fn matches_parts(pattern: &str, text: &str) -> bool {
+    matches_within(pattern, text, Some('/'))
+}
+
+/// True if a text matches a pattern.
 pub fn matches(pattern: &str, text: &str) -> bool {
+    matches_within(pattern, text, None)
+}
+
+/// True if a text matches a pattern whose wildcards do not match `separator`. Takes time proportional to the product of both
+/// lengths at most.
+fn matches_within(pattern: &str, text: &str, separator: Option<char>) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
     // Where to continue if the text after the last `*` does not match: one character later.
@@ -13,7 +25,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
                 at += 1;
                 continue;
             }
-            Some('?') if text[read] != '/' => {
+            Some('?') if Some(text[read]) != separator => {
                 at += 1;
                 read += 1;
                 continue;
@@ -26,7 +38,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
             _ => {}
         }
         match retry {
-            Some((after, from)) if text[from] != '/' => {
+            Some((after, from)) if Some(text[from]) != separator => {
                 retry = Some((after, from + 1));
                 at = after;
                 read = from + 1;
@@ -39,7 +51,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{matches, matches_parts};
 
     #[test]
     fn stars_and_question_marks_match_within_one_part() {
@@ -68,7 +80,23 @@ mod tests {
             ("é*", "été", true),
         ];
         for (pattern, text, expected) in cases {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(matches_parts(pattern, text), expected, "{pattern} {text}");
+            if !text.contains('/') {
+                assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_slash_is_matched_as_a_whole() {
+        for (pattern, expected) in [
+            ("*", true),
+            ("e*1", true),
+            ("eu?1", true),
+            ("eu/1", true),
+            ("e?1", false),
+        ] {
+            assert_eq!(matches(pattern, "eu/1"), expected, "{pattern}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// True for control characters, and for characters that change the direction of text.
-fn is_control(character: char) -> bool {
+pub fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

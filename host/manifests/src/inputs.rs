@@ -80,9 +80,17 @@ fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
             Ok(entry) => {
                 let extension = entry.path().extension().and_then(|extension| extension.to_str());
                 let is_manifest = extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
-                if entry.file_type().is_file() && is_manifest {
+                let kind = entry.file_type();
+                if kind.is_file() && is_manifest {
                     found = true;
                     read_file(entry.path(), reader);
+                } else if !kind.is_dir() && is_manifest {
+                    // Opening a pipe would wait for a writer.
+                    let path = entry.path().display();
+                    reader.warn(
+                        Warning::new(format!("`{path}` is not a regular file and is left out"))
+                            .with_hint(format!("to read a pipe or a device, pass it itself: `-f {path}`")),
+                    );
                 }
             }
             Err(error) => unreadable(error.path().unwrap_or(folder), &error, reader),
@@ -113,6 +121,7 @@ fn read_file(path: &Path, reader: &mut Reader<'_>) {
         Ok(file) => file,
         Err(error) => return unreadable(path, &error, reader),
     };
+    reader.opened(path);
     // Anything but a list is read again from its beginning, which only a file has.
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if is_file && reader.list(path, &mut file) {
@@ -174,7 +183,14 @@ fn read_from<'options>(
     match String::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => {
             let path = path.to_owned();
-            reader.problem(Problem::of_input(Cause::Binary { path }));
+            let before = text.split('\0').next().unwrap_or_default();
+            let mut problem = Problem::of_input(Cause::Binary { path });
+            // A device or a disk image has no lines.
+            problem.hint = (!before.is_empty()).then(|| {
+                let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
+                format!("the first one is on line {line}")
+            });
+            reader.problem(problem);
         }
         Ok(text) => read_text(text.strip_prefix('\u{feff}').unwrap_or(&text), reader),
         Err(error) => {

@@ -16,6 +16,7 @@ mod known;
 mod labels;
 mod list;
 mod lists;
+mod naming;
 mod object;
 mod overlay;
 mod reader;
@@ -31,6 +32,8 @@ pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, So
 pub use inputs::{Input, read, read_text};
 pub use labels::WorkloadLabels;
 pub use unknown::Validation;
+
+use std::path::PathBuf;
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
 use divvy_karmada::detector::{Detected, Detector};
@@ -95,6 +98,8 @@ pub struct Manifests {
     pub problems: Vec<Problem>,
     /// Oddities that do not prevent scheduling.
     pub warnings: Vec<Warning>,
+    /// The files that were read, in folders too.
+    pub files: Vec<PathBuf>,
 }
 
 impl Manifests {

@@ -24,6 +24,7 @@ use serde_json::value::RawValue;
 use super::fields::DocumentFields;
 use super::known::Key;
 use super::lists::{implied_by, is_empty_list};
+use super::naming;
 use super::shared::SharedRequirements;
 use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
@@ -346,6 +347,7 @@ impl<'options> ObjectReader<'options> {
             found.extend(self.unknown_annotations(metadata, document));
         }
         let source = place.at(document.first_line());
+        self.naming(&type_meta, metadata, &source);
         let faulty = self.judged(&type_meta, metadata, (found, faults), &source, place);
         (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let object = match faulty {
@@ -361,6 +363,22 @@ impl<'options> ObjectReader<'options> {
             }
         };
         self.found.push(Found::Named(Named { object, digest: 0 }));
+    }
+
+    /// Warns of a name that no API server accepts.
+    fn naming(&mut self, type_meta: &TypeMeta, metadata: &ObjectMeta, source: &Source) {
+        if self.options.validation == Validation::Ignore {
+            return;
+        }
+        let Some(part) = naming::refused(type_meta.group(), metadata) else {
+            return;
+        };
+        let message = format!("an API server would refuse this {part}");
+        self.warn(Warning {
+            source_of: Some(source.clone()),
+            object: Some(ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name)),
+            ..Warning::new(message).with_hint("names consist of lower-case Latin letters, digits, `-` and `.`")
+        });
     }
 
     /// Reports the unknown parts and the faults of an object. Returns its name if they are problems.
@@ -410,6 +428,7 @@ impl<'options> ObjectReader<'options> {
         add_findings(findings, document, &mut faults);
         let found = self.unknown_annotations(&metadata, document);
         let source = place.at(document.first_line());
+        self.naming(&type_meta, &metadata, &source);
         let faulty = self.judged(&type_meta, &metadata, (found, faults), &source, place);
         // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
         let digest = digest(&value);

@@ -66,8 +66,11 @@ impl Manifests {
             binding(&mut live.object, &over.object);
         });
         let mut workloads = overlay.resources.clone();
-        for workload in &mut workloads {
-            self.keep_count(&mut workload.object);
+        if workloads.iter().any(|workload| !workload.object.resource.sets_count) {
+            let live = LiveCounts::of(self);
+            for workload in &mut workloads {
+                live.keep_count(&mut workload.object);
+            }
         }
         lay(&mut self.resources, &workloads, of_resource, |live, over| {
             resource(&mut live.object, &over.object);
@@ -75,7 +78,27 @@ impl Manifests {
     }
 }
 
-impl Manifests {
+/// The workloads and bindings of a dump, from which a workload without a count takes its replicas.
+struct LiveCounts<'a> {
+    workloads: BTreeMap<Identity, &'a WorkloadResource>,
+    bindings: BTreeMap<Identity, &'a ResourceBinding>,
+}
+
+impl<'a> LiveCounts<'a> {
+    fn of(manifests: &'a Manifests) -> Self {
+        let mut live = Self {
+            workloads: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+        };
+        for Located { object, .. } in &manifests.resources {
+            live.workloads.entry(of_workload(object)).or_insert(&**object);
+        }
+        for Located { object, .. } in &manifests.bindings {
+            live.bindings.entry(of_bound(object)).or_insert(&**object);
+        }
+        live
+    }
+
     /// Gives a workload that leaves its replicas to whoever scales it the live count: that of its binding, or of the workload in
     /// the dump if the binding was made from another version.
     fn keep_count(&self, over: &mut WorkloadResource) {
@@ -83,12 +106,9 @@ impl Manifests {
             return;
         }
         let key = of_workload(over);
-        let mut workloads = self.resources.iter().map(|located| &*located.object);
-        let mut bindings = self.bindings.iter().map(|located| &*located.object);
-        let live = workloads.find(|live| of_workload(live) == key);
-        let bound = bindings.find(|binding| of_bound(binding) == key);
+        let (live, bound) = (self.workloads.get(&key), self.bindings.get(&key));
         let is_due =
-            |bound: &&ResourceBinding| live.is_none_or(|live| bound.spec.resource.is_in_step(&live.resource.metadata));
+            |bound: &&&ResourceBinding| live.is_none_or(|live| bound.spec.resource.is_in_step(&live.resource.metadata));
         let of_binding = bound.filter(is_due).and_then(|bound| bound.spec.replicas);
         let of_live = || Some(live?.demand.as_ref()?.replicas);
         if let (Some(replicas), Some(demand)) = (of_binding.or_else(of_live), &mut over.demand) {

@@ -82,6 +82,11 @@ impl<'options> Reader<'options> {
         self.manifests.problems.push(problem);
     }
 
+    /// Notes that a file is read.
+    pub(super) fn opened(&mut self, file: &Path) {
+        self.manifests.files.push(file.to_owned());
+    }
+
     pub(super) fn warn(&mut self, warning: Warning) {
         self.manifests.warnings.push(warning);
     }

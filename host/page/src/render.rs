@@ -7,6 +7,7 @@ use askama::Template;
 use crate::content::{Command, Content};
 use crate::data::data;
 use crate::packed::{packed, policy_hash};
+use crate::texts::visible;
 use crate::verdict::{Verdict, verdict};
 
 /// Apache ECharts, as its npm package has it: `assets/echarts`.
@@ -60,7 +61,7 @@ struct Page<'a> {
     sides: Vec<SideText>,
     assumes: bool,
     is_headroom: bool,
-    notes: &'a [String],
+    notes: Vec<String>,
     omitted: Vec<String>,
     policy: String,
     style: &'a str,
@@ -78,7 +79,7 @@ struct Page<'a> {
 pub fn render(content: &Content) -> Result<String, PageError> {
     let (data, omitted) = data(content);
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
-    let verdict = verdict(content);
+    let verdict = verdict(content).visible();
     let policy = format!(
         "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         policy_hash(CHARTS),
@@ -95,14 +96,14 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         command: content
             .arguments
             .iter()
-            .map(|argument| quoted(argument))
+            .map(|argument| visible(&quoted(argument)))
             .collect::<Vec<_>>()
             .join(" "),
         version: &content.version,
         sides: sides(content),
         assumes: content.assumes,
         is_headroom: content.command == Command::Headroom,
-        notes: &content.notes,
+        notes: content.notes.iter().map(|note| visible(note)).collect(),
         omitted,
         policy,
         style: STYLE,
@@ -119,9 +120,9 @@ pub fn render(content: &Content) -> Result<String, PageError> {
 fn sides(content: &Content) -> Vec<SideText> {
     let side = |label, side: &divvy_forecast::document::SideDocument| SideText {
         label,
-        profile: side.profile.clone(),
-        strategy: side.strategy.clone().unwrap_or_default(),
-        changes: side.changes.join(" "),
+        profile: visible(&side.profile),
+        strategy: side.strategy.as_deref().map(visible).unwrap_or_default(),
+        changes: visible(&side.changes.join(" ")),
     };
     match &content.base {
         Some(base) => vec![side("Before", base), side("After", &content.after)],

@@ -1,4 +1,4 @@
-//! Texts that occur many times, each kept once.
+//! Texts that occur many times, each kept once, and texts that may hold characters which hide what they say.
 
 use std::collections::HashMap;
 
@@ -24,5 +24,31 @@ impl Texts {
     /// The texts, at the index of their number.
     pub(crate) fn into_texts(self) -> Vec<String> {
         self.texts
+    }
+}
+
+/// A text with its control characters escaped, and those that change the direction of text. A browser would obey them.
+pub(crate) fn visible(text: &str) -> String {
+    let is_hidden = |character: char| {
+        character.is_control() && !matches!(character, '\n' | '\t')
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_hidden(character) {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn hidden_characters_are_escaped() {
+        assert_eq!(visible("web\u{202e}\u{1b}[31m\té\n"), "web\\u{202e}\\u{1b}[31m\té\n");
     }
 }

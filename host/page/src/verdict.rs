@@ -6,6 +6,7 @@ use divvy_forecast::load::tightest;
 
 use crate::content::{Command, Content};
 use crate::number::{counted, plain, signed};
+use crate::texts::visible;
 
 /// Tone of a verdict or a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,17 @@ pub struct Verdict {
     pub tone: Tone,
     /// The figures, the most important first.
     pub figures: Vec<Figure>,
+}
+
+impl Verdict {
+    /// The verdict with the texts from manifests in it made visible.
+    pub(crate) fn visible(mut self) -> Self {
+        let details = self.figures.iter_mut().map(|figure| &mut figure.detail);
+        for text in details.chain([&mut self.headline, &mut self.more]) {
+            *text = visible(text);
+        }
+        self
+    }
 }
 
 impl Tone {

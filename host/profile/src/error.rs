@@ -16,6 +16,16 @@ pub enum ProfileError {
         #[source]
         source: std::io::Error,
     },
+    /// The file is not UTF-8 text, which TOML is.
+    #[error("{file}:{line}: the profile is not UTF-8: byte {offset} is not valid", file = .file.display())]
+    NotUtf8 {
+        /// Path of the file.
+        file: PathBuf,
+        /// Line of the first byte that is not valid, from 1.
+        line: usize,
+        /// Offset of that byte.
+        offset: usize,
+    },
     /// The file is not TOML, has unknown keys or invalid values, or its profiles contradict each other. Lists every
     /// problem of the file, in line order.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
@@ -47,7 +57,7 @@ impl ProfileError {
         match self {
             Self::Empty { .. } => Some("`divvy profile show` prints one to start from".to_owned()),
             Self::NoSuchProfile { name, known, .. } => names::hint(name, known),
-            Self::Unreadable { .. } | Self::Invalid { .. } => None,
+            Self::Unreadable { .. } | Self::NotUtf8 { .. } | Self::Invalid { .. } => None,
         }
     }
 }

@@ -98,9 +98,18 @@ impl ProfileSource {
     ///
     /// [`ProfileError::Unreadable`] if the file cannot be read. [`Self::profiles`] reports the errors in its text.
     pub fn read(path: &Path) -> Result<Self, ProfileError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ProfileError::Unreadable {
+        let bytes = std::fs::read(path).map_err(|source| ProfileError::Unreadable {
             file: path.to_owned(),
             source,
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            let before = error.as_bytes().iter().take(offset);
+            ProfileError::NotUtf8 {
+                file: path.to_owned(),
+                line: 1 + before.filter(|byte| **byte == b'\n').count(),
+                offset,
+            }
         })?;
         Ok(Self::parse(path.to_owned(), &text))
     }

@@ -227,6 +227,9 @@ const LINE_BYTES_MAX: u64 = 256 << 20;
 /// Maximum size of a recording once it is unpacked, in bytes.
 const RECORDING_BYTES_MAX: u64 = 1 << 30;
 
+/// Maximum number of blank lines in a row. A kilobyte may unpack to millions of them.
+const BLANK_LINES_MAX: usize = 100_000;
+
 /// The kind of a line, read before the rest. A tagged enum would first be read into a tree, which is too slow for
 /// fleets of thousands of clusters.
 #[derive(Deserialize)]
@@ -260,9 +263,21 @@ pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
     };
     let mut recording = Recording::default();
     let mut lines = Lines::new(BufReader::new(reader));
+    let mut blank = 0;
     while let Some(line) = lines.next_line(path)? {
         if !line.trim().is_empty() {
+            blank = 0;
             read_line(path, lines.number, &line, &mut recording)?;
+            continue;
+        }
+        blank += 1;
+        if blank > BLANK_LINES_MAX {
+            return Err(RecordingError::Record {
+                file: path.to_owned(),
+                line: lines.number,
+                column: None,
+                message: format!("more than {BLANK_LINES_MAX} blank lines in a row"),
+            });
         }
     }
     if recording.cases.is_empty() {

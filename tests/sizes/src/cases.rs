@@ -83,6 +83,24 @@ pub(crate) const CASES: &[Case] = &[
         &["schedule"],
         Some((4.0, 600)),
     ),
+    case(
+        "policies",
+        Input::Policies,
+        &["schedule", "-o", "json"],
+        Some((4.0, 600)),
+    ),
+    case(
+        "policies-by-label",
+        Input::PoliciesByLabel,
+        &["schedule", "-o", "json"],
+        Some((4.0, 600)),
+    ),
+    case(
+        "policies-diff",
+        Input::Policies,
+        &["diff", "--drain", "member-00007"],
+        Some((10.0, 800)),
+    ),
 ];
 
 const fn case(name: &'static str, input: Input, arguments: &'static [&'static str], goal: Option<(f64, u64)>) -> Case {

@@ -19,6 +19,10 @@ pub(crate) enum Input {
     DeploymentsAsYaml,
     /// The same Deployments without a policy.
     DeploymentsAlone,
+    /// 50,000 Deployments in one namespace, each with a policy that names it.
+    Policies,
+    /// The same, with policies that select a label.
+    PoliciesByLabel,
 }
 
 /// Deployments in 100 MB.
@@ -33,6 +37,8 @@ impl Input {
             Self::Deployments => "deployments",
             Self::DeploymentsAsYaml => "deployments-yaml",
             Self::DeploymentsAlone => "deployments-alone",
+            Self::Policies => "policies",
+            Self::PoliciesByLabel => "policies-by-label",
         }
     }
 
@@ -74,6 +80,12 @@ impl Input {
                     Self::DeploymentsAsYaml => yaml(&at("deployments.yaml"), size(DEPLOYMENTS))?,
                     _ => list(&at("deployments.json"), deployments)?,
                 }
+            }
+            Self::Policies | Self::PoliciesByLabel => {
+                list(&at("clusters.json"), (0..20).map(|number| cluster(number, 20, false)))?;
+                let numbers = || 0..size(50_000);
+                list(&at("policies.json"), numbers().map(|number| own_policy(number, self)))?;
+                list(&at("deployments.json"), numbers().map(labelled_deployment))?;
             }
         }
         std::fs::rename(unfinished, folder)
@@ -316,6 +328,30 @@ fn policy() -> Value {
             "placement": {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}},
         },
     })
+}
+
+/// The policy of one Deployment alone.
+fn own_policy(number: usize, input: Input) -> Value {
+    let name = format!("web-{number:06}");
+    let mut selector = json!({"apiVersion": "apps/v1", "kind": "Deployment"});
+    match input {
+        Input::PoliciesByLabel => {
+            selector["labelSelector"] = json!({"matchLabels": {"app": name, "tier": "web"}});
+        }
+        _ => selector["name"] = json!(name),
+    }
+    let mut policy = policy();
+    policy["kind"] = json!("PropagationPolicy");
+    policy["metadata"] = json!({"name": name, "namespace": "shop"});
+    policy["spec"]["resourceSelectors"] = json!([selector]);
+    policy
+}
+
+fn labelled_deployment(number: usize) -> Value {
+    let mut deployment = deployment(number);
+    deployment["metadata"]["namespace"] = json!("shop");
+    deployment["metadata"]["labels"] = json!({"app": deployment["metadata"]["name"], "tier": "web"});
+    deployment
 }
 
 fn deployment(number: usize) -> Value {

@@ -1,6 +1,6 @@
 //! Arguments that choose what is shown. They never affect what is decided.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
@@ -46,8 +46,8 @@ pub(super) struct ChoosingArguments {
 /// The bindings to show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
-    /// Keys and kinds; `None` for every binding.
-    keys: Option<BTreeSet<(String, &'static str)>>,
+    /// Keys, each with its kinds; `None` for every binding.
+    keys: Option<BTreeMap<String, Vec<&'static str>>>,
 }
 
 impl ChoosingArguments {
@@ -122,9 +122,13 @@ impl ChoosingArguments {
         let selected = selection.select(&bindings, |binding| labels.of_binding(&binding.object));
         let selected = selected.map_err(|errors| Failure::of_all(errors.iter().map(diagnostic).collect()))?;
         let keys = bindings.iter().zip(selected).filter(|(_, is_selected)| *is_selected);
-        let keys = keys.map(|(binding, _)| (binding.key(), binding.object.scope().kind()));
+        let mut kinds_by_key = BTreeMap::<String, Vec<&str>>::new();
+        for (binding, _) in keys {
+            let kinds = kinds_by_key.entry(binding.key()).or_default();
+            kinds.push(binding.object.scope().kind());
+        }
         Ok(Shown {
-            keys: Some(keys.collect()),
+            keys: Some(kinds_by_key),
         })
     }
 
@@ -163,13 +167,13 @@ impl Shown {
 
     /// True if the binding with this key and kind is shown.
     pub(super) fn includes_key(&self, key: &str, kind: &str) -> bool {
-        let mut found = self.keys.iter().flatten();
-        self.keys.is_none() || found.any(|(known, of_kind)| known == key && *of_kind == kind)
+        let is_of_kind = |keys: &BTreeMap<String, Vec<&str>>| keys.get(key).is_some_and(|kinds| kinds.contains(&kind));
+        self.keys.as_ref().is_none_or(is_of_kind)
     }
 
     /// True if a binding with this key is shown, of either kind.
     pub(super) fn includes_name(&self, key: &str) -> bool {
-        self.keys.is_none() || self.keys.iter().flatten().any(|(known, _)| known == key)
+        self.keys.as_ref().is_none_or(|keys| keys.contains_key(key))
     }
 }
 

@@ -134,6 +134,11 @@ impl Output {
         matches!(self, Self::Table | Self::Wide)
     }
 
+    /// True for the formats in which the error of a binding is beside its result.
+    pub(super) fn shows_errors(&self) -> bool {
+        !matches!(self, Self::Name | Self::JsonPath(_))
+    }
+
     /// True for a page.
     pub(super) fn is_page(&self) -> bool {
         *self == Self::Html

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
@@ -23,7 +23,35 @@ use crate::report::errors::{Diagnostic, Failure};
 /// Name of the only fleet in a recording: the clusters of the run.
 const FLEET: &str = "fleet";
 
-/// Writes a recording of a run.
+/// Refuses to record to a file that was read: the recording would replace it. Links are followed.
+pub(super) fn check_target(file: &Path, read: impl Iterator<Item = PathBuf>) -> Result<(), Failure> {
+    if is_standard_output(file) {
+        return Ok(());
+    }
+    let identity = |path: &Path| {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    let Some(target) = identity(file) else {
+        return Ok(());
+    };
+    let mut read = read;
+    match read.find(|path| identity(path) == Some(target)) {
+        None => Ok(()),
+        Some(path) => {
+            let message = format!(
+                "`--record {}` would replace `{}`, which was read",
+                file.display(),
+                path.display()
+            );
+            Err(Failure::usage(
+                Diagnostic::new(message).with_hint("name another file for the recording"),
+            ))
+        }
+    }
+}
+
+/// Writes a recording of a run. Returns the file that it replaced, if there was one.
 ///
 /// Bindings without a decision to compare (skipped, invalid, or failed by a plugin) are left out, and a note reports
 /// their number. If the file cannot be written, the run ends with exit code 2 before the result is printed, and an
@@ -35,7 +63,7 @@ pub(super) fn write(
     profile: &Profile,
     configuration: &ProfileConfiguration,
     console: &Console,
-) -> Result<(), Failure> {
+) -> Result<Option<PathBuf>, Failure> {
     let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());
     let fleet = recorded_fleet(FLEET, clusters.collect());
     let mut lines = vec![recorded_header(profile, configuration), fleet];
@@ -44,10 +72,11 @@ pub(super) fn write(
     let cases: Vec<String> = entries.filter_map(|entry| case(entry, &report.names)).collect();
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
+    let mut replaced = None;
     if is_standard_output(file) {
         console.print(|out| write_lines(&lines, out, false))?;
     } else {
-        store(file, &lines).map_err(|error| {
+        replaced = store(file, &lines).map_err(|error| {
             let message = format!("recording `{}` cannot be written", file.display());
             Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
         })?;
@@ -62,7 +91,7 @@ pub(super) fn write(
             )
         });
     }
-    Ok(())
+    Ok(replaced)
 }
 
 /// True if a recording goes to standard output. The system's names for it are included, because descriptor 1 belongs to the
@@ -95,13 +124,14 @@ const MODE: u32 = 0o666;
 /// Maximum number of links that are followed, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// Writes all lines, gzipped if the file's name ends in `.gz`: all or none to a regular file.
-fn store(file: &Path, lines: &[String]) -> io::Result<()> {
+/// Writes all lines, gzipped if the file's name ends in `.gz`: all or none to a regular file. Returns the file that they replace.
+fn store(file: &Path, lines: &[String]) -> io::Result<Option<PathBuf>> {
     let is_gzip = file.extension().is_some_and(|extension| extension == "gz");
     let file = target(file)?;
     let existing = fs::metadata(&file).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-        return write_lines(lines, File::options().write(true).open(&file)?, is_gzip);
+        write_lines(lines, File::options().write(true).open(&file)?, is_gzip)?;
+        return Ok(None);
     }
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -111,14 +141,14 @@ fn store(file: &Path, lines: &[String]) -> io::Result<()> {
     let mut beside = tempfile::Builder::new()
         .permissions(Permissions::from_mode(MODE))
         .tempfile_in(folder)?;
-    if let Some(existing) = existing {
+    if let Some(existing) = &existing {
         beside.as_file().set_permissions(existing.permissions())?;
     }
     write_lines(lines, beside.as_file_mut(), is_gzip)?;
     // Sync before the rename: after a crash the name must not refer to a file without content.
     beside.as_file().sync_all()?;
     beside.persist(&file).map_err(|error| error.error)?;
-    Ok(())
+    Ok(existing.map(|_| file))
 }
 
 /// The file that a path leads to, which need not exist yet.

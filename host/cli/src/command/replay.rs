@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use divvy_forecast::choice::BindingPattern;
-use divvy_forecast::glob::matches;
+use divvy_forecast::glob::{matches, matches_parts};
 use divvy_karmada::detector::Binding;
 use divvy_profile::{ProfileConfiguration, ProfileSource};
 use divvy_recordings::{
@@ -268,7 +268,7 @@ impl ReplayArguments {
 
 /// True if a pattern names a case, by its own name or by its binding.
 fn names(pattern: &BindingPattern, case: &Case, binding: &Binding) -> bool {
-    matches(&pattern.to_string(), &case.name) || pattern.includes(binding)
+    matches_parts(&pattern.to_string(), &case.name) || pattern.includes(binding)
 }
 
 /// Decides every case of a recording again, under `base` too if there is one, and adds the outcome to `replayed`. A case that

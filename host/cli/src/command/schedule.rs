@@ -35,7 +35,7 @@ use crate::report::progress::Progress;
 use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
 use crate::report::targets::{Packer, Targets};
-use crate::report::{cluster_views, pipeline, structured, style, warnings};
+use crate::report::{binding_errors, cluster_views, pipeline, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,6 +154,13 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             return Err(failure);
         }
     };
+    if let Some(file) = &arguments.record {
+        let plugins = profile.plugins().map(|plugin| plugin.library().path().to_owned());
+        let tables = profile.tables().map_or(&[][..], |tables| tables.tables()).iter();
+        let read = arguments.profile.files().into_iter().chain(plugins);
+        let read = read.chain(tables.map(|table| table.source().file.clone()));
+        record::check_target(file, manifests.files.iter().cloned().chain(read))?;
+    }
     let fleet = fleet(&manifests, &profile);
     let explaining = explains_later.then(|| {
         let scheduler = scheduler.another().explaining(true);
@@ -199,7 +206,11 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
-        record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
+        let recorded = record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
+        if let (Some(replaced), false) = (recorded, choosing.quiet) {
+            let message = format!("replaced `{}`", replaced.display());
+            console.tell(|out| headline(out, "note", style::HINT, &message));
+        }
     }
     report.explains = arguments.explain;
     report.explaining = explaining;
@@ -207,8 +218,14 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     if choosing.shows_clusters() || has_page || arguments.output == Output::Wide {
         report.clusters = totals(&report, &manifests);
     }
+    let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
+    let shows_errors = prints_report && arguments.output.shows_errors() && !choosing.shows_clusters();
+    binding_errors::tell(
+        &report.errors(|binding| !(shows_errors && shown.includes(binding))),
+        console,
+    );
     report.retain(|binding| shown.includes(binding));
-    if !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output) {
+    if prints_report {
         match choosing.shows_clusters() {
             _ if has_page => {
                 let explained = (explanations, explained);

@@ -13,6 +13,7 @@ use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 
+use super::binding_errors::BindingError;
 use super::errors::location;
 use super::targets::{Target, Targets};
 use crate::command::Exit;
@@ -149,6 +150,21 @@ impl<'a> Report<'a> {
         let before = self.entries.len();
         self.entries.retain(|entry| is_shown(entry.binding));
         self.hidden += before - self.entries.len();
+    }
+
+    /// Errors of these bindings that are not outcomes of scheduling.
+    pub(crate) fn errors(&self, of: impl Fn(&Binding) -> bool) -> Vec<BindingError> {
+        let entries = self.entries.iter();
+        let failed = entries.filter(|entry| entry.exit() >= Exit::Usage && of(entry.binding));
+        let errors = failed.map(|entry| BindingError {
+            binding: match entry.place() {
+                Some(place) => format!("{} ({})", entry.decision.binding, place.trim_start_matches("in ")),
+                None => entry.decision.binding.clone(),
+            },
+            message: entry.message(),
+            hint: entry.hint().map(str::to_owned),
+        });
+        errors.collect()
     }
 
     /// Exit code of the run: the highest of all bindings.

@@ -13,6 +13,8 @@ use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::{QueryRef, js_path_process};
 use serde_json::Value;
 
+use super::text::is_control;
+
 /// A template.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JsonPath {
@@ -288,12 +290,24 @@ impl Path {
     }
 }
 
-/// A value as kubectl prints it: text without quotes, anything else as JSON.
+/// A value as kubectl prints it: text without quotes, anything else as JSON. Control characters are escaped but for line breaks and
+/// tabs, because a terminal would obey them.
 fn shown(value: &Value) -> String {
-    match value {
+    let text = match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         other => other.to_string(),
+    };
+    let is_hidden = |character: char| is_control(character) && !matches!(character, '\n' | '\t');
+    match text.contains(is_hidden) {
+        false => text,
+        true => {
+            let escaped = text.chars().flat_map(|character| match is_hidden(character) {
+                true => character.escape_default().collect::<Vec<_>>(),
+                false => vec![character],
+            });
+            escaped.collect()
+        }
     }
 }
 

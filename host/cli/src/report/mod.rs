@@ -7,15 +7,17 @@
 //! - [`forecast`]: what moves, and the loss of each cluster. [`headroom`]: how far workloads can grow.
 //! - [`page`]: the same three as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
-//! - [`errors`], [`warnings`]: messages on standard error.
+//! - [`errors`], [`warnings`], [`binding_errors`]: messages on standard error.
 //! - [`console`]: the output streams.
 
 pub(crate) mod account;
+pub(crate) mod binding_errors;
 mod closed;
 pub(crate) mod cluster_views;
 pub(crate) mod console;
 pub(crate) mod entry;
 pub(crate) mod errors;
+mod escaping;
 mod explanation;
 pub(crate) mod forecast;
 pub(crate) mod headroom;

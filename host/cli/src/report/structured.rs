@@ -12,6 +12,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, Report};
+use super::escaping::{self, EscapedJson};
 use super::lines::{self, Line};
 use super::pipeline;
 
@@ -95,7 +96,7 @@ struct Rejection<'a> {
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
+    serde_json::to_writer_pretty(&mut EscapedJson(&mut *out), value)?;
     writeln!(out)
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
+    let text = escaping::yaml(value)?;
     out.write_all(text.as_bytes())?;
     if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
 }
@@ -169,7 +170,7 @@ impl Form {
     /// Writes a value. JSON ends without a line break.
     pub(super) fn write(self, value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
         match self {
-            Self::Json => Ok(serde_json::to_writer_pretty(out, value)?),
+            Self::Json => Ok(serde_json::to_writer_pretty(&mut EscapedJson(out), value)?),
             Self::Yaml => write_yaml_value(value, out),
         }
     }

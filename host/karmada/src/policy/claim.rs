@@ -5,10 +5,12 @@
 //! precedes any `ClusterPropagationPolicy`; among those, the higher priority wins, then the more precise selector, then
 //! the name in alphabetical order. Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::defaults::apply_policy_defaults;
+use super::index::Index;
 use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, TypeMeta};
 use crate::detector::PolicyFacts;
 
@@ -20,7 +22,7 @@ const CLUSTER_POLICY_PERMANENT_ID: &str = "clusterpropagationpolicy.karmada.io/p
 
 /// Precision with which a selector matches a resource, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precision {
+pub(super) enum Precision {
     All,
     Labels,
     Name,
@@ -66,27 +68,15 @@ pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
         .or_else(|| by_id(PolicyScope::Cluster, CLUSTER_POLICY_PERMANENT_ID))
 }
 
-impl Claim<'_> {
-    fn means(&self, policy: &PropagationPolicy) -> bool {
-        match self {
-            Self::Name { scope, namespace, name } => {
-                policy.scope() == *scope && policy.metadata.namespace == *namespace && policy.metadata.name == *name
-            }
-            Self::PermanentId { scope, id } => {
-                let key = match scope {
-                    PolicyScope::Namespaced => POLICY_PERMANENT_ID,
-                    PolicyScope::Cluster => CLUSTER_POLICY_PERMANENT_ID,
-                };
-                policy.scope() == *scope && policy.metadata.labels.get(key).is_some_and(|own| own == id)
-            }
-        }
-    }
-}
+/// The identity of a policy: scope, namespace and name.
+type PolicyKey = (PolicyScope, String, String);
 
-/// Policies by scope, namespace and name.
+/// Policies by scope, namespace and name, by their permanent identifiers, and by what they select.
 #[derive(Debug, Clone, Default)]
 pub struct Policies {
-    policies: BTreeMap<(PolicyScope, String, String), KnownPolicy>,
+    policies: BTreeMap<PolicyKey, Arc<KnownPolicy>>,
+    identified: BTreeMap<(PolicyScope, String), BTreeSet<PolicyKey>>,
+    index: Index,
 }
 
 /// A policy, and its facts, which its bindings share.
@@ -102,60 +92,82 @@ impl Policies {
     /// Inserts a policy with its defaults applied, replacing an older version.
     pub fn insert(&mut self, mut policy: PropagationPolicy) {
         apply_policy_defaults(&mut policy);
-        let ObjectMeta { namespace, name, .. } = &policy.metadata;
-        let key = (policy.scope(), namespace.clone(), name.clone());
+        let key = key_of(&policy);
         let facts = Arc::new(PolicyFacts::from(&policy));
-        self.policies.insert(key, KnownPolicy { policy, facts });
+        let known = Arc::new(KnownPolicy { policy, facts });
+        self.remove_by_key(&key);
+        self.index.insert(&known);
+        if let Some(identifier) = permanent_identifier(&known.policy) {
+            self.identified.entry(identifier).or_default().insert(key.clone());
+        }
+        self.policies.insert(key, known);
     }
 
     /// Removes a policy. Does nothing if there is none with that name.
     pub fn remove(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
-        self.policies.remove(&(scope, namespace.to_owned(), name.to_owned()));
+        self.remove_by_key(&(scope, namespace.to_owned(), name.to_owned()));
+    }
+
+    fn remove_by_key(&mut self, key: &PolicyKey) {
+        let Some(known) = self.policies.remove(key) else {
+            return;
+        };
+        self.index.remove(&known);
+        if let Some(identifier) = permanent_identifier(&known.policy)
+            && let Entry::Occupied(mut keys) = self.identified.entry(identifier)
+        {
+            keys.get_mut().remove(key);
+            if keys.get().is_empty() {
+                keys.remove();
+            }
+        }
     }
 
     /// The policy that has claimed an object; `None` if there is no claim or the policy is unknown.
     pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
-        let claim = claimed_by(metadata)?;
-        self.policies.values().find(|known| claim.means(&known.policy))
+        let known = match claimed_by(metadata)? {
+            Claim::Name { scope, namespace, name } => {
+                self.policies.get(&(scope, namespace.to_owned(), name.to_owned()))
+            }
+            Claim::PermanentId { scope, id } => {
+                let keys = self.identified.get(&(scope, id.to_owned()))?;
+                keys.first().and_then(|key| self.policies.get(key))
+            }
+        };
+        known.map(|known| &**known)
     }
 
     /// The policy for a resource: the one that has claimed it, otherwise the best match. `None` if no policy matches;
     /// the resource then gets no binding.
     pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
         self.claimant(metadata).or_else(|| {
-            let best = |scope| self.best_match(scope, type_meta, metadata);
+            let best = |scope| self.index.best(scope, type_meta, metadata).map(|known| &**known);
             best(PolicyScope::Namespaced).or_else(|| best(PolicyScope::Cluster))
         })
     }
-
-    fn best_match(&self, scope: PolicyScope, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
-        let known = self.policies.values();
-        known
-            .filter(|KnownPolicy { policy, .. }| policy.scope() == scope && !policy.metadata.is_deleting())
-            // A namespaced policy reaches only its own namespace, whatever its selectors say.
-            .filter(|KnownPolicy { policy, .. }| {
-                scope == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace
-            })
-            .filter_map(|known| {
-                let policy = &known.policy;
-                let selectors = policy.spec.resource_selectors.iter();
-                let precision = selectors
-                    .filter_map(|selector| matches(selector, type_meta, metadata))
-                    .max()?;
-                let priority = policy.spec.priority.unwrap_or(0);
-                Some(((priority, precision, std::cmp::Reverse(&policy.metadata.name)), known))
-            })
-            .max_by(|(left, _), (right, _)| left.cmp(right))
-            .map(|(_, known)| known)
-    }
 }
 
-fn matches(selector: &ResourceSelector, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<Precision> {
-    let is_of_type = selector.api_version == type_meta.api_version && selector.kind == type_meta.kind;
-    let is_in_namespace = selector.namespace.is_empty() || selector.namespace == metadata.namespace;
-    if !is_of_type || !is_in_namespace {
-        return None;
-    }
+fn key_of(policy: &PropagationPolicy) -> PolicyKey {
+    let ObjectMeta { namespace, name, .. } = &policy.metadata;
+    (policy.scope(), namespace.clone(), name.clone())
+}
+
+/// Scope and permanent identifier of a policy, by which a claim may refer to it.
+fn permanent_identifier(policy: &PropagationPolicy) -> Option<(PolicyScope, String)> {
+    let scope = policy.scope();
+    let key = match scope {
+        PolicyScope::Namespaced => POLICY_PERMANENT_ID,
+        PolicyScope::Cluster => CLUSTER_POLICY_PERMANENT_ID,
+    };
+    policy
+        .metadata
+        .labels
+        .get(key)
+        .map(|identifier| (scope, identifier.clone()))
+}
+
+/// The precision with which a selector matches a resource of its type and in its namespace; `None` if it does not.
+pub(super) fn precision(selector: &ResourceSelector, metadata: &ObjectMeta) -> Option<Precision> {
     if !selector.name.is_empty() {
         return (selector.name == metadata.name).then_some(Precision::Name);
     }

@@ -5,6 +5,7 @@
 
 mod claim;
 mod defaults;
+mod index;
 mod naming;
 mod scope;
 #[cfg(test)]

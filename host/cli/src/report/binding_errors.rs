@@ -1,0 +1,51 @@
+//! Errors of single bindings on standard error, where the report does not show them.
+//!
+//! A run that ends with exit code 2 or 3 always says why, whatever form its result has.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::console::Console;
+use super::errors::{headline, remark};
+use super::style;
+use super::text::listed;
+
+/// Maximum number of bindings that are named per error without `--verbose`.
+const NAMED_MAX: usize = 3;
+
+/// The error of one binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BindingError {
+    /// Key of the binding, and its location if that is known.
+    pub(crate) binding: String,
+    /// The error.
+    pub(crate) message: String,
+    /// A way to fix it.
+    pub(crate) hint: Option<String>,
+}
+
+/// Prints each error once, with the bindings that have it.
+pub(crate) fn tell(errors: &[BindingError], console: &Console) {
+    console.tell(|out| write(errors, out, console.verbosity()));
+}
+
+fn write(errors: &[BindingError], out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+    let most = if verbosity > 0 { usize::MAX - 1 } else { NAMED_MAX };
+    let mut groups: Vec<(&BindingError, Vec<&str>)> = Vec::new();
+    let mut known = HashMap::new();
+    for error in errors {
+        let index = *known.entry((&error.message, &error.hint)).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some((_, bindings)) => bindings.push(&error.binding),
+            None => groups.push((error, vec![&error.binding])),
+        }
+    }
+    for (error, bindings) in groups {
+        headline(out, "error", style::ERROR, &error.message)?;
+        remark(out, "in", &listed(bindings.into_iter(), most))?;
+        if let Some(hint) = &error.hint {
+            remark(out, "hint", hint)?;
+        }
+    }
+    Ok(())
+}

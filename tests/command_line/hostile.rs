@@ -1,0 +1,286 @@
+//! Input that is broken, that deceives, or that would cost the operator a file.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use super::run;
+
+/// A folder with the fleet and its bindings.
+fn copied() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for name in ["fleet.yaml", "scheduled.yaml"] {
+        let text = fs::read(super::folder().join(name)).expect("the fixture is there");
+        fs::write(folder.path().join(name), text).expect("the file can be written");
+    }
+    folder
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn a_recording_never_replaces_what_was_read() {
+    let folder = copied();
+    let input = folder.path().join("scheduled.yaml");
+    let before = fs::read(&input).expect("the file is there");
+    let link = folder.path().join("link.jsonl");
+    std::os::unix::fs::symlink("scheduled.yaml", &link).expect("a link can be made");
+    for target in [&input, &link] {
+        let (exit, stdout, stderr) = run(&["schedule", "-f", &text(folder.path()), "--record", &text(target)]);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+        let expected = format!(
+            "error: `--record {}` would replace `{}`, which was read\n  hint: name another file for the recording\n",
+            target.display(),
+            input.display()
+        );
+        assert!(stderr.ends_with(&expected), "{stderr}");
+        assert!(
+            fs::read(&input).is_ok_and(|after| after == before),
+            "the input is as it was"
+        );
+    }
+}
+
+#[test]
+fn a_recording_that_replaces_a_file_says_so() {
+    let folder = copied();
+    let (target, input) = (text(&folder.path().join("r.jsonl")), text(folder.path()));
+    let record = || run(&["schedule", "-f", &input, "--record", &target]);
+    let (exit, _, stderr) = record();
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(!stderr.contains("replaced"), "{stderr}");
+    let (_, _, stderr) = record();
+    assert!(stderr.contains(&format!("note: replaced `{target}`\n")), "{stderr}");
+}
+
+#[test]
+fn an_exit_code_for_an_error_never_comes_without_the_error() {
+    let schedule = ["schedule", "-f", "fleet.yaml", "-f", "meaningless.yaml"];
+    let of_kind = [
+        "schedule",
+        "-f",
+        "fleet.yaml",
+        "-f",
+        "meaningless.yaml",
+        "shop/payments-deployment",
+    ];
+    for (command, more) in [
+        (&schedule[..], &["-q"][..]),
+        (&schedule, &["-o", "name"]),
+        (&schedule, &["-o", "jsonpath={[*].result}"]),
+        (&schedule, &["--cluster", "east-1"]),
+        (&of_kind, &[]),
+    ] {
+        let (exit, _, stderr) = run(&[command, more].concat());
+        assert_eq!(exit, Some(2), "{more:?}: {stderr}");
+        assert!(
+            stderr.contains("error: no loaded plugin serves the strategy `Avrage`")
+                && stderr.contains(
+                    "\n  in: shop/batch-deployment (meaningless.yaml:2; policy PropagationPolicy shop/batch)\n"
+                ),
+            "{more:?}: {stderr}"
+        );
+    }
+    // The table has them.
+    let (_, stdout, stderr) = run(&schedule);
+    assert!(stdout.contains("`Avrage`") && !stderr.contains("error:"), "{stderr}");
+}
+
+#[test]
+fn a_pipe_in_a_folder_is_left_out_with_a_warning() {
+    let folder = copied();
+    let pipe = folder.path().join("pipe.yaml");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .expect("a pipe can be made");
+    let (exit, _, stderr) = run(&["schedule", "-f", &text(folder.path())]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    let expected = format!("warning: `{}` is not a regular file and is left out\n", pipe.display());
+    assert!(stderr.contains(&expected), "{stderr}");
+}
+
+/// A fleet whose names have characters that a terminal obeys.
+fn deceptive(folder: &Path) -> String {
+    let cluster = json!({
+        "apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": "m\u{202e}1"},
+        "status": {
+            "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}],
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "resourceSummary": {"allocatable": {"cpu": "10", "pods": "100", "example.com/g\u{202e}pu": "10"}},
+        },
+    });
+    let binding = json!({
+        "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
+        "metadata": {"name": "web\u{1b}[31m\u{202e}", "namespace": "shop"},
+        "spec": {
+            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "replicas": 3,
+            "replicaRequirements": {"resourceRequest": {"example.com/g\u{202e}pu": "3"}},
+            "placement": {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}},
+        },
+    });
+    let file = folder.join("deceptive.json");
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [cluster, binding]});
+    fs::write(&file, list.to_string()).expect("the file can be written");
+    text(&file)
+}
+
+/// The first character that a terminal or a browser would obey.
+fn obeyed(text: &str) -> Option<char> {
+    let is_obeyed = |character: &char| {
+        character.is_control() && !matches!(character, '\n' | '\t') || ('\u{202a}'..='\u{202e}').contains(character)
+    };
+    text.chars().find(is_obeyed)
+}
+
+#[test]
+fn control_characters_of_manifests_reach_no_output() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = deceptive(folder.path());
+    for output in [
+        "table",
+        "wide",
+        "name",
+        "json",
+        "yaml",
+        "jsonpath={[*].binding} {[*].clusters}",
+        "html",
+    ] {
+        let (exit, stdout, stderr) = run(&["schedule", "-f", &file, "-o", output]);
+        assert_eq!(exit, Some(0), "{output}: {stderr}");
+        assert!(stdout.len() > 10, "{output}: {stdout}");
+        // ECharts has some in its source.
+        let own = stdout.split("<script").next().unwrap_or_default();
+        assert_eq!(obeyed(own), None, "{output}");
+        assert_eq!(obeyed(&stderr), None, "{output}: {stderr}");
+    }
+    // The escapes mean what was read.
+    let (_, stdout, _) = run(&["schedule", "-f", &file, "-o", "json"]);
+    let rows: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    assert_eq!(rows[0]["binding"], "shop/web\u{1b}[31m\u{202e}");
+    assert_eq!(rows[0]["clusters"][0]["name"], "m\u{202e}1");
+}
+
+#[test]
+fn control_characters_of_arguments_reach_no_message() {
+    let deceptive = "x\u{1b}[31m\u{202e}";
+    for arguments in [
+        vec!["schedule", "-f", "fleet.yaml", "-o", deceptive],
+        vec!["schedule", "-f", "fleet.yaml", "--time", deceptive],
+        vec!["schedule", "-f", "fleet.yaml", "-o", "jsonpath={.x\u{202e}"],
+        vec!["diff", "-f", "fleet.yaml", "--max-moved", deceptive],
+        vec!["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", deceptive],
+        vec!["schedule", deceptive],
+        vec![deceptive],
+    ] {
+        let (exit, stdout, stderr) = run(&arguments);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+        assert_eq!(obeyed(&stderr), None, "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_recording_that_unpacks_to_nothing_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("bomb.jsonl.gz");
+    let out = fs::File::create(&file).expect("the file can be made");
+    let mut packed = GzEncoder::new(out, Compression::fast());
+    let lines = vec![b'\n'; 1 << 20];
+    for _ in 0..128 {
+        packed.write_all(&lines).expect("the file can be written");
+    }
+    packed.finish().expect("the file can be written");
+    let started = Instant::now();
+    let (exit, _, stderr) = run(&["replay", &text(&file)]);
+    assert_eq!(exit, Some(2), "{stderr}");
+    assert!(stderr.contains("more than 100000 blank lines in a row"), "{stderr}");
+    // All of them took this long for a hundredth of the lines.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn bytes_that_are_not_text_are_reported_with_their_line() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let manifest = folder.path().join("nul.yaml");
+    fs::write(&manifest, b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a\0}\n").expect("it can be written");
+    let (exit, _, stderr) = run(&["schedule", "-f", &text(&manifest)]);
+    assert_eq!(exit, Some(2));
+    let expected = "is not text: it contains a NUL byte\n  hint: the first one is on line 3\n";
+    assert!(stderr.contains(expected), "{stderr}");
+    let profile = folder.path().join("profile.toml");
+    fs::write(&profile, b"[[profile]]\nname = \"\xff\"\n").expect("it can be written");
+    let (exit, _, stderr) = run(&["schedule", "-f", "fleet.yaml", "--profile", &text(&profile)]);
+    assert_eq!(exit, Some(2));
+    let expected = format!(
+        "error: {}:2: the profile is not UTF-8: byte 20 is not valid\n",
+        profile.display()
+    );
+    assert_eq!(stderr, expected);
+}
+
+#[test]
+fn a_name_that_no_api_server_accepts_is_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("web.yaml");
+    let manifest = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: \"{name}\", namespace: shop}}\nspec: {{replicas: 2}}\n"
+        )
+    };
+    for (name, is_refused) in [
+        ("web", false),
+        ("w\u{435}b", true),
+        ("web/1", true),
+        ("Web", true),
+        ("web\u{202e}", true),
+    ] {
+        fs::write(&file, manifest(name)).expect("the file can be written");
+        let arguments = [
+            "schedule",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "-f",
+            &text(&file),
+        ];
+        let (exit, _, stderr) = run(&arguments);
+        assert_eq!(exit, Some(0), "{stderr}");
+        let expected =
+            "warning: an API server would refuse this name\n  hint: names consist of lower-case Latin letters";
+        assert_eq!(stderr.contains(expected), is_refused, "{name}: {stderr}");
+        let (_, _, stderr) = run(&[&arguments[..], &["--validate", "ignore"]].concat());
+        assert!(!stderr.contains(expected), "{stderr}");
+    }
+}
+
+#[test]
+fn a_star_chooses_a_cluster_with_a_slash_in_its_name() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("fleet.yaml");
+    let fleet = fs::read_to_string(super::folder().join("fleet.yaml")).expect("the fixture is there");
+    fs::write(&file, fleet.replace("east-1", "east/1")).expect("the file can be written");
+    let (exit, stdout, stderr) = run(&[
+        "schedule",
+        "-f",
+        &text(&file),
+        "-f",
+        "unschedulable.yaml",
+        "--cluster",
+        "east*",
+    ]);
+    assert_eq!(exit, Some(1), "{stderr}");
+    assert!(stdout.contains("east/1") && stdout.contains("east-2"), "{stdout}");
+}
