@@ -123,6 +123,9 @@ shop/agent-deployment  Duplicated         2  east-2 +2
 CLUSTER  REGION  BEFORE  AFTER  CHANGE  FULLEST
 east-2   east         2      4      +2  cpu 20% → 20%
 
+OVERLAY  OBJECT
+changed  Cluster east-2
+
 LATENT               IF RESCHEDULED
 shop/web-deployment  east-1 +1  east-2 +1  west-1 −2
 
@@ -184,10 +187,10 @@ fn the_loss_of_each_cluster_is_listed_worst_first() {
         "\
 profile default, without each cluster
 
-WITHOUT  CLUSTERS  DISPLACED  REHOMED  LOST  UNSCHEDULABLE  TIGHTEST
-east-1          1          7        2     3              0  east-2 cpu 50%
-west-1          1          8        6     0              0  east-1 cpu 50%
-east-2          1          2        2     0              0  east-1 cpu 50%
+WITHOUT  CLUSTERS  DISPLACED  REHOMED  REMOVED  LOST  UNSCHEDULABLE  IN ERROR  BEYOND  TIGHTEST
+east-1          1          7        2        2     3              0         0       0  east-2 cpu 50%
+west-1          1          8        6        2     0              0         0       0  east-1 cpu 50%
+east-2          1          2        2        0     0              0         0       0  east-1 cpu 50%
 
 2 of 3 losses are absorbed without losing a replica
 ",

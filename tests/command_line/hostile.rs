@@ -284,3 +284,48 @@ fn a_star_chooses_a_cluster_with_a_slash_in_its_name() {
     assert_eq!(exit, Some(1), "{stderr}");
     assert!(stdout.contains("east/1") && stdout.contains("east-2"), "{stdout}");
 }
+
+#[test]
+fn what_cannot_be_read_is_left_out_if_the_rest_is_to_be_decided() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("flink.yaml");
+    // The memory is valid for Flink and no quantity of Kubernetes.
+    let broken = "\
+apiVersion: flink.apache.org/v1beta1
+kind: FlinkDeployment
+metadata: {name: web, namespace: shop}
+spec: {jobManager: {replicas: 1, resource: {cpu: 1, memory: 2g}}, taskManager: {replicas: 1, resource: {cpu: 1, memory: 2g}}}
+---
+";
+    let binding = "\
+apiVersion: work.karmada.io/v1alpha2
+kind: ResourceBinding
+metadata: {name: web-flinkdeployment, namespace: shop}
+spec:
+  resource: {apiVersion: flink.apache.org/v1beta1, kind: FlinkDeployment, namespace: shop, name: web}
+  replicas: 3
+  replicaRequirements: {resourceRequest: {cpu: \"1\"}}
+  placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}}
+";
+    fs::write(&file, [broken, binding].concat()).expect("the file can be written");
+    let file = text(&file);
+    for command in ["schedule", "diff", "headroom"] {
+        let arguments = [command, "-f", "fleet.yaml", "-f", &file];
+        let (exit, stdout, stderr) = run(&arguments);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{command}: {stderr}");
+        let (exit, stdout, stderr) = run(&[&arguments[..], &["--keep-going"]].concat());
+        assert_eq!(exit, Some(2), "{command}: {stderr}");
+        assert!(
+            stdout.contains("shop/web-flinkdeployment") && stdout.contains("Aggregated"),
+            "{command}: {stdout}"
+        );
+        assert!(
+            stderr.contains("in FlinkDeployment shop/web") || stderr.contains("in: FlinkDeployment shop/web"),
+            "{stderr}"
+        );
+        assert!(stderr.contains(" in the input; what has "), "{command}: {stderr}");
+    }
+    // Nothing is wrong with the rest.
+    let whole = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--keep-going"];
+    assert_eq!(run(&whole).0, Some(0));
+}

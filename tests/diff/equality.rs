@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use divvy_forecast::capacity::too_full;
 use divvy_forecast::change::Changes;
 use divvy_forecast::document::FailureRow;
-use divvy_forecast::failures::{Each, failures};
-use divvy_forecast::forecast::{Comparison, compare};
+use divvy_forecast::failures::{Each, Failures, failures};
+use divvy_forecast::forecast::{Comparison, compare, is_unschedulable};
 use divvy_forecast::future::{Future, Options, Side};
 use divvy_forecast::latent::latent;
 use divvy_forecast::load::tightest;
@@ -198,7 +199,7 @@ fn the_number_of_threads_changes_nothing() {
                     comparison(&original, &after, options),
                     latent(&future, &side, options, true),
                     violations(&original, &future, &side, options, true).expect("no filter fails"),
-                    failures(&original, &side, Each::Cluster, options),
+                    failures(&original, &side, Each::Cluster, options, Some(MAX_FULL)),
                 )
             };
             assert_eq!(results(1), results(4), "fleet {number}");
@@ -235,6 +236,9 @@ fn each_loss_sees_how_peers_are_placed() {
     }
 }
 
+/// Share of a resource beyond which a cluster counts as too full, in percent.
+const MAX_FULL: i64 = 90;
+
 /// Checks the rows of all losses of a fleet, and returns them.
 #[track_caller]
 pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options) -> Vec<FailureRow> {
@@ -242,11 +246,14 @@ pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options
     let base = Future::decide(&original, side, options);
     let mut all = Vec::new();
     for each in [Each::Cluster, Each::Region, Each::Zone, Each::Provider] {
-        let rows = failures(&original, side, each, options);
+        let Failures { rows, errors } = failures(&original, side, each, options, Some(MAX_FULL));
+        assert_eq!(errors, count_errors(&base));
         let losses = each.losses(&original);
         assert_eq!(rows.len(), losses.len());
-        let is_sorted =
-            rows.is_sorted_by_key(|row| std::cmp::Reverse((row.lost, row.newly_unschedulable, row.displaced)));
+        let is_sorted = rows.is_sorted_by_key(|row| {
+            let failing = row.newly_unschedulable + row.newly_in_error;
+            std::cmp::Reverse((row.lost, failing, row.beyond_capacity, row.displaced))
+        });
         assert!(is_sorted, "{rows:?}");
         for row in rows {
             let lost = &losses[&row.name];
@@ -257,6 +264,11 @@ pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options
             let after = changed(&original, &change);
             let future = Future::decide(&after, side, options);
             let comparison = compare(&original, Some(&base), (&after, &future), &side.profile);
+            assert_eq!(
+                row.displaced + row.lost_elsewhere,
+                row.rehomed + row.removed + row.lost,
+                "each displaced replica is rehomed, removed or lost: {row:?}"
+            );
             assert_eq!(row, expected_row(&row.name, lost, &comparison), "{each:?} {options:?}");
             all.push(row);
         }
@@ -266,13 +278,15 @@ pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options
 
 /// The row of a loss by a forecast of `--without` its clusters.
 fn expected_row(name: &str, lost: &BTreeSet<String>, comparison: &Comparison) -> FailureRow {
-    let (mut displaced, mut rehomed) = (0, 0);
+    let (mut displaced, mut rehomed, mut removed, mut lost_elsewhere) = (0, 0, 0, 0);
     for row in &comparison.bindings {
         let on_lost = row.clusters.iter().filter(|counts| lost.contains(&counts.name));
         let of_binding: i64 = on_lost.filter_map(|counts| counts.base).sum();
         let gone = row.movement.removed + row.movement.lost + row.movement.stranded;
         displaced += of_binding;
         rehomed += (of_binding - gone).max(0);
+        removed += row.movement.removed.min(of_binding);
+        lost_elsewhere += (row.movement.lost + row.movement.stranded - of_binding).max(0);
     }
     let movement = comparison.totals.movement;
     FailureRow {
@@ -280,8 +294,20 @@ fn expected_row(name: &str, lost: &BTreeSet<String>, comparison: &Comparison) ->
         clusters: lost.len(),
         displaced,
         rehomed,
+        removed,
         lost: movement.lost + movement.stranded,
+        lost_elsewhere,
         newly_unschedulable: comparison.totals.newly_unschedulable,
+        newly_in_error: comparison.totals.newly_in_error,
+        beyond_capacity: comparison.totals.beyond_capacity,
+        newly_full: comparison.totals.newly_full,
+        too_full: !too_full(&comparison.clusters, MAX_FULL).is_empty(),
         tightest: tightest(&comparison.clusters),
     }
+}
+
+/// Bindings of a side that are in error.
+fn count_errors(future: &Future) -> usize {
+    let errors = future.entries.iter().filter_map(|entry| entry.error());
+    errors.filter(|error| !is_unschedulable(error)).count()
 }

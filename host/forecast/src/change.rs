@@ -11,12 +11,15 @@ use divvy_karmada::detector::Binding;
 
 use crate::choice::{BindingPattern, ClusterChoice};
 use crate::count::{ReplicaCount, TooManyReplicas};
-use crate::eviction::{Departure, evict};
+use crate::eviction::{Departure, Horizon, evict};
 use crate::situation::{ClusterEntry, Situation};
 
 /// Key of the taint that `karmadactl cordon` adds (`TaintClusterUnscheduler`). A drain adds the same with the effect
 /// `NoExecute`.
 pub const UNSCHEDULABLE: &str = "cluster.karmada.io/unschedulable";
+
+/// Key of the taints of a cluster that does not answer (`TaintClusterNotReady`).
+pub const NOT_READY: &str = "cluster.karmada.io/not-ready";
 
 /// The changes to forecast.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub struct Changes {
     pub cordon: Vec<ClusterChoice>,
     /// Clusters that get a `NoExecute` taint, which evicts.
     pub drain: Vec<ClusterChoice>,
+    /// Clusters that fail: they exist, but nothing runs there, and Karmada evicts what does not tolerate that.
+    pub fail: Vec<ClusterChoice>,
     /// Clusters that no longer exist.
     pub without: Vec<ClusterChoice>,
     /// New numbers of replicas.
@@ -40,6 +45,8 @@ pub struct ResolvedChanges {
     pub cordoned: BTreeSet<String>,
     /// Names of the clusters to drain.
     pub drained: BTreeSet<String>,
+    /// Names of the clusters that fail.
+    pub failed: BTreeSet<String>,
     /// Names of the clusters to remove.
     pub removed: BTreeSet<String>,
     /// New number of replicas of each binding, by index.
@@ -53,6 +60,8 @@ pub struct ResolvedChanges {
 pub struct Applied {
     /// Bindings on drained clusters, with what becomes of each.
     pub departures: Vec<Departure>,
+    /// Bindings on failed clusters, with what becomes of each.
+    pub failures: Vec<Departure>,
     /// Keys of bindings for which a reschedule was requested, but which were never scheduled: Karmada ignores the
     /// request.
     pub ignored_reschedules: Vec<String>,
@@ -153,12 +162,14 @@ impl Changes {
         let mut errors = Vec::new();
         let cordoned = chosen("--cordon", &self.cordon, situation, &mut errors);
         let drained = chosen("--drain", &self.drain, situation, &mut errors);
+        let failed = chosen("--fail", &self.fail, situation, &mut errors);
         let removed = chosen("--without", &self.without, situation, &mut errors);
         for cluster in &removed {
             let overlaid = situation.clusters.get(cluster) != original.clusters.get(cluster);
             let others = [
                 ("--cordon", cordoned.contains(cluster)),
                 ("--drain", drained.contains(cluster)),
+                ("--fail", failed.contains(cluster)),
                 ("--overlay", overlaid),
             ];
             for (flag, _) in others.into_iter().filter(|(_, is_changed)| *is_changed) {
@@ -185,6 +196,7 @@ impl Changes {
         Ok(ResolvedChanges {
             cordoned,
             drained,
+            failed,
             removed,
             replicas,
             rescheduled,
@@ -330,17 +342,19 @@ impl ResolvedChanges {
             after.gone.insert(name.clone());
         }
         let taints = [
-            (&self.cordoned, TaintEffect::NoSchedule),
-            (&self.drained, TaintEffect::NoExecute),
+            (&self.cordoned, UNSCHEDULABLE, TaintEffect::NoSchedule),
+            (&self.drained, UNSCHEDULABLE, TaintEffect::NoExecute),
+            (&self.failed, NOT_READY, TaintEffect::NoSchedule),
+            (&self.failed, NOT_READY, TaintEffect::NoExecute),
         ];
-        for (names, effect) in taints {
+        for (names, key, effect) in taints {
             for name in names {
                 if let Some(entry) = after.clusters.get_mut(name) {
-                    taint(Arc::make_mut(entry), effect);
+                    taint(Arc::make_mut(entry), key, effect);
                 }
             }
         }
-        let changed = [&self.removed, &self.cordoned, &self.drained];
+        let changed = [&self.removed, &self.cordoned, &self.drained, &self.failed];
         after.changed.extend(changed.into_iter().flatten().cloned());
         for (&index, &count) in &self.replicas {
             if let Some(binding) = after.bindings.get_mut(index) {
@@ -354,24 +368,27 @@ impl ResolvedChanges {
                 applied.ignored_reschedules.push(binding.key());
             }
         }
-        applied.departures = evict(&mut after, &self.drained);
+        after.failed.extend(self.failed.iter().cloned());
+        applied.departures = evict(&mut after, &self.drained, Horizon::AtOnce);
+        // A failure lasts, so that tolerations run out.
+        applied.failures = evict(&mut after, &self.failed, Horizon::InTheEnd);
         (after, applied)
     }
 }
 
 /// Adds a taint unless the cluster has it, to the object and to its JSON.
-fn taint(entry: &mut ClusterEntry, effect: TaintEffect) {
+fn taint(entry: &mut ClusterEntry, key: &str, effect: TaintEffect) {
     let ClusterEntry { object, json } = entry;
     let Cluster { spec, .. } = object;
     if spec
         .taints
         .iter()
-        .any(|taint| taint.key == UNSCHEDULABLE && taint.effect == effect)
+        .any(|taint| taint.key == key && taint.effect == effect)
     {
         return;
     }
     spec.taints.push(Taint {
-        key: UNSCHEDULABLE.to_owned(),
+        key: key.to_owned(),
         effect: effect.into(),
         ..Taint::default()
     });

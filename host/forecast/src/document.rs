@@ -36,6 +36,9 @@ pub struct Document {
     /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Totals>,
+    /// The objects of overlays, and those that are deleted. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlay: Vec<OverlayRow>,
     /// Satisfied bindings that would be placed differently if they were rescheduled.
     pub latent: Latent,
     /// Replicas on clusters whose filters would refuse a newcomer today.
@@ -59,6 +62,32 @@ pub struct SideDocument {
     pub changes: Vec<String>,
 }
 
+/// One object of an overlay, or one that is deleted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OverlayRow {
+    /// Kind, namespace and name, such as `PropagationPolicy shop/web`.
+    pub object: String,
+    /// Location in the overlay, as `FILE:LINE`; absent if the object is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `added`, `changed`, `same` or `deleted`.
+    pub change: String,
+    /// For a policy, the bindings that it governs afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governs: Option<usize>,
+    /// For a policy, the bindings that it governs afterwards and did not govern before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gains: Option<usize>,
+    /// For a policy, the bindings that it governed before and does not govern afterwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loses: Option<usize>,
+    /// Reasons why it does nothing, and mistakes in it, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
 /// One binding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -72,7 +101,8 @@ pub struct BindingRow {
     pub strategy: String,
     /// Requested replicas on the right side.
     pub replicas: i64,
-    /// Result on the right side: `Scheduled`, `Satisfied`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
+    /// Result on the right side: `Scheduled`, `Satisfied`, `Skipped`, `NoClusterFit`, `Unschedulable`, `Error`, or `Deleted` if the
+    /// binding does not exist there.
     pub result: String,
     /// Reason why it is not scheduled; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -125,9 +155,16 @@ pub struct ClusterRow {
     pub base: Option<i64>,
     /// Replicas with the changes.
     pub after: i64,
+    /// Replicas that the cluster gains although they do not fit: the fewest that would have to go again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beyond_capacity: i64,
     /// Use of each resource that the cluster reports, in thousandths for `cpu` and in whole units for others.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, ResourceRow>,
+}
+
+fn is_zero(count: &i64) -> bool {
+    *count == 0
 }
 
 /// Use of one resource of one cluster.
@@ -164,6 +201,16 @@ pub struct Totals {
     pub newly_unschedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
+    /// Bindings in error that are not in error in the earlier state.
+    pub newly_in_error: usize,
+    /// Replicas that clusters gain although they do not fit: the fewest that would have to go again.
+    pub beyond_capacity: i64,
+    /// Clusters that use more of a resource than they have in the later state.
+    pub full: usize,
+    /// Full clusters that are not full in the earlier state.
+    pub newly_full: usize,
+    /// Replicas that stay on clusters that failed, where nothing runs.
+    pub down: i64,
 }
 
 impl AddAssign for Totals {
@@ -174,6 +221,11 @@ impl AddAssign for Totals {
         self.unschedulable += other.unschedulable;
         self.newly_unschedulable += other.newly_unschedulable;
         self.errors += other.errors;
+        self.newly_in_error += other.newly_in_error;
+        self.beyond_capacity += other.beyond_capacity;
+        self.full += other.full;
+        self.newly_full += other.newly_full;
+        self.down += other.down;
     }
 }
 
@@ -248,6 +300,8 @@ pub struct FailuresDocument {
     pub each: String,
     /// The losses, worst first.
     pub failures: Vec<FailureRow>,
+    /// Bindings that are invalid, or whose decision a plugin fails, without any loss.
+    pub errors: usize,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
@@ -265,10 +319,23 @@ pub struct FailureRow {
     pub displaced: i64,
     /// Displaced replicas that other clusters take over.
     pub rehomed: i64,
+    /// Displaced replicas that are given up by decision, such as those of a workload that runs on all clusters alike.
+    pub removed: i64,
     /// Displaced replicas that no cluster takes over, and all others that are lost.
     pub lost: i64,
+    /// Lost replicas that ran on other clusters. Without them, displaced replicas are rehomed, removed or lost.
+    pub lost_elsewhere: i64,
     /// Bindings that cannot be scheduled any more.
     pub newly_unschedulable: usize,
+    /// Bindings that the loss makes invalid, or whose decision a plugin fails because of it.
+    pub newly_in_error: usize,
+    /// Replicas that other clusters gain although they do not fit: the fewest that would have to go again.
+    pub beyond_capacity: i64,
+    /// Clusters that use more of a resource than they have, but not without the loss.
+    pub newly_full: usize,
+    /// True if a cluster gains and is then fuller than `--max-full` allows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub too_full: bool,
     /// The fullest cluster afterwards; absent if no cluster reports resources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest: Option<Tightest>,

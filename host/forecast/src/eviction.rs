@@ -30,6 +30,26 @@ pub enum Effect {
     Stays,
 }
 
+/// The moment up to which evictions are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Horizon {
+    /// Only those that happen at once.
+    AtOnce,
+    /// Also those that wait until a toleration runs out.
+    InTheEnd,
+}
+
+impl Effect {
+    /// True if the binding has left within a horizon.
+    pub fn leaves(self, horizon: Horizon) -> bool {
+        match self {
+            Self::Evicts => true,
+            Self::EvictsLater(_) => horizon == Horizon::InTheEnd,
+            Self::Stays => false,
+        }
+    }
+}
+
 /// A binding on a cluster with `NoExecute` taints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
@@ -121,12 +141,12 @@ fn applied_tolerations(binding: &Binding) -> Vec<Toleration> {
     }
 }
 
-/// Evicts the bindings on these clusters that must leave at once, and returns all that are there.
-pub fn evict(situation: &mut Situation, clusters: &BTreeSet<String>) -> Vec<Departure> {
+/// Evicts the bindings on these clusters that leave within a horizon, and returns all that are there.
+pub fn evict(situation: &mut Situation, clusters: &BTreeSet<String>, horizon: Horizon) -> Vec<Departure> {
     let departures = departures(situation, clusters);
     let mut leaving = departures
         .iter()
-        .filter(|departure| departure.effect == Effect::Evicts)
+        .filter(|departure| departure.effect.leaves(horizon))
         .peekable();
     // Both are in the order of the bindings; keys of a ResourceBinding and a ClusterResourceBinding differ by the slash.
     for binding in &mut situation.bindings {

@@ -1,6 +1,7 @@
 //! Both futures, compared: from them and the assigned clusters to a document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
@@ -8,6 +9,7 @@ use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::scheduler::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
+use crate::capacity::{self, Overflow, to_after, to_base};
 use crate::cluster_view::Placed;
 use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
 use crate::future::{Entry, Fate, Future};
@@ -18,6 +20,11 @@ use crate::situation::{Assignment, Situation, assigned};
 
 /// Type of the condition that a scheduler writes.
 const SCHEDULED: &str = "Scheduled";
+
+/// Result of a binding that does not exist on the right side.
+const DELETED: &str = "Deleted";
+/// Its reason.
+const GONE: &str = "its workload is deleted, or no policy matches it any more";
 
 /// Differences between the states.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +76,7 @@ pub fn compare(
                 base: base_entries.as_ref().and_then(|entries| entries.get(&key).copied()),
                 after: entry,
             };
+            part.count_down(&entry.targets, &after_situation.failed);
             part.add(&states, known, base.is_some(), profile);
         }
         part
@@ -80,10 +88,48 @@ pub fn compare(
     for part in parallel::map(&shares, threads, || of_entries) {
         all.merge(part);
     }
+    for entry in deleted(base, after) {
+        let before = assigned_before.get(&entry.binding.identity());
+        let before = before.map(|binding| assigned(binding)).unwrap_or_default();
+        all.delete(entry, before, strategy(entry, profile));
+    }
     let base_load = base.map(|_| &all.base_load);
+    let mut clusters = load::rows(original, after_situation, &all.before_load, base_load, &all.after_load);
+    let no_binding = Arc::new(Assignment::new());
+    // The earlier state of each binding: before and base.
+    let earlier = |entry: &Entry| {
+        let key = entry.binding.identity();
+        let before = assigned_before.get(&key).map(|binding| assigned(binding));
+        let known = base_entries.as_ref().and_then(|entries| entries.get(&key));
+        let base = known.map_or(&no_binding, |base| &base.targets);
+        (before.unwrap_or_default(), Arc::clone(base))
+    };
+    if base.is_some() {
+        capacity::count_full(&clusters, to_base, &mut all.pending);
+        let mut overflow = Overflow::of(&clusters, to_base);
+        if !overflow.is_empty() {
+            for entry in &after.entries {
+                let (before, base) = earlier(entry);
+                overflow.add(&entry.binding, &before, &base);
+            }
+        }
+        all.pending.beyond_capacity = overflow.replicas().values().sum();
+    }
+    // Only looked at if a cluster is full.
+    let mut moves = Vec::new();
+    if !Overflow::of(&clusters, to_after).is_empty() {
+        moves.extend(after.entries.iter().map(|entry| {
+            let (before, known) = earlier(entry);
+            let from = if base.is_some() { known } else { Arc::new(before) };
+            (entry, from)
+        }));
+    }
+    let gains = moves.iter().filter(|(entry, from)| *entry.targets != **from);
+    let gains = gains.map(|(entry, from)| (&*entry.binding, &**from, &*entry.targets));
+    capacity::count(&mut clusters, gains, &mut all.totals);
     Comparison {
         bindings: all.bindings,
-        clusters: load::rows(original, after_situation, &all.before_load, base_load, &all.after_load),
+        clusters,
         totals: all.totals,
         pending: base.map(|_| all.pending),
     }
@@ -101,6 +147,12 @@ struct Part {
 }
 
 impl Part {
+    /// Counts replicas that stay on failed clusters.
+    fn count_down(&mut self, targets: &Assignment, failed: &BTreeSet<String>) {
+        let down = failed.iter().filter_map(|cluster| targets.get(cluster));
+        self.totals.down += down.sum::<i64>();
+    }
+
     fn add(&mut self, states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) {
         let States { before, base, after } = states;
         self.before_load.add(known.unwrap_or(&after.binding), before);
@@ -131,6 +183,33 @@ impl Part {
         }
     }
 
+    /// Adds a binding that does not exist on the right side.
+    fn delete(&mut self, base: &Entry, before: Assignment, strategy: String) {
+        let nothing = Assignment::new();
+        self.before_load.add(&base.binding, &before);
+        self.base_load.add(&base.binding, &base.targets);
+        let pending = Movement::between(&before, &base.targets, base.is_duplicated(), ending(base));
+        let movement = Movement::between(&base.targets, &nothing, base.is_duplicated(), Ending::Placed);
+        self.pending.replicas += before.values().sum::<i64>();
+        self.pending.changed += usize::from(!pending.is_nothing());
+        self.pending.movement += pending;
+        self.totals.replicas += base.targets.values().sum::<i64>();
+        self.totals.changed += usize::from(!movement.is_nothing());
+        self.totals.movement += movement;
+        self.bindings.push(BindingRow {
+            binding: base.binding.key(),
+            kind: base.binding.object.scope().kind().to_owned(),
+            strategy,
+            replicas: 0,
+            result: DELETED.to_owned(),
+            message: GONE.to_owned(),
+            newly_unschedulable: false,
+            clusters: counts(&before, Some(&base.targets), &nothing),
+            movement,
+            pending: Some(pending),
+        });
+    }
+
     /// Adds the part that follows this one.
     fn merge(&mut self, other: Self) {
         self.bindings.extend(other.bindings);
@@ -142,7 +221,17 @@ impl Part {
     }
 }
 
-/// Every binding on the right side, with its clusters in all states.
+/// Bindings of the base that do not exist on the right side.
+fn deleted<'a>(base: Option<&'a Future>, after: &Future) -> Vec<&'a Entry> {
+    let Some(base) = base else { return Vec::new() };
+    let kept: BTreeSet<_> = after.entries.iter().map(|entry| entry.binding.identity()).collect();
+    let entries = base.entries.iter();
+    entries
+        .filter(|entry| !kept.contains(&entry.binding.identity()))
+        .collect()
+}
+
+/// Every binding of either side, with its clusters in all states.
 pub fn placed<'a>(
     original: &Situation,
     base: Option<&'a Future>,
@@ -154,6 +243,17 @@ pub fn placed<'a>(
         .iter()
         .map(|binding| (binding.identity(), assigned(binding)))
         .collect();
+    let gone = deleted(base, after).into_iter().map(|entry| Placed {
+        binding: &*entry.binding,
+        strategy: strategy(entry, profile),
+        result: DELETED,
+        message: GONE.to_owned(),
+        before: before.get(&entry.binding.identity()).cloned().unwrap_or_default(),
+        base: Some(&*entry.targets),
+        after: Assignment::new(),
+        explanation: None,
+    });
+    let gone: Vec<Placed<'_>> = gone.collect();
     let base: Option<BTreeMap<_, &Assignment>> = base.map(|base| {
         let entries = base.entries.iter();
         entries
@@ -173,7 +273,7 @@ pub fn placed<'a>(
             explanation: entry.decision().and_then(|decision| decision.explanation.as_ref()),
         }
     });
-    placed.collect()
+    placed.chain(gone).collect()
 }
 
 fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) -> BindingRow {
@@ -218,6 +318,8 @@ fn count(states: &States<'_>, row: &BindingRow, has_base: bool, totals: &mut Tot
     totals.unschedulable += usize::from(is_failed(states.after));
     totals.newly_unschedulable += usize::from(row.newly_unschedulable);
     totals.errors += usize::from(is_error(states.after));
+    let was_error = !has_base || states.base.is_some_and(is_error);
+    totals.newly_in_error += usize::from(is_error(states.after) && !was_error);
     let (Some(base), Some(movement)) = (states.base, row.pending) else {
         return;
     };
@@ -231,7 +333,7 @@ fn count(states: &States<'_>, row: &BindingRow, has_base: bool, totals: &mut Tot
 /// The clusters of a binding in any state, by name.
 pub(crate) fn counts(before: &Assignment, base: Option<&Assignment>, after: &Assignment) -> Vec<ClusterCounts> {
     let states = [Some(before), base, Some(after)];
-    let names: std::collections::BTreeSet<&String> = states.into_iter().flatten().flat_map(BTreeMap::keys).collect();
+    let names: BTreeSet<&String> = states.into_iter().flatten().flat_map(BTreeMap::keys).collect();
     let counts = names.into_iter().map(|name| ClusterCounts {
         name: name.clone(),
         before: before.get(name).copied(),

@@ -24,6 +24,7 @@
 //! This crate reads no file, writes to no terminal and knows no clock. Replicas are decided by `divvy_scheduler`, and when
 //! a binding is decided is up to the rules in `divvy_scheduler::decide`.
 
+pub mod capacity;
 pub mod change;
 pub mod choice;
 pub mod cluster_view;

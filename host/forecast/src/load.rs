@@ -106,6 +106,7 @@ pub(crate) fn rows(
                 before: before.replicas(name),
                 base: base.map(|base| base.replicas(name)),
                 after: after.replicas(name),
+                beyond_capacity: 0,
                 resources: cluster
                     .map(|cluster| resources(cluster, before, base, after))
                     .unwrap_or_default(),

@@ -47,6 +47,16 @@ pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
     for cluster in &changes.drained {
         notes.extend(remaining(cluster, &applied.departures));
     }
+    for cluster in &changes.failed {
+        notes.extend(failing(cluster, &applied.failures));
+    }
+    if !changes.failed.is_empty() {
+        notes.push(
+            "`--fail` assumes that Karmada evicts: a NoExecute taint on failed clusters, and \
+             `--enable-no-execute-taint-eviction`"
+                .to_owned(),
+        );
+    }
     if !applied.ignored_reschedules.is_empty() {
         let (count, names) = (
             counted(applied.ignored_reschedules.len()),
@@ -54,6 +64,39 @@ pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
         );
         notes.push(format!(
             "{count} without `lastScheduledTime`: Karmada ignores the reschedule of {names}"
+        ));
+    }
+    notes
+}
+
+/// Bindings that do not leave a failed cluster at once.
+fn failing(cluster: &str, departures: &[Departure]) -> Vec<String> {
+    let here = || departures.iter().filter(|departure| departure.cluster == cluster);
+    let staying = here().filter(|departure| departure.effect == Effect::Stays);
+    let staying: Vec<String> = staying.map(|departure| departure.binding.clone()).collect();
+    let later: Vec<i64> = here()
+        .filter_map(|departure| match departure.effect {
+            Effect::EvictsLater(seconds) => Some(seconds),
+            Effect::Evicts | Effect::Stays => None,
+        })
+        .collect();
+    let mut notes = Vec::new();
+    if !staying.is_empty() {
+        let (tolerate, stay) = if staying.len() == 1 {
+            ("tolerates", "stays")
+        } else {
+            ("tolerate", "stay")
+        };
+        let (count, names) = (counted(staying.len()), named(&staying));
+        notes.push(format!(
+            "{count} {tolerate} the failure of `{cluster}` for good and {stay} there, where nothing runs: {names}"
+        ));
+    }
+    if let Some(longest) = later.iter().max() {
+        let leave = if later.len() == 1 { "leaves" } else { "leave" };
+        let count = counted(later.len());
+        notes.push(format!(
+            "{count} {leave} `{cluster}` only when a toleration runs out, the last after {longest} s"
         ));
     }
     notes

@@ -26,6 +26,8 @@ pub struct Situation {
     /// Clusters that no longer exist but that bindings may still list. What ran there is gone, and their bindings are
     /// decided as if the clusters were being deleted.
     pub gone: BTreeSet<String>,
+    /// Clusters that failed: they exist, but nothing runs there.
+    pub failed: BTreeSet<String>,
     /// Clusters whose labels or taints differ from those of the input.
     pub changed: BTreeSet<String>,
 }

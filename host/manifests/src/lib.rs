@@ -31,6 +31,7 @@ mod validation;
 pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
 pub use labels::WorkloadLabels;
+pub use overlay::{OverlayChange, OverlayKind};
 pub use unknown::Validation;
 
 use std::path::PathBuf;

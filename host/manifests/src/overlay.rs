@@ -4,11 +4,11 @@
 //! Karmada's claims stay. An object that the dump lacks is added. The detector then gives bindings the placement of a changed
 //! policy, and the replicas and requirements of a changed workload.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_documents::ObjectName;
+use divvy_documents::{ObjectName, Source};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap, TypeMeta};
-use divvy_karmada::policy::default_resource_models;
+use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
 use serde_json::Value;
 
@@ -45,25 +45,59 @@ pub(crate) fn of_bound(binding: &ResourceBinding) -> Identity {
     (type_meta.group().to_owned(), name)
 }
 
+/// What laying files over a dump did to one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverlayChange {
+    /// The object.
+    pub object: ObjectName,
+    /// Its location in the overlay; `None` if it is deleted.
+    pub source: Option<Source>,
+    /// What happened to it.
+    pub kind: OverlayKind,
+}
+
+/// What happened to an object of an overlay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverlayKind {
+    /// The dump lacked it.
+    Added,
+    /// It differs from that of the dump in what a scheduler reads.
+    Changed,
+    /// It is as it was.
+    Same,
+    /// It is gone.
+    Deleted,
+}
+
 impl Manifests {
-    /// Lays other manifests over these.
-    pub fn overlay(&mut self, overlay: &Self) {
-        lay(
+    /// Lays other manifests over these. Returns what that did to each object.
+    pub fn overlay(&mut self, overlay: &Self) -> Vec<OverlayChange> {
+        let mut changes = Vec::new();
+        let name = |kind: &str, metadata: &ObjectMeta| ObjectName::new(kind, &metadata.namespace, &metadata.name);
+        let clusters = lay(
             &mut self.clusters,
             &overlay.clusters,
             |located| located.object.metadata.name.clone(),
             cluster,
         );
+        let of_cluster = |located: &Located<Cluster>| name("Cluster", &located.object.metadata);
+        record(&mut changes, &overlay.clusters, clusters, of_cluster);
         let of_policy =
             |located: &Located<PropagationPolicy>| identity("", &located.object.kind, &located.object.metadata);
-        lay(&mut self.policies, &overlay.policies, of_policy, |live, over| {
+        let policies = lay(&mut self.policies, &overlay.policies, of_policy, |live, over| {
             live.object.spec = over.object.spec.clone();
             metadata(&mut live.object.metadata, &over.object.metadata);
         });
+        record(&mut changes, &overlay.policies, policies, |located| {
+            of_policy(located).1
+        });
         let of_binding =
             |located: &Located<Box<ResourceBinding>>| identity("", &located.object.kind, &located.object.metadata);
-        lay(&mut self.bindings, &overlay.bindings, of_binding, |live, over| {
+        let bindings = lay(&mut self.bindings, &overlay.bindings, of_binding, |live, over| {
             binding(&mut live.object, &over.object);
+        });
+        record(&mut changes, &overlay.bindings, bindings, |located| {
+            of_binding(located).1
         });
         let mut workloads = overlay.resources.clone();
         if workloads.iter().any(|workload| !workload.object.resource.sets_count) {
@@ -72,10 +106,124 @@ impl Manifests {
                 live.keep_count(&mut workload.object);
             }
         }
-        lay(&mut self.resources, &workloads, of_resource, |live, over| {
-            resource(&mut live.object, &over.object);
-        });
+        let versions: Vec<String> = {
+            let known: BTreeMap<Identity, &str> = self
+                .resources
+                .iter()
+                .map(|located| {
+                    (
+                        of_resource(located),
+                        located.object.resource.metadata.resource_version.as_str(),
+                    )
+                })
+                .collect();
+            let of_workload = |located| known.get(&of_resource(located)).copied().unwrap_or_default().to_owned();
+            workloads.iter().map(of_workload).collect()
+        };
+        let resources = lay_compared(
+            &mut self.resources,
+            &workloads,
+            of_resource,
+            |live, over| resource(&mut live.object, &over.object),
+            |index, before, after| {
+                // The version is cleared, so that the binding takes the workload's replicas.
+                let mut after = after.clone();
+                after.resource.metadata.resource_version.clone_from(&versions[index]);
+                *before == after
+            },
+        );
+        record(&mut changes, &workloads, resources, |located| of_resource(located).1);
+        changes
     }
+
+    /// Deletes every policy, and every workload with its binding, for which this is true of its API group and name. Returns them.
+    ///
+    /// As in Karmada, the bindings of a deleted policy stay, without its claim: another policy may claim their workloads, and
+    /// otherwise they keep their placement.
+    pub fn delete(&mut self, is_meant: impl Fn(&str, &ObjectName) -> bool) -> Vec<OverlayChange> {
+        let mut deleted = Vec::new();
+        let mut policies = Vec::new();
+        self.policies.retain(|located| {
+            let policy = &located.object;
+            let (_, name) = identity("", &policy.kind, &policy.metadata);
+            let is_deleted = is_meant(TypeMeta::group_of(PropagationPolicy::API_VERSION), &name);
+            if is_deleted {
+                policies.push(policy.clone());
+                deleted.push(name);
+            }
+            !is_deleted
+        });
+        let release_claims = |metadata: &mut ObjectMeta| {
+            let is_released =
+                claimed_by(metadata).is_some_and(|claim| policies.iter().any(|policy| claim.is_of(policy)));
+            if is_released {
+                release(metadata);
+            }
+        };
+        if !policies.is_empty() {
+            let bindings = self.bindings.iter_mut().map(|located| &mut located.object.metadata);
+            let resources = self
+                .resources
+                .iter_mut()
+                .map(|located| &mut located.object.resource.metadata);
+            bindings.chain(resources).for_each(release_claims);
+        }
+        self.resources.retain(|located| {
+            let (group, name) = of_resource(located);
+            let is_deleted = is_meant(&group, &name);
+            if is_deleted {
+                deleted.push(name);
+            }
+            !is_deleted
+        });
+        self.bindings.retain(|located| {
+            let (group, name) = of_bound(&located.object);
+            let is_deleted = is_meant(&group, &name);
+            if is_deleted && !deleted.contains(&name) {
+                deleted.push(name);
+            }
+            !is_deleted
+        });
+        let deleted = deleted.into_iter().map(|object| OverlayChange {
+            object,
+            source: None,
+            kind: OverlayKind::Deleted,
+        });
+        deleted.collect()
+    }
+
+    /// API group and name of every object but bindings.
+    pub fn identities(&self) -> BTreeSet<(String, ObjectName)> {
+        let clusters = self.clusters.iter().map(|located| {
+            let metadata = &located.object.metadata;
+            identity(TypeMeta::group_of(Cluster::API_VERSION), "Cluster", metadata)
+        });
+        let policies = self.policies.iter().map(|located| {
+            let policy = &located.object;
+            identity(
+                TypeMeta::group_of(PropagationPolicy::API_VERSION),
+                &policy.kind,
+                &policy.metadata,
+            )
+        });
+        let resources = self.resources.iter().map(of_resource);
+        clusters.chain(policies).chain(resources).collect()
+    }
+}
+
+/// Notes what laying objects over others did to each of them.
+fn record<T>(
+    changes: &mut Vec<OverlayChange>,
+    overlay: &[Located<T>],
+    kinds: Vec<OverlayKind>,
+    name: impl Fn(&Located<T>) -> ObjectName,
+) {
+    let noted = overlay.iter().zip(kinds).map(|(over, kind)| OverlayChange {
+        object: name(over),
+        source: Some(over.source.clone()),
+        kind,
+    });
+    changes.extend(noted);
 }
 
 /// The workloads and bindings of a dump, from which a workload without a count takes its replicas.
@@ -117,27 +265,47 @@ impl<'a> LiveCounts<'a> {
     }
 }
 
-/// Replaces or adds each object of an overlay.
-fn lay<T: Clone, K: Ord>(
+/// Replaces or adds each object of an overlay. Returns what that did to each.
+fn lay<T: Clone + PartialEq, K: Ord>(
     live: &mut Vec<Located<T>>,
     overlay: &[Located<T>],
     key: impl Fn(&Located<T>) -> K,
     replace: impl Fn(&mut Located<T>, &Located<T>),
-) {
+) -> Vec<OverlayKind> {
+    lay_compared(live, overlay, key, replace, |_, before, after| before == after)
+}
+
+/// As [`lay`], with a comparison of an object before and after, by its index in the overlay.
+fn lay_compared<T: Clone, K: Ord>(
+    live: &mut Vec<Located<T>>,
+    overlay: &[Located<T>],
+    key: impl Fn(&Located<T>) -> K,
+    replace: impl Fn(&mut Located<T>, &Located<T>),
+    is_same: impl Fn(usize, &T, &T) -> bool,
+) -> Vec<OverlayKind> {
     let known: BTreeMap<K, usize> = live
         .iter()
         .enumerate()
         .map(|(index, located)| (key(located), index))
         .collect();
-    for over in overlay {
+    let laid = overlay.iter().enumerate().map(|(number, over)| {
         match known.get(&key(over)).and_then(|&index| live.get_mut(index)) {
             Some(located) => {
+                let before = located.object.clone();
                 replace(located, over);
                 located.source = over.source.clone();
+                match is_same(number, &before, &located.object) {
+                    true => OverlayKind::Same,
+                    false => OverlayKind::Changed,
+                }
             }
-            None => live.push(over.clone()),
+            None => {
+                live.push(over.clone());
+                OverlayKind::Added
+            }
         }
-    }
+    });
+    laid.collect()
 }
 
 /// Replaces labels and annotations, except those that Karmada or a scheduler wrote.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use divvy_forecast::document::Totals;
 use divvy_forecast::load::tightest;
 
 use crate::content::{Command, Content};
@@ -156,6 +157,10 @@ fn of_difference(content: &Content) -> Verdict {
     if errors > 0 {
         harms.push(format!("{} in error", are(errors, "binding")));
     }
+    if totals.down > 0 {
+        harms.push(format!("{} down on failed clusters", are(totals.down, "replica")));
+    }
+    harms.extend(beyond(totals));
     let moves = [
         (movement.moved, "moved"),
         (movement.added, "added"),
@@ -197,6 +202,10 @@ fn of_difference(content: &Content) -> Verdict {
     if errors > 0 {
         figures.insert(2, harm("errors", "In error", errors, ""));
     }
+    if totals.down > 0 {
+        figures.insert(2, harm("down", "Replicas down", totals.down, "on failed clusters"));
+    }
+    figures.insert(2, beyond_figure(totals));
     Verdict {
         headline: match harms.as_slice() {
             [] if changed == 0 => "Nothing moves.".to_owned(),
@@ -206,6 +215,33 @@ fn of_difference(content: &Content) -> Verdict {
         more,
         tone: if harms.is_empty() { Tone::Good } else { Tone::Bad },
         figures,
+    }
+}
+
+/// Clusters that gain what does not fit, as a sentence without its full stop.
+fn beyond(totals: &Totals) -> Option<String> {
+    let newly = number(totals.newly_full);
+    match (totals.beyond_capacity, newly) {
+        (0, 0) => None,
+        (0, newly) => Some(format!("{} newly full", are(newly, "cluster"))),
+        (beyond, _) => Some(format!("{} beyond capacity", are(beyond, "replica"))),
+    }
+}
+
+fn beyond_figure(totals: &Totals) -> Figure {
+    let (newly, full) = (number(totals.newly_full), number(totals.full));
+    let detail = match (newly, full) {
+        (0, 0) => String::new(),
+        (0, full) => format!("{} full as before", are(full, "cluster")),
+        (newly, _) => format!("{} newly full", counted(newly, "cluster")),
+    };
+    Figure {
+        tone: if totals.beyond_capacity > 0 || newly > 0 {
+            Tone::Bad
+        } else {
+            Tone::Good
+        },
+        ..harm("beyondCapacity", "Beyond capacity", totals.beyond_capacity, detail)
     }
 }
 
@@ -435,7 +471,7 @@ mod tests {
                 (headline, more, tone)
             );
             let figures: Vec<&str> = verdict.figures.iter().take(3).map(|figure| figure.name).collect();
-            assert_eq!(figures, ["lost", "newlyUnschedulable", "tightest"]);
+            assert_eq!(figures, ["lost", "newlyUnschedulable", "beyondCapacity"]);
         }
     }
 

@@ -1,13 +1,15 @@
 //! `divvy diff`: what moves if clusters, workloads, policies or the profile change.
 
 mod arguments;
+mod overlaid;
 mod prepare;
 
 use std::io::Write;
 
+use divvy_forecast::capacity::{TooFull, too_full};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
-use divvy_forecast::failures::{Each, failures};
+use divvy_forecast::failures::{Each, Failures, failures};
 use divvy_forecast::forecast::{compare, placed};
 use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::latent::latent;
@@ -17,8 +19,8 @@ use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
 use serde::Serialize;
 
-use arguments::MovedLimit;
 pub(super) use arguments::{DiffArguments, SituationArguments};
+use arguments::{FullLimit, MovedLimit};
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::Exit;
@@ -27,9 +29,13 @@ use super::input::workload_kinds;
 use super::logging;
 use super::output::{Output, binding_name, cluster_names};
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::progress::Progress;
+use crate::report::text::{counted, listed};
 use crate::report::{cluster_views, forecast as report, page, pipeline, style};
+
+/// Maximum number of clusters that an error names.
+const NAMED_MAX: usize = 5;
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
@@ -67,7 +73,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     };
     if let Some(each) = arguments.without_each {
         let progress = Progress::start("losing each");
-        let document = lose_each(&prepared, &right, each.into(), options);
+        let document = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
         let names = || document.failures.iter().map(|row| row.name.clone()).collect();
         print(
@@ -79,11 +85,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
             |out| report::write_failures(&document, out, console.width()),
         )?;
         tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
-        let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0;
-        return Ok(match document.failures.iter().any(is_harmful) {
-            true => Exit::Unschedulable,
-            false => Exit::Success,
-        });
+        return Ok(exit_of_losses(arguments, &document, console).max(prepared.left_out));
     }
     let choosing = &arguments.situation.choosing;
     let clusters = prepared
@@ -94,13 +96,14 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let clusters = choosing.clusters(clusters.map(|entry| &entry.object))?;
     let clusters: Vec<String> = clusters.into_iter().map(str::to_owned).collect();
     let shown = prepared.shown.clone();
+    let left_out = prepared.left_out;
     let Forecast {
         mut document,
         views,
         page,
         fault,
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
-    let exit = exit(arguments, &document, console).max(fault);
+    let exit = exit(arguments, &document, console).max(fault).max(left_out);
     let options = report::Options {
         is_wide: arguments.output == Output::Wide,
         hidden: hide(&shown, &mut document),
@@ -225,12 +228,7 @@ fn forecast(
     let today = base.as_ref().unwrap_or(&after);
     let violations = violations(original, today, &right.side, options, arguments.violations);
     let violations = violations.map_err(|error| Failure::internal(Diagnostic::new(error.to_string())))?;
-    let entries = after.entries.iter().chain(base.iter().flat_map(|base| &base.entries));
-    let fault = entries
-        .filter_map(|entry| entry.error())
-        .map(fault)
-        .max()
-        .unwrap_or_default();
+    let fault = fault_of_sides(base.as_ref(), &after);
     let shown = || {
         let placed = placed(original, base.as_ref(), &after, &right.side.profile).into_iter();
         let shown: Vec<Placed<'_>> = placed
@@ -272,6 +270,7 @@ fn forecast(
         clusters: comparison.clusters,
         totals: comparison.totals,
         pending: comparison.pending,
+        overlay: prepared.overlay,
         latent,
         violations,
         notes,
@@ -293,14 +292,63 @@ pub(super) fn fault(error: &CycleError) -> Exit {
     }
 }
 
-fn lose_each(prepared: &Prepared, right: &Loaded, each: Each, options: Options) -> FailuresDocument {
+/// Exit code of the errors of both sides. A binding that only the changes make invalid is an outcome of them, and is counted with
+/// what they do.
+fn fault_of_sides(base: Option<&Future>, after: &Future) -> Exit {
+    let worst = |future: &Future| {
+        let errors = future.entries.iter().filter_map(|entry| entry.error());
+        errors.map(fault).max().unwrap_or_default()
+    };
+    match (base.map(worst), worst(after)) {
+        (None, after) | (Some(_), after @ Exit::Internal) => after,
+        (Some(base), _) => base,
+    }
+}
+
+fn lose_each(
+    prepared: &Prepared,
+    right: &Loaded,
+    (each, max_full): (Each, Option<FullLimit>),
+    options: Options,
+) -> FailuresDocument {
+    let percent = max_full.map(|limit| limit.0);
+    let Failures { rows, errors } = failures(&prepared.after, &right.side, each, options, percent);
     FailuresDocument {
         format: FORMAT,
         after: right.document.clone(),
         assumes: options.assumes,
         each: each.word().to_owned(),
-        failures: failures(&prepared.after, &right.side, each, options),
+        failures: rows,
+        errors,
         notes: prepared.notes.clone(),
+    }
+}
+
+/// Exit code of the losses of all clusters, regions, zones or providers.
+fn exit_of_losses(arguments: &DiffArguments, document: &FailuresDocument, console: &Console) -> Exit {
+    let too_full = document.failures.iter().filter(|row| row.too_full).count();
+    if let (Some(FullLimit(percent)), true) = (arguments.max_full, too_full > 0) {
+        let losses = if too_full == 1 {
+            "1 loss fills".to_owned()
+        } else {
+            format!("{too_full} losses fill")
+        };
+        let message = format!("{losses} a cluster beyond what `--max-full` allows ({percent}%)");
+        console.tell(|out| headline(out, "error", style::ERROR, &message));
+    }
+    if document.errors > 0 {
+        let count = counted(document.errors, "binding");
+        let message = format!("{count} in error without any loss");
+        console.tell(|out| {
+            headline(out, "error", style::ERROR, &message)?;
+            remark(out, "hint", "`divvy diff` without `--without-each` says why")
+        });
+        return Exit::Usage;
+    }
+    let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0 || row.newly_in_error > 0;
+    match too_full > 0 || document.failures.iter().any(is_harmful) {
+        true => Exit::Unschedulable,
+        false => Exit::Success,
     }
 }
 
@@ -321,8 +369,33 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
         );
         console.tell(|out| headline(out, "error", style::ERROR, &message));
     }
-    let is_harmful = totals.newly_unschedulable > 0 || movement.lost > 0 || movement.stranded > 0;
-    match is_harmful || is_exceeded || arguments.exit_code && totals.changed > 0 {
+    let limit = arguments.max_full;
+    let too_full = limit.map(|FullLimit(percent)| too_full(&document.clusters, percent));
+    if let (Some(FullLimit(percent)), Some(found @ [_, ..])) = (limit, too_full.as_deref()) {
+        let names = found.iter().map(|found| {
+            let TooFull {
+                cluster,
+                resource,
+                percent,
+            } = found;
+            format!("{cluster} ({resource} {percent}%)")
+        });
+        let names: Vec<String> = names.collect();
+        let is = if found.len() == 1 { "is" } else { "are" };
+        let message = format!(
+            "{} {is} fuller than `--max-full` allows ({percent}%): {}",
+            counted(found.len(), "cluster"),
+            listed(names.iter().map(String::as_str), NAMED_MAX)
+        );
+        console.tell(|out| headline(out, "error", style::ERROR, &message));
+    }
+    let is_too_full = too_full.is_some_and(|clusters| !clusters.is_empty());
+    let is_harmful = totals.newly_unschedulable > 0
+        || totals.newly_in_error > 0
+        || totals.down > 0
+        || movement.lost > 0
+        || movement.stranded > 0;
+    match is_harmful || is_exceeded || is_too_full || arguments.exit_code && totals.changed > 0 {
         true => Exit::Unschedulable,
         false => Exit::Success,
     }

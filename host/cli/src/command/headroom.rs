@@ -202,7 +202,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         Some(error) => diff::fault(error).max(Exit::Unschedulable),
         None => Exit::Success,
     });
-    let exit = exit.max().unwrap_or_default();
+    let exit = exit.max().unwrap_or_default().max(prepared.left_out);
     let document = HeadroomDocument {
         format: FORMAT,
         after: SideDocument {

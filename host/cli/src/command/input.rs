@@ -8,14 +8,16 @@ use divvy_controller::client::{Clients, connect};
 use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
+use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::decide::APPLIED_POLICY;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };
 
+use super::Exit;
 use super::connection::{ConnectionArguments, connection_failure};
+use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::progress::Progress;
 
@@ -28,6 +30,11 @@ pub(super) struct InputArguments {
     /// Treatment of unknown fields, kinds and `divvy.io/` annotations
     #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
     pub(super) validate: ValidateMode,
+    /// Leave out what cannot be read, and decide everything else; the exit code is 2 then
+    ///
+    /// A binding whose workload cannot be read keeps its own replicas and requests.
+    #[arg(long)]
+    keep_going: bool,
     #[command(flatten)]
     connection: ConnectionArguments,
 }
@@ -80,6 +87,19 @@ impl InputArguments {
         let files = self.inputs.iter().map(|input| input.as_str().into());
         let inputs: Vec<Input> = files.chain(live).collect();
         Ok(read_files(&inputs, self.validate, kinds, keep_cluster_json))
+    }
+
+    /// The exit code of problems in the input. They end the run, unless what has them is to be left out: then they are reported.
+    pub(super) fn judge(&self, problems: &[Problem], console: &Console) -> Result<Exit, Failure> {
+        match (problems, self.keep_going) {
+            ([], _) => Ok(Exit::Success),
+            (problems, false) => Err(Failure::input(problems)),
+            (problems, true) => {
+                let failure = Failure::left_out(problems);
+                failure.tell(console);
+                Ok(failure.exit)
+            }
+        }
     }
 
     /// The lists of a live control plane, if one is named.

@@ -111,7 +111,7 @@ pub(super) struct ScheduleArguments {
 
 /// Reads the manifests, schedules their bindings, and prints the result.
 ///
-/// Any problem in the input ends the run with exit code 2 before anything is scheduled. A binding that fails does not
+/// Any problem in the input ends the run with exit code 2 before anything is scheduled, or leaves out what has it. A binding that fails does not
 /// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
     let has_page = arguments.output.is_page();
@@ -143,7 +143,12 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .explaining(explains_now && !explains_later)
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
-    let (shown, clusters) = match select(choosing, &manifests, &detected, &labels, &profile) {
+    let selected = arguments.input.judge(&manifests.problems, console);
+    let selected = selected.and_then(|left_out| {
+        let selected = select(choosing, &manifests, &detected, &labels, &profile)?;
+        Ok((left_out, selected))
+    });
+    let (left_out, (shown, clusters)) = match selected {
         Ok(selected) => selected,
         Err(failure) => {
             // Plans need no cluster, so warnings about bindings come even if the input has problems.
@@ -214,7 +219,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     report.explains = arguments.explain;
     report.explaining = explaining;
-    let exit = report.exit();
+    let exit = report.exit().max(left_out);
     if choosing.shows_clusters() || has_page || arguments.output == Output::Wide {
         report.clusters = totals(&report, &manifests);
     }
@@ -240,7 +245,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         }
     }
     if !choosing.quiet {
-        if exit > report.exit() {
+        if exit > report.exit().max(left_out) {
             let message = "bindings that are not shown determine the exit code";
             console.tell(|out| headline(out, "note", style::HINT, message));
         }
@@ -254,7 +259,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     Ok(exit)
 }
 
-/// The bindings and the clusters to show. A problem of the input, or a part that matches nothing, ends the run.
+/// The bindings and the clusters to show. A part that matches nothing ends the run.
 fn select<'a>(
     choosing: &ChoosingArguments,
     manifests: &'a Manifests,
@@ -262,9 +267,6 @@ fn select<'a>(
     labels: &WorkloadLabels,
     profile: &Profile,
 ) -> Result<(Shown, Vec<&'a str>), Failure> {
-    if !manifests.problems.is_empty() {
-        return Err(Failure::input(&manifests.problems));
-    }
     let shown = choosing.shown(detected.bindings.iter(), labels)?;
     let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
     let selected = choosing.clusters(clusters.clone())?;

@@ -129,6 +129,16 @@ impl Failure {
         }
     }
 
+    /// Problems in the input that do not end the run: what has them is left out.
+    pub(crate) fn left_out(problems: &[Problem]) -> Self {
+        let count = counted(problems.len(), "problem");
+        let has = if problems.len() == 1 { "it" } else { "them" };
+        Self {
+            conclusion: Some(format!("{count} in the input; what has {has} is left out")),
+            ..Self::input(problems)
+        }
+    }
+
     /// Standard output cannot be written: exit code 3.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use divvy_forecast::document::{
-    BindingRow, ClusterCounts, ClusterRow, Document, FailuresDocument, Latent, ResourceRow, SideDocument, Totals,
-    Violations,
+    BindingRow, ClusterCounts, ClusterRow, Document, FailureRow, FailuresDocument, Latent, OverlayRow, ResourceRow,
+    SideDocument, Totals, Violations,
 };
 use divvy_forecast::movement::Movement;
 
@@ -54,6 +54,7 @@ pub(crate) fn write(
         writeln!(out)?;
         clusters(&loads).write(out, columns)?;
     }
+    overlay(&document.overlay, options, out, columns)?;
     if let Some(list) = &document.latent.bindings {
         latent_list(list, out, columns)?;
     }
@@ -97,8 +98,11 @@ pub(crate) fn write_failures(
         Column::right("CLUSTERS"),
         Column::right("DISPLACED"),
         Column::right("REHOMED"),
+        Column::right("REMOVED"),
         Column::right("LOST"),
         Column::right("UNSCHEDULABLE"),
+        Column::right("IN ERROR"),
+        Column::right("BEYOND"),
         Column::left("TIGHTEST"),
     ]);
     for row in &document.failures {
@@ -111,25 +115,34 @@ pub(crate) fn write_failures(
             Cell::plain(row.clusters.to_string()),
             Cell::plain(row.displaced.to_string()),
             Cell::plain(row.rehomed.to_string()),
+            Cell::plain(row.removed.to_string()),
             Cell::new(row.lost.to_string(), harm(row.lost > 0)),
             Cell::new(row.newly_unschedulable.to_string(), harm(row.newly_unschedulable > 0)),
+            Cell::new(row.newly_in_error.to_string(), harm(row.newly_in_error > 0)),
+            Cell::new(row.beyond_capacity.to_string(), harm(row.beyond_capacity > 0)),
             Cell::plain(tightest.unwrap_or_default()),
         ]);
     }
     grid.write(out, columns)?;
-    let harmful = document
-        .failures
-        .iter()
-        .filter(|row| row.lost > 0 || row.newly_unschedulable > 0);
-    let harmful = harmful.count();
+    let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
+    let harmless: Vec<&FailureRow> = document.failures.iter().filter(is_harmless).collect();
+    let beyond = harmless.iter().filter(|row| row.beyond_capacity > 0).count();
     writeln!(out)?;
-    let survived = document.failures.len() - harmful;
-    let text = format!(
+    let mut text = format!(
         "{} of {} losses are absorbed without losing a replica",
-        survived,
+        harmless.len() - beyond,
         document.failures.len()
     );
-    write_wrapped(&text, style::NAME, out, columns)
+    if beyond > 0 {
+        text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
+    }
+    write_wrapped(&text, style::NAME, out, columns)?;
+    let elsewhere: i64 = document.failures.iter().map(|row| row.lost_elsewhere).sum();
+    if elsewhere > 0 {
+        let text = "lost replicas include those of failed bindings on clusters that are not lost";
+        write_wrapped(text, style::FAINT, out, columns)?;
+    }
+    Ok(())
 }
 
 pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
@@ -253,10 +266,10 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
     ]);
     for row in rows {
         let change = row.after - from_count(row);
-        let fullest = if row.exists {
-            fullest(&row.resources)
-        } else {
-            Some("gone".to_owned())
+        let fullest = match (row.exists, row.beyond_capacity) {
+            (false, _) => Some("gone".to_owned()),
+            (true, 0) => fullest(&row.resources),
+            (true, beyond) => fullest(&row.resources).map(|text| format!("{text}, {beyond} beyond capacity")),
         };
         grid.cells(vec![
             Cell::new(&row.name, style::NAME),
@@ -279,6 +292,59 @@ fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
     let (after, name, row) = shares.max_by_key(|(share, name, _)| (*share, std::cmp::Reverse(*name)))?;
     let before = percent(row.base.unwrap_or(row.before), row)?;
     Some(format!("{name} {before}% → {after}%"))
+}
+
+/// Writes what an overlay did to each object. Objects that are as before are counted, unless everything is shown.
+fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    let is_listed = |row: &&OverlayRow| row.change != "same" || !row.remarks.is_empty() || options.is_wide;
+    let listed: Vec<&OverlayRow> = rows.iter().filter(is_listed).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    if !listed.is_empty() {
+        let mut grid = Grid::new(vec![
+            Column::left("OVERLAY"),
+            Column::left("OBJECT"),
+            Column::left("EFFECT"),
+        ]);
+        for row in &listed {
+            let idle = row.governs == Some(0) && row.change != "deleted";
+            grid.cells(vec![
+                Cell::plain(&row.change),
+                Cell::new(&row.object, style::NAME),
+                Cell::new(governs(row), if idle { style::NOTABLE } else { style::PLAIN }),
+            ]);
+        }
+        grid.write(out, columns)?;
+    }
+    let same = rows.len() - listed.len();
+    if same > 0 {
+        let is = if same == 1 { "is" } else { "are" };
+        let text = format!("{} of the overlay {is} as in the input", counted(same, "object"));
+        write_wrapped(&text, style::FAINT, out, columns)?;
+    }
+    Ok(())
+}
+
+/// `governs 12 bindings, 3 of them new; loses 2`.
+fn governs(row: &OverlayRow) -> String {
+    let (Some(governs), Some(gains), Some(loses)) = (row.governs, row.gains, row.loses) else {
+        return String::new();
+    };
+    let mut text = match (governs, row.change.as_str()) {
+        (0, "deleted") => String::new(),
+        (0, _) => "governs no binding".to_owned(),
+        (governs, _) => format!("governs {}", counted(governs, "binding")),
+    };
+    if gains > 0 {
+        text.push_str(&format!(", {gains} of them new"));
+    }
+    if loses > 0 {
+        let separator = if text.is_empty() { "" } else { "; " };
+        text.push_str(&format!("{separator}loses {}", counted(loses, "binding")));
+    }
+    text
 }
 
 fn latent_list(
@@ -340,10 +406,37 @@ fn totals(totals: &Totals) -> String {
     if known > 0 {
         text.push_str(&format!("; {known} unschedulable as before"));
     }
-    if totals.errors > 0 {
-        text.push_str(&format!("; {} in error", totals.errors));
+    if totals.newly_in_error > 0 {
+        text.push_str(&format!("; {} newly in error", totals.newly_in_error));
     }
+    let known = totals.errors - totals.newly_in_error;
+    if known > 0 {
+        let suffix = if totals.newly_in_error > 0 { " as before" } else { "" };
+        text.push_str(&format!("; {known} in error{suffix}"));
+    }
+    if totals.down > 0 {
+        let down = usize::try_from(totals.down).unwrap_or(usize::MAX);
+        text.push_str(&format!("; {} down on failed clusters", counted(down, "replica")));
+    }
+    text.push_str(&capacity(totals));
     text
+}
+
+/// `; 12 replicas beyond capacity, 2 clusters newly full`.
+fn capacity(totals: &Totals) -> String {
+    let beyond = usize::try_from(totals.beyond_capacity).unwrap_or(usize::MAX);
+    let parts = [
+        (beyond, "replica", "beyond capacity"),
+        (totals.newly_full, "cluster", "newly full"),
+    ];
+    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, thing, what)| format!("{} {what}", counted(count, thing)))
+        .collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("; {}", parts.join(", ")),
+    }
 }
 
 pub(super) fn sentence(movement: &Movement) -> String {

@@ -8,9 +8,10 @@ use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 
+use super::loss::is_error;
 use super::numbers::{Numbers, Share};
 use super::survivors::{Booker, Survivors};
-use super::usage::Usage;
+use super::usage::{Undo, Usage};
 use crate::future::{Options, Prepared, Side, prepare, reason};
 use crate::situation::Situation;
 
@@ -178,7 +179,7 @@ impl<'a> Ground<'a> {
         for (index, base) in anyway.chain(others) {
             let Prepared { assigned, binding, .. } = &self.prepared[index];
             let before = self.numbers.shares(assigned, |_| true);
-            self.usage.change(binding, &before, &base.shares, &mut Vec::new());
+            self.usage.change(binding, &before, &base.shares, &mut Undo::default());
         }
         // A satisfied binding only loses the clusters that are gone, which use nothing.
     }
@@ -210,6 +211,12 @@ impl<'a> Ground<'a> {
             survivors: gone.to_vec(),
         };
         (concerned, skipped)
+    }
+
+    /// Bindings that are in error without a loss.
+    pub(super) fn errors(&self) -> usize {
+        let failed = self.anyway.iter().filter(|anyway| is_error(anyway.base.failure));
+        failed.count()
     }
 
     /// Clusters of a binding that nobody decides, in the order of their numbers.

@@ -19,6 +19,8 @@ pub(super) struct Loser<'a> {
     fleet: Fleet,
     usage: Usage,
     undo: Undo,
+    /// The limit of `--max-full`, in percent.
+    max_full: Option<i64>,
 }
 
 /// Sums of a loss.
@@ -26,18 +28,22 @@ pub(super) struct Loser<'a> {
 struct Tally {
     displaced: i64,
     rehomed: i64,
+    removed: i64,
     lost: i64,
+    lost_elsewhere: i64,
     newly_unschedulable: usize,
+    newly_in_error: usize,
 }
 
 impl<'a> Loser<'a> {
     /// A loser of the clusters in this fleet, which are those of the ground's situation.
-    pub(super) fn new(ground: &'a Ground<'a>, fleet: Fleet) -> Self {
+    pub(super) fn new(ground: &'a Ground<'a>, fleet: Fleet, max_full: Option<i64>) -> Self {
         Self {
             ground,
             fleet,
             usage: ground.usage.clone(),
-            undo: Undo::new(),
+            undo: Undo::default(),
+            max_full,
         }
     }
 
@@ -99,14 +105,21 @@ impl<'a> Loser<'a> {
             count(index, &unchanged(index), &kept, None, Ending::Skipped);
         }
         let tightest = self.usage.tightest(&is_lost);
+        let filled = self.usage.filled(&ground.usage, &self.undo, self.max_full);
         self.put_back(lost);
         FailureRow {
             name: name.to_owned(),
             clusters: lost.len(),
             displaced: tally.displaced,
             rehomed: tally.rehomed,
+            removed: tally.removed,
             lost: tally.lost,
+            lost_elsewhere: tally.lost_elsewhere,
             newly_unschedulable: tally.newly_unschedulable,
+            newly_in_error: tally.newly_in_error,
+            beyond_capacity: filled.beyond_capacity,
+            newly_full: filled.newly_full,
+            too_full: filled.too_full,
             tightest,
         }
     }
@@ -132,6 +145,7 @@ impl Tally {
     ) -> bool {
         let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
         self.newly_unschedulable += usize::from(is_new);
+        self.newly_in_error += usize::from(is_error(failure) && !is_error(base.failure));
         if base.shares == after {
             return false;
         }
@@ -144,9 +158,13 @@ impl Tally {
         } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
         let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
         let displaced: i64 = on_lost.map(|share| share.1).sum();
+        // All of them are of one kind: the binding is decided, fails, or is not scheduled.
+        let gone = lost + stranded;
         self.displaced += displaced;
-        self.rehomed += (displaced - removed - lost - stranded).max(0);
-        self.lost += lost + stranded;
+        self.rehomed += (displaced - removed - gone).max(0);
+        self.removed += removed.min(displaced);
+        self.lost += gone;
+        self.lost_elsewhere += (gone - displaced).max(0);
         true
     }
 }
@@ -154,4 +172,9 @@ impl Tally {
 fn is_unschedulable(failure: Option<BriefFailure>) -> bool {
     use BriefFailure::{FitsNowhere, NoClusterFit, Unschedulable};
     matches!(failure, Some(FitsNowhere | NoClusterFit | Unschedulable))
+}
+
+/// True for a failure that is not an outcome of scheduling.
+pub(super) fn is_error(failure: Option<BriefFailure>) -> bool {
+    failure.is_some() && !is_unschedulable(failure)
 }

@@ -77,21 +77,37 @@ impl Each {
     }
 }
 
-/// Forecasts every loss, worst first: by replicas lost, then bindings newly unschedulable, then replicas displaced, then
-/// name.
-pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options) -> Vec<FailureRow> {
+/// All losses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failures {
+    /// The losses, worst first: by replicas lost, then bindings that cannot be scheduled any more or are in error, then replicas
+    /// beyond capacity, then replicas displaced, then name.
+    pub rows: Vec<FailureRow>,
+    /// Bindings that are in error without any loss.
+    pub errors: usize,
+}
+
+/// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full.
+pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options, max_full: Option<i64>) -> Failures {
     let ground = Ground::new(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // One thread per loss; what is inside a loss is decided on that thread alone.
     let mut rows = parallel::map(&losses, options.threads, || {
-        let mut loser = Loser::new(&ground, situation.fleet(side.profile.needs_raw_clusters()));
+        let fleet = situation.fleet(side.profile.needs_raw_clusters());
+        let mut loser = Loser::new(&ground, fleet, max_full);
         move |(name, lost): &(String, BTreeSet<String>)| loser.lose(name, lost)
     });
     rows.sort_by(|left, right| {
-        let severity = |row: &FailureRow| (row.lost, row.newly_unschedulable, row.displaced);
+        let severity = |row: &FailureRow| {
+            let failing = row.newly_unschedulable + row.newly_in_error;
+            (row.lost, failing, row.beyond_capacity, row.displaced)
+        };
         severity(right)
             .cmp(&severity(left))
             .then_with(|| left.name.cmp(&right.name))
     });
-    rows
+    Failures {
+        rows,
+        errors: ground.errors(),
+    }
 }

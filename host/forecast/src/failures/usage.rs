@@ -1,11 +1,12 @@
 //! Use of the resources that clusters report, by the clusters' numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::fleet::units;
 
 use super::numbers::Share;
+use crate::capacity::{Gains, excess, fewest, is_too_full};
 use crate::document::Tightest;
 use crate::load::requested;
 use crate::situation::Situation;
@@ -28,8 +29,25 @@ struct Cell {
     used: i128,
 }
 
-/// Changes of use by one loss: cell and quantity. They are taken back by [`Usage::undo`].
-pub(super) type Undo = Vec<(usize, i128)>;
+/// Changes of use by one loss, which are taken back by [`Usage::undo`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Undo {
+    /// Cell and quantity.
+    changes: Vec<(usize, i128)>,
+    /// Replicas that a cluster gains: cell, quantity that each requests, and their number.
+    gains: Vec<(usize, i64, i64)>,
+}
+
+/// What clusters that gain do not have.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Filled {
+    /// Replicas beyond capacity.
+    pub(super) beyond_capacity: i64,
+    /// Clusters that are full, and are not without the loss.
+    pub(super) newly_full: usize,
+    /// True if one is fuller than the limit.
+    pub(super) too_full: bool,
+}
 
 impl Usage {
     /// The use that clusters report.
@@ -83,16 +101,72 @@ impl Usage {
                     if let Some(Some(cell)) = self.cells.get_mut(place) {
                         let change = i128::from(quantity) * i128::from(replicas) * sign;
                         cell.used += change;
-                        undo.push((place, change));
+                        undo.changes.push((place, change));
                     }
+                }
+            }
+            // Both are in the order of the numbers.
+            let mut earlier = before.iter().peekable();
+            for &(number, replicas) in after {
+                while earlier.next_if(|share| share.0 < number).is_some() {}
+                let had = earlier.next_if(|share| share.0 == number).map_or(0, |share| share.1);
+                if replicas > had && (number as usize) < self.clusters.len() {
+                    undo.gains
+                        .push((number as usize * width + index, quantity, replicas - had));
                 }
             }
         }
     }
 
+    /// What the clusters that gain do not have, against their use without the loss. `percent` is the limit, if there is one.
+    pub(super) fn filled(&self, base: &Self, undo: &Undo, percent: Option<i64>) -> Filled {
+        let width = self.resources.len();
+        let mut gaining: Vec<usize> = undo.gains.iter().map(|(place, ..)| place / width).collect();
+        gaining.sort_unstable();
+        gaining.dedup();
+        let mut filled = Filled::default();
+        let mut gains: HashMap<usize, (i128, Gains)> = HashMap::new();
+        for &number in &gaining {
+            let (mut was_full, mut is_full) = (false, false);
+            for place in number * width..(number + 1) * width {
+                let (Some(Some(from)), Some(Some(to))) = (base.cells.get(place), self.cells.get(place)) else {
+                    continue;
+                };
+                // A document holds 64 bits.
+                let bounded = |used: i128| used.clamp(i64::MIN.into(), i64::MAX.into());
+                let (allocatable, from, to) = (i128::from(to.allocatable), bounded(from.used), bounded(to.used));
+                was_full |= from > allocatable;
+                is_full |= to > allocatable;
+                filled.too_full |= percent.is_some_and(|percent| is_too_full(percent, allocatable, from, to));
+                let excess = excess(allocatable, from, to);
+                if excess > 0 {
+                    gains.insert(place, (excess, Gains::new()));
+                }
+            }
+            filled.newly_full += usize::from(is_full && !was_full);
+        }
+        if gains.is_empty() {
+            return filled;
+        }
+        for (place, quantity, replicas) in &undo.gains {
+            if let Some((_, gains)) = gains.get_mut(place) {
+                *gains.entry(*quantity).or_insert(0) += replicas;
+            }
+        }
+        // Of each cluster, the resource that most replicas exceed.
+        let mut by_cluster: HashMap<usize, i64> = HashMap::new();
+        for (place, (excess, gains)) in &gains {
+            let most = by_cluster.entry(place / width).or_insert(0);
+            *most = fewest(gains, *excess).max(*most);
+        }
+        filled.beyond_capacity = by_cluster.values().sum();
+        filled
+    }
+
     /// Takes changes back.
     pub(super) fn undo(&mut self, undo: &mut Undo) {
-        for (place, change) in undo.drain(..) {
+        undo.gains.clear();
+        for (place, change) in undo.changes.drain(..) {
             if let Some(Some(cell)) = self.cells.get_mut(place) {
                 cell.used -= change;
             }

@@ -68,6 +68,49 @@ pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
         .or_else(|| by_id(PolicyScope::Cluster, CLUSTER_POLICY_PERMANENT_ID))
 }
 
+impl Claim<'_> {
+    /// True if the claim is this policy's.
+    pub fn is_of(&self, policy: &PropagationPolicy) -> bool {
+        match self {
+            Self::Name { scope, namespace, name } => {
+                policy.scope() == *scope && policy.metadata.namespace == *namespace && policy.metadata.name == *name
+            }
+            Self::PermanentId { scope, id } => {
+                permanent_identifier(policy).is_some_and(|(own, own_id)| own == *scope && own_id == *id)
+            }
+        }
+    }
+}
+
+/// Removes every claim from an object, as Karmada does when the policy is deleted.
+pub fn release(metadata: &mut ObjectMeta) {
+    let is_claim = |key: &String| {
+        let keys = [
+            POLICY_NAMESPACE,
+            POLICY_NAME,
+            POLICY_PERMANENT_ID,
+            CLUSTER_POLICY_NAME,
+            CLUSTER_POLICY_PERMANENT_ID,
+        ];
+        keys.contains(&key.as_str())
+    };
+    metadata.labels.retain(|key, _| !is_claim(key));
+    metadata.annotations.retain(|key, _| !is_claim(key));
+}
+
+/// True if a policy selects a resource, whether or not it claims it.
+pub fn selects(policy: &PropagationPolicy, type_meta: &TypeMeta, metadata: &ObjectMeta) -> bool {
+    let is_in_scope = policy.scope() == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace;
+    let mut selectors = policy.spec.resource_selectors.iter();
+    is_in_scope
+        && selectors.any(|selector| {
+            selector.api_version == type_meta.api_version
+                && selector.kind == type_meta.kind
+                && (selector.namespace.is_empty() || selector.namespace == metadata.namespace)
+                && precision(selector, metadata).is_some()
+        })
+}
+
 /// The identity of a policy: scope, namespace and name.
 type PolicyKey = (PolicyScope, String, String);
 

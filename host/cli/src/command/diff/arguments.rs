@@ -5,6 +5,7 @@ use divvy_forecast::change::Changes;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::count::ReplicaCount;
 use divvy_forecast::failures::Each;
+use divvy_manifests::ObjectName;
 
 use crate::command::choosing::ChoosingArguments;
 use crate::command::input::InputArguments;
@@ -14,15 +15,24 @@ use crate::command::time::TimeArguments;
 
 const EXAMPLES: &str = "\
 Examples:
-  # What moves if a cluster is drained, or is gone
+  # What moves if a cluster is drained
   divvy diff -f dump/ --drain eu-1
-  divvy diff -f dump/ --without region=europe
+
+  # What Karmada does if a region fails, and whether the rest has room for it
+  divvy diff -f dump/ --fail region=europe --max-full 100%
+
+  # What a fleet without the cluster would look like
+  divvy diff -f dump/ --without eu-1
 
   # What happens if the shop's Deployments grow by a half
   divvy diff -f dump/ --replicas 'shop/deployment/*=x1.5'
 
   # What a changed policy moves; in CI, at most a tenth of all replicas
   divvy diff -f dump/ --overlay policies/ --max-moved 10%
+
+  # What a pull request changes that edits, adds and removes files
+  divvy diff -f dump/ --overlay-from main/policies/ --overlay policies/
+  divvy diff -f dump/ --delete shop/propagationpolicy/web
 
   # What moves of some bindings, or on one cluster; all are decided
   divvy diff -f dump/ --drain eu-1 shop/deployment/web
@@ -51,9 +61,9 @@ others would change.";
 const EXIT_CODES: &str = "\
 Exit codes, the highest that applies:
   0  nothing is lost
-  1  replicas are lost or stranded, a binding can no longer be scheduled, `--max-moved` is \
-exceeded, or, with `--exit-code`, anything changes
-  2  wrong usage, profile, plugin or input, or an invalid binding
+  1  replicas are lost, stranded or down, a binding can no longer be scheduled or becomes invalid, \
+`--max-moved` or `--max-full` is exceeded, or, with `--exit-code`, anything changes
+  2  wrong usage, profile, plugin or input, or a binding that is invalid without the changes
   3  a plugin failed, or Divvy itself";
 
 /// Heading of the options that are changes.
@@ -93,6 +103,9 @@ pub(in crate::command) struct DiffArguments {
         allow_negative_numbers = true
     )]
     pub(super) max_moved: Option<MovedLimit>,
+    /// Exit with 1 if a cluster gains and is then fuller than this share of any resource, such as `100%`
+    #[arg(long, value_name = "P%", allow_negative_numbers = true)]
+    pub(super) max_full: Option<FullLimit>,
     /// Exit with 1 if anything changes
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
@@ -132,7 +145,15 @@ pub(in crate::command) struct ChangeArguments {
     /// Drain clusters: a NoExecute taint evicts every binding that does not tolerate it
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) drain: Vec<ClusterChoice>,
-    /// Remove clusters
+    /// Fail clusters: they stay in Karmada, and it evicts what does not tolerate their taints for good
+    ///
+    /// A failed cluster gets the taints `cluster.karmada.io/not-ready` with the effects NoSchedule and NoExecute. Bindings leave it
+    /// when their tolerations have run out, with a graceful eviction task that keeps them away. Those that tolerate the taints for
+    /// good stay, and their replicas there are counted as down. Karmada does this if something taints failed clusters NoExecute, such
+    /// as a ClusterTaintPolicy, and its controller manager runs with `--enable-no-execute-taint-eviction`.
+    #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
+    pub(super) fail: Vec<ClusterChoice>,
+    /// Remove clusters, as if they had never been: policies that name them may become invalid
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) without: Vec<ClusterChoice>,
     /// Scale bindings: to N replicas, by +N or +P percent, or by the factor F; rounded up
@@ -144,6 +165,65 @@ pub(in crate::command) struct ChangeArguments {
     /// Manifests laid over the input: a file or folder
     #[arg(long, value_name = "PATH", help_heading = CHANGES)]
     pub(super) overlay: Vec<String>,
+    /// The folder of `--overlay` as it was: objects that are there and not in the overlay are deleted
+    #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
+    pub(super) overlay_from: Vec<String>,
+    /// Delete a policy or a workload: `KIND/NAME`, or `NAMESPACE/KIND/NAME`
+    ///
+    /// As in Karmada, a deleted policy leaves its bindings as they are, unless another policy claims their workloads. A deleted
+    /// workload takes its binding with it.
+    #[arg(long, value_name = "KIND/NAME", help_heading = CHANGES)]
+    pub(super) delete: Vec<DeletedObject>,
+}
+
+/// An object to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DeletedObject {
+    namespace: Option<String>,
+    kind: String,
+    name: String,
+}
+
+impl std::str::FromStr for DeletedObject {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let (namespace, kind, name) = match parts.as_slice() {
+            [kind, name] => (None, kind, name),
+            [namespace, kind, name] if !namespace.is_empty() => (Some((*namespace).to_owned()), kind, name),
+            _ => return Err("expected `KIND/NAME` or `NAMESPACE/KIND/NAME`".to_owned()),
+        };
+        match kind.is_empty() || name.is_empty() {
+            true => Err("expected `KIND/NAME` or `NAMESPACE/KIND/NAME`".to_owned()),
+            false => Ok(Self {
+                namespace,
+                kind: (*kind).to_owned(),
+                name: (*name).to_owned(),
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for DeletedObject {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(namespace) = &self.namespace {
+            write!(formatter, "{namespace}/")?;
+        }
+        write!(formatter, "{}/{}", self.kind, self.name)
+    }
+}
+
+impl DeletedObject {
+    /// True if this is an object's name. The case of the kind does not matter.
+    pub(super) fn is(&self, object: &ObjectName) -> bool {
+        self.name == object.name
+            && self.kind.eq_ignore_ascii_case(&object.kind)
+            && self
+                .namespace
+                .as_ref()
+                .is_none_or(|namespace| *namespace == object.namespace)
+    }
 }
 
 /// Treatment of replicas on clusters that the input lacks.
@@ -170,6 +250,22 @@ pub(super) enum MovedLimit {
     Replicas(i64),
     /// In hundredths of all replicas.
     Percent(i64),
+}
+
+/// Share of a resource of a cluster that may be used, in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FullLimit(pub(super) i64);
+
+impl std::str::FromStr for FullLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let parsed = is_number.then(|| number.parse::<u32>().ok()).flatten();
+        let percent = parsed.ok_or_else(|| "expected a share such as `100%`".to_owned())?;
+        Ok(Self(i64::from(percent)))
+    }
 }
 
 impl std::str::FromStr for MovedLimit {
@@ -227,6 +323,7 @@ impl ChangeArguments {
         Changes {
             cordon: self.cordon.clone(),
             drain: self.drain.clone(),
+            fail: self.fail.clone(),
             without: self.without.clone(),
             replicas: self.replicas.clone(),
             reschedule: self.reschedule.clone(),
@@ -238,6 +335,7 @@ impl ChangeArguments {
         let mut texts: Vec<String> = Vec::new();
         texts.extend(self.cordon.iter().map(|choice| format!("--cordon {choice}")));
         texts.extend(self.drain.iter().map(|choice| format!("--drain {choice}")));
+        texts.extend(self.fail.iter().map(|choice| format!("--fail {choice}")));
         texts.extend(self.without.iter().map(|choice| format!("--without {choice}")));
         let replicas = self.replicas.iter();
         texts.extend(replicas.map(|(pattern, count)| format!("--replicas {pattern}={count}")));
@@ -247,6 +345,8 @@ impl ChangeArguments {
             pattern => format!("--reschedule {pattern}"),
         }));
         texts.extend(self.overlay.iter().map(|path| format!("--overlay {path}")));
+        texts.extend(self.overlay_from.iter().map(|path| format!("--overlay-from {path}")));
+        texts.extend(self.delete.iter().map(|object| format!("--delete {object}")));
         texts.sort();
         texts.dedup();
         texts

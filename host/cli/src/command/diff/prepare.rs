@@ -1,24 +1,25 @@
 //! The input of both sides: the situation as it was read, and with overlays and changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use divvy_forecast::change::{ChangeError, ResolvedChanges};
-use divvy_forecast::document::SideDocument;
-use divvy_forecast::eviction::evict;
+use divvy_forecast::document::{OverlayRow, SideDocument};
+use divvy_forecast::eviction::{Horizon, evict};
 use divvy_forecast::future::Side;
 use divvy_forecast::notes;
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
-use divvy_manifests::{Input, Manifests};
+use divvy_manifests::Manifests;
 use divvy_scheduler::scheduler::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};
+use super::overlaid::{self, Overlays};
+use crate::command::Exit;
 use crate::command::choosing::Shown;
 use crate::command::clusters;
-use crate::command::input::read_files;
 use crate::command::schedule::{PlanFindings, check_strategy, tell_warnings};
 use crate::command::setup::ChosenProfile;
 use crate::command::tables::check_clusters;
@@ -40,6 +41,10 @@ pub(in crate::command) struct Prepared {
     /// Input of the right side.
     pub(in crate::command) after: Situation,
     pub(in crate::command) notes: Vec<String>,
+    /// The objects of the overlays, and those that are deleted.
+    pub(super) overlay: Vec<OverlayRow>,
+    /// Exit code of problems in the input that did not end the run.
+    pub(in crate::command) left_out: Exit,
     /// The bindings to show.
     pub(in crate::command) shown: Shown,
     pub(super) changes: ResolvedChanges,
@@ -67,8 +72,8 @@ pub(in crate::command) fn load(
     })
 }
 
-/// Reads the input, lays the overlays over it and makes the changes. Any problem, and a change that cannot be made, ends
-/// the run before anything is decided.
+/// Reads the input, lays the overlays over it and makes the changes. A change that cannot be made ends the
+/// run before anything is decided, as does a problem, unless what has it is to be left out.
 pub(in crate::command) fn prepare(
     arguments: &SituationArguments,
     kinds: &WorkloadKinds,
@@ -79,12 +84,10 @@ pub(in crate::command) fn prepare(
     let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
     let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
     let mut manifests = arguments.input.read(kinds, keep_json)?;
-    let mut overlay = overlay(arguments, kinds, keep_json);
-    let mut overlaid = overlay.is_some().then(|| manifests.clone());
+    let mut overlays = Overlays::read(arguments, kinds, keep_json);
+    let mut overlaid = overlays.is_given().then(|| manifests.clone());
     // Told with those of the input.
-    if let Some(overlay) = &mut overlay {
-        manifests.warnings.append(&mut overlay.warnings);
-    }
+    manifests.warnings.append(&mut overlays.take_warnings());
     let live = arguments
         .choosing
         .live_workloads(&arguments.input, &manifests, console)?;
@@ -97,10 +100,8 @@ pub(in crate::command) fn prepare(
         tell_warnings(&manifests, &mut detected, false, findings, console);
     }
     let mut problems = manifests.problems.clone();
-    problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
-    if !problems.is_empty() {
-        return Err(Failure::input(&problems));
-    }
+    problems.extend(overlays.problems());
+    let left_out = arguments.input.judge(&problems, console)?;
     if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
         let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
         return Err(Failure::usage(Diagnostic::new(message)));
@@ -110,21 +111,18 @@ pub(in crate::command) fn prepare(
     if !missing.is_empty() && arguments.missing_clusters == MissingClusters::Error {
         return Err(missing_clusters(&missing));
     }
-    let laid = match (&mut overlaid, &overlay) {
-        (Some(overlaid), Some(overlay)) => {
-            overlaid.overlay(overlay);
+    let mut overlay_rows = Vec::new();
+    let laid = match &mut overlaid {
+        Some(overlaid) => {
+            let changes = overlays.lay_over(overlaid)?;
             labels = arguments.choosing.labels(overlaid, &live);
             let detected = overlaid.detect(kinds.clone());
             let mut laid = situation(overlaid, detected);
-            laid.changed.extend(
-                overlay
-                    .clusters
-                    .iter()
-                    .map(|cluster| cluster.object.metadata.name.clone()),
-            );
+            laid.changed.extend(overlays.clusters());
+            overlay_rows = overlays.rows(&changes, &original, &laid);
             laid
         }
-        _ => original.clone(),
+        None => original.clone(),
     };
     let shown = arguments
         .choosing
@@ -146,31 +144,28 @@ pub(in crate::command) fn prepare(
     let profiles = [Some(right), left].into_iter().flatten();
     check_clusters(profiles.map(|loaded| &*loaded.side.profile), &known.collect())?;
     let mut notes = notes::of_changes(&changes, &applied);
+    notes.extend(overlay_rows.iter().filter_map(overlaid::note));
+    let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();
     if arguments.evict_no_execute {
         let tainted = notes::tainted(&base);
-        evict(&mut base, &tainted);
+        evict(&mut base, &tainted, Horizon::AtOnce);
         let tainted = notes::tainted(&after);
-        let departures = evict(&mut after, &tainted);
-        let others = tainted.difference(&changes.drained);
+        let departures = evict(&mut after, &tainted, Horizon::AtOnce);
+        let others = tainted.difference(&handled);
         notes.extend(others.flat_map(|cluster| notes::remaining(cluster, &departures)));
     } else {
-        notes.extend(notes::not_evicted(&after, &changes.drained));
+        notes.extend(notes::not_evicted(&after, &handled));
     }
     Ok(Prepared {
         original,
         base,
         after,
         notes,
+        overlay: overlay_rows,
+        left_out,
         shown,
         changes,
     })
-}
-
-/// The overlays, read as one input; `None` if there are none.
-fn overlay(arguments: &SituationArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
-    let paths = arguments.changes.overlay.iter();
-    let inputs: Vec<Input> = paths.map(|path| path.as_str().into()).collect();
-    (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
 }
 
 fn situation(manifests: &Manifests, detected: Detected) -> Situation {

@@ -1,0 +1,233 @@
+//! Replicas beyond the capacity of their clusters.
+//!
+//! Some strategies divide without regard to capacity, so that a cluster may gain replicas that do not fit. A cluster is *full* if
+//! it uses more of a resource than it has. Replicas that a cluster gains are *beyond capacity* as far as they have to go again
+//! until every resource is used no more than the cluster has, or no more than before: what was beyond capacity already is not
+//! counted, because no change did it. Of the replicas that would do, the fewest are counted.
+
+use std::collections::BTreeMap;
+
+use divvy_karmada::detector::Binding;
+
+use crate::document::{ClusterRow, ResourceRow, Totals};
+use crate::load::requested;
+use crate::situation::Assignment;
+
+/// Replicas that one cluster gains, by the quantity of one resource that each requests.
+pub(crate) type Gains = BTreeMap<i64, i64>;
+
+/// Two states of a cluster's resource: used earlier and later.
+type States = fn(&ResourceRow) -> (i64, i64);
+
+/// From the base, or from the assigned clusters without one, to the state after the changes.
+pub(crate) fn to_after(row: &ResourceRow) -> (i64, i64) {
+    (row.base.unwrap_or(row.before), row.after)
+}
+
+/// From the assigned clusters to the base.
+pub(crate) fn to_base(row: &ResourceRow) -> (i64, i64) {
+    (row.before, row.base.unwrap_or(row.before))
+}
+
+/// Gains of the clusters that use more of a resource than they have, and more than before.
+pub(crate) struct Overflow {
+    /// By cluster and resource: the excess, and the gains so far.
+    by_cluster: BTreeMap<String, Vec<(String, i128, Gains)>>,
+}
+
+impl Overflow {
+    /// The clusters in question.
+    pub(crate) fn of(rows: &[ClusterRow], states: States) -> Self {
+        let of_row = |row: &ClusterRow| {
+            let resources = row.resources.iter().filter_map(|(name, of_resource)| {
+                let (from, to) = states(of_resource);
+                let excess = excess(of_resource.allocatable.into(), from.into(), to.into());
+                (excess > 0).then(|| (name.clone(), excess, Gains::new()))
+            });
+            let resources: Vec<_> = resources.collect();
+            (row.exists && !resources.is_empty()).then(|| (row.name.clone(), resources))
+        };
+        Self {
+            by_cluster: rows.iter().filter_map(of_row).collect(),
+        }
+    }
+
+    /// True if there is no such cluster, so that no gain needs to be added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_cluster.is_empty()
+    }
+
+    /// Adds what a binding gains.
+    pub(crate) fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
+        for (cluster, resources) in &mut self.by_cluster {
+            let of = |assignment: &Assignment| assignment.get(cluster).copied().unwrap_or(0);
+            let gain = of(to) - of(from);
+            if gain <= 0 {
+                continue;
+            }
+            for (name, quantity) in requested(binding) {
+                if let Some((.., gains)) = resources.iter_mut().find(|(resource, ..)| resource == name) {
+                    *gains.entry(quantity).or_insert(0) += gain;
+                }
+            }
+        }
+    }
+
+    /// Replicas beyond the capacity of each cluster.
+    pub(crate) fn replicas(&self) -> BTreeMap<&str, i64> {
+        let of_cluster = self.by_cluster.iter().map(|(cluster, resources)| {
+            let fewest = resources.iter().map(|(_, excess, gains)| fewest(gains, *excess));
+            (cluster.as_str(), fewest.max().unwrap_or(0))
+        });
+        of_cluster.collect()
+    }
+}
+
+/// Quantity beyond what a cluster has and beyond what was used before.
+pub(crate) fn excess(allocatable: i128, from: i128, to: i128) -> i128 {
+    to - allocatable.max(from)
+}
+
+/// The fewest of these replicas whose requests cover an excess.
+pub(crate) fn fewest(gains: &Gains, mut excess: i128) -> i64 {
+    let mut fewest = 0;
+    for (&quantity, &count) in gains.iter().rev().filter(|(quantity, _)| **quantity > 0) {
+        if excess <= 0 {
+            break;
+        }
+        let needed = (excess - 1) / i128::from(quantity) + 1;
+        let taken = needed.min(count.into());
+        excess -= taken * i128::from(quantity);
+        fewest += i64::try_from(taken).unwrap_or(i64::MAX);
+    }
+    fewest
+}
+
+/// Counts the clusters that are full later, and those of them that are not full earlier.
+pub(crate) fn count_full(rows: &[ClusterRow], states: States, totals: &mut Totals) {
+    for row in rows.iter().filter(|row| row.exists) {
+        let is_full = |used: fn((i64, i64)) -> i64| {
+            let mut resources = row.resources.values();
+            resources.any(|of_resource| used(states(of_resource)) > of_resource.allocatable)
+        };
+        let (was_full, is_full) = (is_full(|states| states.0), is_full(|states| states.1));
+        totals.full += usize::from(is_full);
+        totals.newly_full += usize::from(is_full && !was_full);
+    }
+}
+
+/// Counts the replicas beyond capacity after decisions, and the full clusters, in the clusters' rows and in the sums.
+/// `gains` are the bindings with their clusters before and after.
+pub fn count<'a>(
+    rows: &mut [ClusterRow],
+    gains: impl Iterator<Item = (&'a Binding, &'a Assignment, &'a Assignment)>,
+    totals: &mut Totals,
+) {
+    count_full(rows, to_after, totals);
+    let mut overflow = Overflow::of(rows, to_after);
+    if overflow.is_empty() {
+        return;
+    }
+    for (binding, from, to) in gains {
+        overflow.add(binding, from, to);
+    }
+    let replicas = overflow.replicas();
+    for row in rows {
+        row.beyond_capacity = replicas.get(row.name.as_str()).copied().unwrap_or(0);
+        totals.beyond_capacity += row.beyond_capacity;
+    }
+}
+
+/// A cluster that gains and is then fuller than a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooFull {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Its fullest resource among those of which more is used than before.
+    pub resource: String,
+    /// Use in percent of what the cluster has, rounded up.
+    pub percent: i64,
+}
+
+/// True if the use of a resource grows beyond this share of what there is.
+pub(crate) fn is_too_full(percent: i64, allocatable: i128, from: i128, to: i128) -> bool {
+    to > from && to * 100 > allocatable * i128::from(percent)
+}
+
+/// The clusters whose use of a resource grows beyond this share of what they have, the fullest first.
+pub fn too_full(rows: &[ClusterRow], percent: i64) -> Vec<TooFull> {
+    let of_row = |row: &ClusterRow| {
+        let resources = row.resources.iter().filter_map(|(name, of_resource)| {
+            let (from, to) = to_after(of_resource);
+            let (allocatable, to) = (i128::from(of_resource.allocatable), i128::from(to));
+            let is_too_full = is_too_full(percent, allocatable, from.into(), to);
+            let used = (to * 100 + allocatable - 1)
+                .checked_div(allocatable)
+                .unwrap_or(i128::MAX);
+            is_too_full.then(|| (i64::try_from(used).unwrap_or(i64::MAX), name))
+        });
+        let (percent, resource) = resources.max_by_key(|(percent, _)| *percent)?;
+        row.exists.then(|| TooFull {
+            cluster: row.name.clone(),
+            resource: resource.clone(),
+            percent,
+        })
+    };
+    let mut found: Vec<TooFull> = rows.iter().filter_map(of_row).collect();
+    found.sort_by(|left, right| (right.percent, &left.cluster).cmp(&(left.percent, &right.cluster)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_replicas_are_counted() {
+        let gains = Gains::from([(100, 10), (1000, 2), (0, 5)]);
+        for (excess, expected) in [
+            (0, 0),
+            (-5, 0),
+            (1, 1),
+            (1000, 1),
+            (1001, 2),
+            (2000, 2),
+            (2001, 3),
+            (2300, 5),
+            (9999, 12),
+        ] {
+            assert_eq!(fewest(&gains, excess), expected, "{excess}");
+        }
+    }
+
+    #[test]
+    fn what_was_beyond_capacity_before_is_not_counted() {
+        // Allocatable, earlier, later.
+        for (states, expected) in [
+            ((10, 5, 10), 0),
+            ((10, 5, 12), 2),
+            ((10, 12, 15), 3),
+            ((10, 12, 12), 0),
+            ((10, 12, 11), -1),
+        ] {
+            assert_eq!(excess(states.0, states.1, states.2), expected, "{states:?}");
+        }
+    }
+
+    #[test]
+    fn only_growth_beyond_the_limit_is_too_full() {
+        for (percent, states, expected) in [
+            (100, (1000, 900, 1000), false),
+            (100, (1000, 900, 1001), true),
+            (100, (1000, 1100, 1100), false),
+            (80, (1000, 700, 801), true),
+            (80, (0, 0, 1), true),
+        ] {
+            assert_eq!(
+                is_too_full(percent, states.0, states.1, states.2),
+                expected,
+                "{percent} {states:?}"
+            );
+        }
+    }
+}
