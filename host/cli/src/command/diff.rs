@@ -4,6 +4,7 @@ mod arguments;
 mod overlaid;
 mod prepare;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use divvy_forecast::capacity::{TooFull, too_full};
@@ -28,6 +29,7 @@ use super::choosing::Shown;
 use super::input::workload_kinds;
 use super::logging;
 use super::output::{Output, binding_name, cluster_names};
+use crate::report::binding_errors::{self, BindingError};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::progress::Progress;
@@ -102,12 +104,24 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         views,
         page,
         fault,
+        errors,
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
     let exit = exit(arguments, &document, console).max(fault).max(left_out);
     let options = report::Options {
         is_wide: arguments.output == Output::Wide,
         hidden: hide(&shown, &mut document),
     };
+    let shows_errors = arguments.output.shows_errors() && !choosing.quiet && !choosing.shows_clusters();
+    let displayed = document
+        .bindings
+        .iter()
+        .filter(|row| shows_errors && row.result == "Error");
+    let displayed: BTreeSet<(&str, &str)> = displayed
+        .map(|row| (row.binding.as_str(), row.message.as_str()))
+        .collect();
+    let is_hidden = |error: &&BindingError| !displayed.contains(&(error.binding.as_str(), error.message.as_str()));
+    let hidden: Vec<BindingError> = errors.iter().filter(is_hidden).cloned().collect();
+    binding_errors::tell(&hidden, console);
     if let Some(Page {
         bindings,
         hidden,
@@ -180,6 +194,8 @@ struct Forecast {
     page: Option<Page>,
     /// Exit code of errors in single bindings.
     fault: Exit,
+    /// Errors of single bindings on either side that are not outcomes of scheduling.
+    errors: Vec<BindingError>,
 }
 
 /// All bindings in both states, for a page.
@@ -229,6 +245,7 @@ fn forecast(
     let violations = violations(original, today, &right.side, options, arguments.violations);
     let violations = violations.map_err(|error| Failure::internal(Diagnostic::new(error.to_string())))?;
     let fault = fault_of_sides(base.as_ref(), &after);
+    let errors = errors_of_sides(base.as_ref(), &after);
     let shown = || {
         let placed = placed(original, base.as_ref(), &after, &right.side.profile).into_iter();
         let shown: Vec<Placed<'_>> = placed
@@ -280,6 +297,7 @@ fn forecast(
         views,
         page,
         fault,
+        errors,
     })
 }
 
@@ -290,6 +308,21 @@ pub(super) fn fault(error: &CycleError) -> Exit {
         error if error.is_plugin_fault() => Exit::Internal,
         _ => Exit::Success,
     }
+}
+
+/// Errors of both sides that are not outcomes of scheduling, each once.
+fn errors_of_sides(base: Option<&Future>, after: &Future) -> Vec<BindingError> {
+    let entries = after
+        .entries
+        .iter()
+        .chain(base.into_iter().flat_map(|base| &base.entries));
+    let errors = entries.filter_map(|entry| Some((entry, entry.error()?)));
+    let errors = errors.filter(|(_, error)| fault(error) > Exit::Success);
+    let mut known = BTreeSet::new();
+    errors
+        .map(|(entry, error)| BindingError::of(entry.binding.key(), error))
+        .filter(|error| known.insert((error.binding.clone(), error.message.clone())))
+        .collect()
 }
 
 /// Exit code of the errors of both sides. A binding that only the changes make invalid is an outcome of them, and is counted with

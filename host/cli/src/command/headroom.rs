@@ -17,6 +17,7 @@ use super::diff::{self, SituationArguments};
 use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
+use crate::report::binding_errors::{self, BindingError};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::progress::Progress;
@@ -198,6 +199,14 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let progress = Progress::start("trying how far each grows");
     let measured = headroom(&subjects, &future, &growing.side, options);
     drop(progress);
+    let choosing = &arguments.situation.choosing;
+    if choosing.quiet || !arguments.output.shows_errors() {
+        let errors = measured.iter().filter_map(|(row, error)| {
+            let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
+            Some(BindingError::of(row.binding.clone(), error))
+        });
+        binding_errors::tell(&errors.collect::<Vec<_>>(), console);
+    }
     let exit = measured.iter().map(|(_, error)| match error {
         Some(error) => diff::fault(error).max(Exit::Unschedulable),
         None => Exit::Success,

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use divvy_scheduler::cycle::CycleError;
+
 use super::console::Console;
 use super::errors::{headline, remark};
 use super::style;
@@ -22,6 +24,17 @@ pub(crate) struct BindingError {
     pub(crate) message: String,
     /// A way to fix it.
     pub(crate) hint: Option<String>,
+}
+
+impl BindingError {
+    /// The error of a binding.
+    pub(crate) fn of(binding: String, error: &CycleError) -> Self {
+        Self {
+            binding,
+            message: error.to_string(),
+            hint: error.hint().map(str::to_owned),
+        }
+    }
 }
 
 /// Prints each error once, with the bindings that have it.
