@@ -12,8 +12,8 @@ use crate::objects::{BindingDocument, BindingKey};
 #[derive(Debug, Default)]
 pub struct BindingStore {
     /// In the order of their arrival, as long as none is removed: bindings that are decided for one reason are decided in
-    /// this order, in every process.
-    records: IndexMap<Arc<BindingKey>, Record>,
+    /// this order, in every process. A record has a block of its own: the map grows to twice the size of its entries.
+    records: IndexMap<Arc<BindingKey>, Box<Record>>,
     shared: Shared,
     /// Number of the last relist, by scope: the two kinds are listed independently.
     epochs: [u64; 2],
@@ -53,7 +53,7 @@ impl BindingStore {
         let epoch = self.epochs[slot(key.scope)];
         let known = self.records.get_key_value(&key);
         let shared_key = known.map_or_else(|| Arc::new(key), |(key, _)| Arc::clone(key));
-        let old = known.map(|(_, record)| record);
+        let old = known.map(|(_, record)| &**record);
         if let Some(old) = old
             && version < old.version
             && *old.uid == document.object.metadata.uid
@@ -77,13 +77,13 @@ impl BindingStore {
         }
         let record = Record::new(document, is_ours, version, epoch, old, &mut self.shared);
         let change = record.change_from(old);
-        self.records.insert(Arc::clone(&shared_key), record);
+        self.records.insert(Arc::clone(&shared_key), Box::new(record));
         (shared_key, change)
     }
 
     /// The binding with this key.
     pub fn get(&self, key: &BindingKey) -> Option<&Record> {
-        self.records.get(key)
+        self.records.get(key).map(|record| &**record)
     }
 
     /// The shared key of a binding.
@@ -93,7 +93,7 @@ impl BindingStore {
 
     /// The binding with this key, to change its marks.
     pub fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
-        self.records.get_mut(key)
+        self.records.get_mut(key).map(|record| &mut **record)
     }
 
     /// Removes a binding. Returns true if it was there.
@@ -103,7 +103,7 @@ impl BindingStore {
 
     /// All bindings, in an order that follows from the calls before.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
-        self.records.iter()
+        self.records.iter().map(|(key, record)| (key, &**record))
     }
 
     /// Number of bindings.

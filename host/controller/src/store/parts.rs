@@ -48,16 +48,33 @@ pub(super) struct Resource {
     namespace: Arc<str>,
     name: Box<str>,
     uid: Box<str>,
-    resource_version: Box<str>,
+    version: Version,
+}
+
+/// A resource version. API servers write numbers, which take no memory of their own.
+#[derive(Debug)]
+pub(super) enum Version {
+    /// The number that the text is.
+    Number(u64),
+    /// Any other text.
+    Text(Box<str>),
 }
 
 /// A condition.
 #[derive(Debug)]
 pub(super) struct KeptCondition {
-    /// Everything but generation and time.
-    words: Arc<Condition>,
+    words: Arc<ConditionWords>,
     observed_generation: i64,
     last_transition_time: Option<Timestamp>,
+}
+
+/// A condition without its generation and time.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct ConditionWords {
+    kind: Arc<str>,
+    status: Arc<str>,
+    reason: Arc<str>,
+    message: Arc<str>,
 }
 
 /// Fields that few bindings have.
@@ -175,7 +192,7 @@ impl Resource {
             namespace: shared.text(&namespace),
             name: name.into(),
             uid: uid.into(),
-            resource_version: resource_version.into(),
+            version: Version::new(resource_version),
         }
     }
 
@@ -191,7 +208,25 @@ impl Resource {
             namespace: (*self.namespace).to_owned(),
             name: self.name.clone().into(),
             uid: self.uid.clone().into(),
-            resource_version: self.resource_version.clone().into(),
+            resource_version: self.version.text(),
+        }
+    }
+}
+
+impl Version {
+    pub(super) fn new(text: String) -> Self {
+        // Only a number that is written as numbers are can be written again.
+        let is_plain = text == "0" || !text.starts_with(['0', '+']);
+        match text.parse() {
+            Ok(number) if is_plain => Self::Number(number),
+            _ => Self::Text(text.into()),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => (**text).to_owned(),
         }
     }
 }
@@ -206,12 +241,11 @@ impl KeptCondition {
             observed_generation,
             last_transition_time,
         } = condition;
-        let words = Condition {
-            kind,
-            status,
-            reason,
-            message,
-            ..Condition::default()
+        let words = ConditionWords {
+            kind: shared.text(&kind),
+            status: shared.text(&status),
+            reason: shared.text(&reason),
+            message: message.into(),
         };
         Self {
             words: shared.conditions.share(words),
@@ -221,10 +255,19 @@ impl KeptCondition {
     }
 
     pub(super) fn condition(&self) -> Condition {
+        let ConditionWords {
+            kind,
+            status,
+            reason,
+            message,
+        } = &*self.words;
         Condition {
+            kind: (**kind).to_owned(),
+            status: (**status).to_owned(),
+            reason: (**reason).to_owned(),
+            message: (**message).to_owned(),
             observed_generation: self.observed_generation,
             last_transition_time: self.last_transition_time,
-            ..Condition::clone(&self.words)
         }
     }
 }
@@ -294,5 +337,29 @@ impl Rare {
             && workload_affinity_groups.is_none()
             && annotation.is_none()
             && deletion_timestamp.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Version;
+
+    #[test]
+    fn a_version_keeps_its_text() {
+        for text in [
+            "",
+            "0",
+            "1",
+            "00",
+            "007",
+            "+1",
+            "-1",
+            "18446744073709551615",
+            "18446744073709551616",
+            "x",
+        ] {
+            assert_eq!(Version::new(text.to_owned()).text(), text);
+        }
+        assert_eq!(size_of::<Version>(), size_of::<Box<str>>());
     }
 }

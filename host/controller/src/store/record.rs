@@ -11,7 +11,7 @@ use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
 use super::bindings::BindingChange;
-use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts};
+use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts, Version};
 use super::{Shared, SharedPlacement};
 use crate::decide::rules::{Sum, goes_everywhere};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
@@ -61,7 +61,7 @@ pub struct Record {
     metadata: u64,
     /// Number of the relist that named it last.
     pub(super) epoch: u64,
-    resource_version: Box<str>,
+    resource_version: Version,
     labels: Texts,
     /// Without the applied placement.
     annotations: Texts,
@@ -178,7 +178,7 @@ impl Record {
             clusters: Clusters::new(clusters, shared),
             metadata: hash,
             epoch,
-            resource_version: resource_version.into(),
+            resource_version: Version::new(resource_version),
             labels: Texts::new(labels, shared),
             annotations: Texts::new(annotations, shared),
             resource: Resource::new(resource, shared),
@@ -218,7 +218,7 @@ impl Record {
                 name: key.name.clone(),
                 namespace: key.namespace.clone(),
                 uid: (*self.uid).to_owned(),
-                resource_version: (*self.resource_version).to_owned(),
+                resource_version: self.resource_version.text(),
                 generation: self.generation,
                 labels: self.labels.map(),
                 annotations: self.annotations.map(),
@@ -331,5 +331,16 @@ pub fn claim_text(claim: Claim<'_>) -> String {
     match claim {
         Claim::Name { scope, namespace, name } => format!("{}/name/{namespace}/{name}", word(scope)),
         Claim::PermanentId { scope, id } => format!("{}/id/{id}", word(scope)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Record;
+
+    /// A live scheduler has one for every binding.
+    #[test]
+    fn a_record_does_not_grow_unnoticed() {
+        assert!(size_of::<Record>() <= 416, "{}", size_of::<Record>());
     }
 }

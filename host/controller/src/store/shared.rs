@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use divvy_karmada::api::{Condition, Placement, ReadJson, ReplicaRequirements, TypeMeta};
+use divvy_karmada::api::{Placement, ReadJson, ReplicaRequirements, TypeMeta};
+
+use super::parts::ConditionWords;
 
 /// Number of values up to which unused ones are kept.
 const SMALLEST_LIMIT: usize = 1024;
@@ -30,7 +32,7 @@ pub struct Shared {
     /// Requirements of replicas.
     pub(super) requirements: Pool<ReplicaRequirements>,
     /// Conditions without their generation and time.
-    pub(super) conditions: Pool<Condition>,
+    pub(super) conditions: Pool<ConditionWords>,
 }
 
 /// Values of one type.
