@@ -85,9 +85,15 @@ impl World<'_> {
     }
 
     /// True if a binding that is decided for this reason may stay as it is. One that goes everywhere is decided whenever it is
-    /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied.
+    /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied, nor does a cluster that joins again
+    /// with other labels after it vanished.
     fn may_stay(&self, reason: Reason) -> bool {
-        let changes_offers = |step: &Step| matches!(step.action, Action::Unserve { .. } | Action::Flap { .. });
+        let changes_offers = |step: &Step| {
+            matches!(
+                step.action,
+                Action::Unserve { .. } | Action::Flap { .. } | Action::Vanish { .. }
+            )
+        };
         reason == Reason::GoesEverywhere && self.script.steps.iter().any(changes_offers)
     }
 
