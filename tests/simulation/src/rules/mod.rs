@@ -127,9 +127,10 @@ impl Books {
         self.offers.push(version);
     }
 
-    /// True if what clusters offer changed between two versions.
-    pub(super) fn has_new_offer(&self, after: u64, until: u64) -> bool {
-        self.offers.iter().any(|version| (after + 1..=until).contains(version))
+    /// True if what clusters offer differs between two versions. A watch that repeats events shows the older one last.
+    pub(super) fn has_other_offer(&self, one: u64, other: u64) -> bool {
+        let between = one.min(other) + 1..=one.max(other);
+        self.offers.iter().any(|version| between.contains(version))
     }
 
     /// True if nothing was taken away from a cluster for this long.

@@ -41,6 +41,7 @@ impl World<'_> {
             let may_stay = matches!(opinion, Opinion::Decided(reason, _) if self.may_stay(reason));
             let is_left = may_stay && contradiction(&binding, &Opinion::Satisfied).is_none();
             if !is_left
+                && !self.may_lack_room(&binding)
                 && !self.may_be_fresh(&binding)
                 && let Some(text) = contradiction(&binding, &opinion)
             {
@@ -75,6 +76,12 @@ impl World<'_> {
             );
             self.breach(Rule::E, text);
         }
+    }
+
+    /// True if a binding lacks room by its own condition, and estimators are asked: they see the room of each node, an offline decision
+    /// only the sums.
+    fn may_lack_room(&self, binding: &Value) -> bool {
+        self.script.setup.asks_estimators && scheduled(binding)["reason"] == "Unschedulable"
     }
 
     /// True if a reschedule was requested within the second of the last scheduling, so that its times do not say whether it was

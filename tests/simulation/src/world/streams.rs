@@ -146,7 +146,7 @@ impl World<'_> {
                 return;
             }
             stream.position += 1;
-            stream.seen = stream.seen.max(record.version);
+            stream.seen = record.version;
             let change = match &record.object {
                 Some(object) => {
                     process.view.see(kind, &record.key, object);
