@@ -91,9 +91,13 @@ impl Oracle {
         opinions.collect()
     }
 
-    /// The decision on a binding whether there is a reason or not, with these quantities held; `fresh` divides from scratch.
+    /// The decision on a binding whether there is a reason or not, with these quantities held; `fresh` divides from scratch. Otherwise, a
+    /// reschedule that was requested counts as answered.
     pub(crate) fn decision(&self, object: &Value, held: &HeldList, fresh: bool) -> Option<Result<Targets, Refusal>> {
-        let binding = binding(object)?;
+        let mut binding = binding(object)?;
+        if !fresh {
+            binding.object.spec.reschedule_triggered_at = None;
+        }
         let fleet = self.fleet();
         let mut scheduler = Scheduler::new(Arc::clone(&self.side.profile))
             .keeping_no_plans()

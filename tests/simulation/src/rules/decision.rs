@@ -24,8 +24,8 @@ const HIDDEN: Millis = 65_000;
 /// Time after a start for which results are held that clusters may have reported already.
 const STARTED: Millis = 25_000;
 
-/// Seconds for which capacity may be held without a report, rounded up: the limit of holdings.
-const HELD_SECONDS: i64 = 61;
+/// Seconds for which capacity may be held without a report: the limit of holdings, in whole seconds, and two looks at the clock.
+const HELD_SECONDS: i64 = 63;
 
 /// Time for which vanished clusters stop writes that take replicas away.
 const MISSING: Millis = 300_000;
@@ -64,6 +64,7 @@ impl World<'_> {
             return;
         }
         self.books.decided.insert(key.clone(), new.clone());
+        self.books.known.insert(key.clone(), process.clusters_seen());
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
             if !self.script.setup.is_closed {
@@ -117,7 +118,7 @@ impl World<'_> {
             if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
             }
-            let asked = self.asked_of(&key.name);
+            let asked = self.asked_of(process, &key.name);
             [
                 ("cpu", asked.requests.cpu),
                 ("memory", asked.requests.memory),
@@ -143,20 +144,35 @@ impl World<'_> {
         })
     }
 
-    /// Sum of what results take on a cluster: those that are written, and those that were decided last.
-    fn asked_of(&self, cluster: &str) -> Usage {
+    /// Sum of what results take on a cluster: those that are written, and those that a process decided on the state that it has seen.
+    fn asked_of(&self, process: &Process, cluster: &str) -> Usage {
+        let seen = process.view.of_kind(Kind::Binding);
+        let all: BTreeMap<_, _> = self.server.of_kind(Kind::Binding).chain(seen).collect();
         let mut sum = Usage::default();
-        for (key, binding) in self.server.of_kind(Kind::Binding) {
-            let written = replicas_on(&targets_of(binding), cluster);
-            let decided = self.books.decided.get(key);
+        for key in all.keys() {
+            let decided = self.books.decided.get(*key);
             let decided = decided.and_then(|decided| replicas_on(decided, cluster));
-            let replicas = written.max(decided).unwrap_or(0);
-            for template in requests_of(binding) {
-                let pods = template.pods * replicas;
-                sum.pods += pods;
-                sum.requests.cpu += pods * template.requests.cpu;
-                sum.requests.memory += pods * template.requests.memory;
+            let versions = [
+                self.server.get(Kind::Binding, key),
+                process.view.get(Kind::Binding, key),
+            ];
+            let mut most = Usage::default();
+            for binding in versions.into_iter().flatten() {
+                let replicas = replicas_on(&targets_of(binding), cluster).max(decided).unwrap_or(0);
+                let mut usage = Usage::default();
+                for template in requests_of(binding) {
+                    let pods = template.pods * replicas;
+                    usage.pods += pods;
+                    usage.requests.cpu += pods * template.requests.cpu;
+                    usage.requests.memory += pods * template.requests.memory;
+                }
+                most.pods = most.pods.max(usage.pods);
+                most.requests.cpu = most.requests.cpu.max(usage.requests.cpu);
+                most.requests.memory = most.requests.memory.max(usage.requests.memory);
             }
+            sum.pods += most.pods;
+            sum.requests.cpu += most.requests.cpu;
+            sum.requests.memory += most.requests.memory;
         }
         sum
     }

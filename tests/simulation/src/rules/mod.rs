@@ -58,6 +58,11 @@ pub(crate) struct Books {
     pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
     /// Results that took replicas away, by binding.
     pub(crate) moves: MoveRule,
+    /// Versions at which the specification of a cluster, or what else a decision reads of it beside its reports, changed.
+    offers: Vec<u64>,
+    /// Version whose clusters the last decision on each binding knew, and the last one that took replicas away.
+    pub(super) known: BTreeMap<ObjectKey, u64>,
+    pub(super) known_at_move: BTreeMap<ObjectKey, u64>,
     /// The process that last took replicas of each binding away.
     pub(super) movers: BTreeMap<ObjectKey, u64>,
     /// Decisions of each binding since all troubles ended.
@@ -115,6 +120,17 @@ impl Books {
         for (cluster, _) in clusters {
             self.shrunk.insert(cluster.clone(), now);
         }
+    }
+
+    /// Notes that what a cluster offers changes with a version.
+    pub(crate) fn note_offer(&mut self, version: u64) {
+        self.offers.push(version);
+    }
+
+    /// True if what clusters offer differs between two versions. A watch that repeats events shows the older one last.
+    pub(super) fn has_other_offer(&self, one: u64, other: u64) -> bool {
+        let between = one.min(other) + 1..=one.max(other);
+        self.offers.iter().any(|version| between.contains(version))
     }
 
     /// True if nothing was taken away from a cluster for this long.

@@ -41,6 +41,7 @@ impl World<'_> {
             let may_stay = matches!(opinion, Opinion::Decided(reason, _) if self.may_stay(reason));
             let is_left = may_stay && contradiction(&binding, &Opinion::Satisfied).is_none();
             if !is_left
+                && !self.may_lack_room(&binding)
                 && !self.may_be_fresh(&binding)
                 && let Some(text) = contradiction(&binding, &opinion)
             {
@@ -77,6 +78,12 @@ impl World<'_> {
         }
     }
 
+    /// True if a binding lacks room by its own condition, and estimators are asked: they see the room of each node, an offline decision
+    /// only the sums.
+    fn may_lack_room(&self, binding: &Value) -> bool {
+        self.script.setup.asks_estimators && scheduled(binding)["reason"] == "Unschedulable"
+    }
+
     /// True if a reschedule was requested within the second of the last scheduling, so that its times do not say whether it was
     /// answered. The scheduler, which saw it arrive, knows more than an offline decision.
     fn may_be_fresh(&self, binding: &Value) -> bool {
@@ -85,9 +92,15 @@ impl World<'_> {
     }
 
     /// True if a binding that is decided for this reason may stay as it is. One that goes everywhere is decided whenever it is
-    /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied.
+    /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied, nor does a cluster that joins again
+    /// with other labels after it vanished.
     fn may_stay(&self, reason: Reason) -> bool {
-        let changes_offers = |step: &Step| matches!(step.action, Action::Unserve { .. } | Action::Flap { .. });
+        let changes_offers = |step: &Step| {
+            matches!(
+                step.action,
+                Action::Unserve { .. } | Action::Flap { .. } | Action::Vanish { .. }
+            )
+        };
         reason == Reason::GoesEverywhere && self.script.steps.iter().any(changes_offers)
     }
 

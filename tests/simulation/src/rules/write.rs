@@ -30,7 +30,7 @@ impl World<'_> {
         }
     }
 
-    /// Replicas are taken away at most once for each change of the binding or of a cluster's specification. A process that died
+    /// Replicas are taken away at most once for each change of the binding, or of what clusters offer that the decision knew. A process that died
     /// between the two patches of a reschedule has left no record that it was answered: the next one may answer it again.
     fn judge_move(&mut self, request: &Request, before: Option<&Value>, after: Option<&Value>) {
         let (Some(before), Some(after)) = (before, after) else {
@@ -40,6 +40,11 @@ impl World<'_> {
         let (before, after) = (targets_of(before), targets_of(after));
         if takes_away(&before, &after) {
             let mover = self.books.movers.insert(request.key.clone(), request.process);
+            let known = self.books.known.get(&request.key).copied().unwrap_or(0);
+            let known_before = self.books.known_at_move.insert(request.key.clone(), known);
+            if known_before.is_some_and(|before| self.books.has_other_offer(before, known)) {
+                self.books.moves.ask(&request.key.to_string(), 0);
+            }
             if is_unanswered && mover.is_some_and(|mover| mover != request.process) {
                 self.books.moves.ask(&request.key.to_string(), 0);
             }

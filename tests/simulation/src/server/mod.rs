@@ -56,6 +56,11 @@ impl Server {
         self.objects.get(&(kind, key.clone()))
     }
 
+    /// Version of the last write.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
     /// All writes to objects of a kind.
     pub(crate) fn history(&self, kind: Kind) -> &[Record] {
         self.history.get(&kind).map_or(&[], Vec::as_slice)

@@ -1,7 +1,6 @@
 //! Clusters as the control plane has them: joining, leaving, vanishing, and their reports.
 
 use divvy_controller::objects::{Kind, ObjectKey};
-use divvy_judge::MoveRule;
 use serde_json::{Value, json};
 
 use super::{Event, World};
@@ -41,7 +40,7 @@ impl World<'_> {
         let before = offer(self);
         if self.server.change(now, Kind::Cluster, &cluster_key(number), change) {
             if offer(self) != before {
-                self.books.moves = MoveRule::default();
+                self.books.note_offer(self.server.version());
             }
             self.publish_changes(Kind::Cluster);
         }
@@ -67,7 +66,7 @@ impl World<'_> {
         self.vanished.remove(&number);
         let now = self.now;
         self.server.create(now, Kind::Cluster, object);
-        self.books.moves = MoveRule::default();
+        self.books.note_offer(self.server.version());
         self.publish_changes(Kind::Cluster);
     }
 
@@ -100,7 +99,7 @@ impl World<'_> {
                 self.note(|| format!("{} is gone", key.name));
                 let now = self.now;
                 self.server.delete(now, Kind::Cluster, &key);
-                self.books.moves = MoveRule::default();
+                self.books.note_offer(self.server.version());
                 self.publish_changes(Kind::Cluster);
                 for binding in self.members[number].bindings() {
                     self.members[number].apply(&binding, &[], now);
@@ -113,7 +112,7 @@ impl World<'_> {
     pub(super) fn vanish(&mut self, number: usize) {
         let now = self.now;
         if let Some(object) = self.server.delete(now, Kind::Cluster, &cluster_key(number)) {
-            self.books.moves = MoveRule::default();
+            self.books.note_offer(self.server.version());
             self.vanished.insert(number, Value::clone(&object));
             self.publish_changes(Kind::Cluster);
         }
@@ -124,7 +123,7 @@ impl World<'_> {
         if let Some(object) = self.vanished.remove(&number) {
             let now = self.now;
             self.server.create(now, Kind::Cluster, object);
-            self.books.moves = MoveRule::default();
+            self.books.note_offer(self.server.version());
             self.publish_changes(Kind::Cluster);
         }
     }

@@ -9,7 +9,7 @@ use super::{Event, World, cluster_key};
 use crate::member::{Requests, Wanted};
 
 /// Seconds after which an eviction ends although its replacement is not healthy.
-const GRACE: u32 = 120;
+const GRACE: u32 = 40;
 
 impl World<'_> {
     /// A second of work of all controllers and members.

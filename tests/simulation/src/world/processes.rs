@@ -47,6 +47,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Version of the API server whose clusters it has seen.
+    pub(crate) fn clusters_seen(&self) -> u64 {
+        self.streams.get(&Kind::Cluster).map_or(0, |stream| stream.seen)
+    }
+
     /// Its role, as the engine knows it.
     pub(crate) fn role(&self) -> &Role {
         &self.role

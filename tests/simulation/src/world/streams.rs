@@ -23,6 +23,9 @@ pub(super) struct Stream {
     listing: Option<Vec<(ObjectKey, Arc<Value>)>>,
     /// Objects that the list has named.
     listed: Vec<ObjectKey>,
+    /// Version of the API server that is shown, and that at which the list under way began.
+    pub(super) seen: u64,
+    began_at: u64,
     /// Delay of changes.
     lag: Millis,
     /// True if the connection is broken.
@@ -55,6 +58,7 @@ impl World<'_> {
     /// A process lists a kind.
     pub(super) fn list(&mut self, incarnation: u64, kind: Kind) {
         let position = self.server.history(kind).len();
+        let version = self.server.version();
         let mut objects: Vec<_> = self
             .server
             .of_kind(kind)
@@ -67,6 +71,7 @@ impl World<'_> {
         };
         let stream = process.streams.entry(kind).or_default();
         stream.position = position;
+        stream.began_at = version;
         stream.listing = Some(objects);
         stream.listed.clear();
         stream.is_broken = false;
@@ -98,6 +103,7 @@ impl World<'_> {
         let is_complete = listing.is_empty();
         if is_complete {
             stream.listing = None;
+            stream.seen = stream.began_at;
             process.view.keep_listed(kind, &stream.listed, now);
             process.engine.observe(Change::ListEnds(kind), &moment);
             self.try_pending_profile(incarnation);
@@ -140,6 +146,7 @@ impl World<'_> {
                 return;
             }
             stream.position += 1;
+            stream.seen = record.version;
             let change = match &record.object {
                 Some(object) => {
                     process.view.see(kind, &record.key, object);
