@@ -186,6 +186,9 @@ fn a_binding_that_a_change_makes_invalid_is_an_outcome_and_no_wrong_usage() {
     assert_eq!(exit, Some(1), "{stdout}{stderr}");
     assert!(stdout.contains("1 newly in error"), "{stdout}");
     assert_eq!(document(&["--without", "c"], "diff.json")["totals"]["newlyInError"], 1);
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (exit, stdout, stderr) = run(&["headroom", "-f", &fleet(&folder), "--without", "c", "shop/named"]);
+    assert_eq!(exit, Some(1), "{stdout}{stderr}");
     // A typing error is wrong usage still.
     assert_eq!(diff(&["--without", "d"]).0, Some(2));
 }

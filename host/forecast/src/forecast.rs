@@ -244,12 +244,12 @@ pub fn placed<'a>(
         .map(|binding| (binding.identity(), assigned(binding)))
         .collect();
     let gone = deleted(base, after).into_iter().map(|entry| Placed {
-        binding: &*entry.binding,
+        binding: &entry.binding,
         strategy: strategy(entry, profile),
         result: DELETED,
         message: GONE.to_owned(),
         before: before.get(&entry.binding.identity()).cloned().unwrap_or_default(),
-        base: Some(&*entry.targets),
+        base: Some(&entry.targets),
         after: Assignment::new(),
         explanation: None,
     });

@@ -1,5 +1,7 @@
 //! `divvy headroom`: how far workloads can grow, and what stops them.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::document::{FORMAT, SideDocument};
@@ -10,6 +12,7 @@ use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
 use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{Quantity, ResourceList};
+use divvy_scheduler::cycle::CycleError;
 
 use super::Exit;
 use super::choosing::Shown;
@@ -183,6 +186,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let future = Future::decide(&prepared.after, &loaded.side, options);
     drop(progress);
     let mut notes = prepared.notes;
+    let is_hypothetical = workload.is_some();
     let subjects = match workload {
         Some(workload) => {
             let binding = workload.binding(&prepared.after).map_err(|error| {
@@ -207,7 +211,27 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         });
         binding_errors::tell(&errors.collect::<Vec<_>>(), console);
     }
-    let exit = measured.iter().map(|(_, error)| match error {
+    let is_invalid = |error: &Option<CycleError>| error.as_ref().is_some_and(|error| diff::fault(error) == Exit::Usage);
+    // What only a change makes invalid is an outcome of the change. A workload that does not exist yet is the caller's.
+    let is_changed = !is_hypothetical && !arguments.situation.changes.texts().is_empty();
+    let before = match is_changed && measured.iter().any(|(_, error)| is_invalid(error)) {
+        true => Some(Future::decide(&prepared.base, &loaded.side, options)),
+        false => None,
+    };
+    let invalid_before: Option<BTreeSet<String>> = before.map(|before| {
+        let entries = before.entries.iter();
+        let failed = entries.filter(|entry| entry.error().is_some_and(|error| diff::fault(error) == Exit::Usage));
+        failed.map(|entry| entry.binding.key()).collect()
+    });
+    let exit = measured.iter().map(|(row, error)| match error {
+        Some(_)
+            if is_invalid(error)
+                && invalid_before
+                    .as_ref()
+                    .is_some_and(|known| !known.contains(&row.binding)) =>
+        {
+            Exit::Unschedulable
+        }
         Some(error) => diff::fault(error).max(Exit::Unschedulable),
         None => Exit::Success,
     });

@@ -37,7 +37,7 @@ pub(in crate::command) struct Prepared {
     /// Input as it was read.
     pub(in crate::command) original: Situation,
     /// Input of the left side.
-    pub(super) base: Situation,
+    pub(in crate::command) base: Situation,
     /// Input of the right side.
     pub(in crate::command) after: Situation,
     pub(in crate::command) notes: Vec<String>,
