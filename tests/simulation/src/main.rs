@@ -43,7 +43,7 @@ struct Arguments {
     #[arg(long, global = true)]
     plugins: Option<PathBuf>,
     /// Steps of each life's script
-    #[arg(long, global = true, default_value_t = 300)]
+    #[arg(long, global = true, default_value_t = 150)]
     events: usize,
     #[command(subcommand)]
     command: Task,

@@ -60,9 +60,9 @@ pub(crate) struct Books {
     pub(crate) moves: MoveRule,
     /// Versions at which the specification of a cluster, or what else a decision reads of it beside its reports, changed.
     offers: Vec<u64>,
-    /// Version whose clusters the last decision on each binding knew, and the last one that took replicas away.
+    /// Version whose clusters the last decision on each binding knew, and the last one that was written.
     pub(super) known: BTreeMap<ObjectKey, u64>,
-    pub(super) known_at_move: BTreeMap<ObjectKey, u64>,
+    pub(super) known_when_written: BTreeMap<ObjectKey, u64>,
     /// The process that last took replicas of each binding away.
     pub(super) movers: BTreeMap<ObjectKey, u64>,
     /// Decisions of each binding since all troubles ended.

@@ -38,13 +38,16 @@ impl World<'_> {
         };
         let is_unanswered = is_reschedule_unanswered(before);
         let (before, after) = (targets_of(before), targets_of(after));
+        if before == after {
+            return;
+        }
+        let known = self.books.known.get(&request.key).copied().unwrap_or(0);
+        let known_before = self.books.known_when_written.insert(request.key.clone(), known);
+        if known_before.is_some_and(|before| self.books.has_other_offer(before, known)) {
+            self.books.moves.ask(&request.key.to_string(), 0);
+        }
         if takes_away(&before, &after) {
             let mover = self.books.movers.insert(request.key.clone(), request.process);
-            let known = self.books.known.get(&request.key).copied().unwrap_or(0);
-            let known_before = self.books.known_at_move.insert(request.key.clone(), known);
-            if known_before.is_some_and(|before| self.books.has_other_offer(before, known)) {
-                self.books.moves.ask(&request.key.to_string(), 0);
-            }
             if is_unanswered && mover.is_some_and(|mover| mover != request.process) {
                 self.books.moves.ask(&request.key.to_string(), 0);
             }
