@@ -20,24 +20,24 @@ pub(crate) type Gains = BTreeMap<i64, i64>;
 type States = fn(&ResourceRow) -> (i64, i64);
 
 /// From the base, or from the assigned clusters without one, to the state after the changes.
-pub(crate) fn to_after(row: &ResourceRow) -> (i64, i64) {
+fn to_after(row: &ResourceRow) -> (i64, i64) {
     (row.base.unwrap_or(row.before), row.after)
 }
 
 /// From the assigned clusters to the base.
-pub(crate) fn to_base(row: &ResourceRow) -> (i64, i64) {
+fn to_base(row: &ResourceRow) -> (i64, i64) {
     (row.before, row.base.unwrap_or(row.before))
 }
 
 /// Gains of the clusters that use more of a resource than they have, and more than before.
-pub(crate) struct Overflow {
+pub struct Overflow {
     /// By cluster and resource: the excess, and the gains so far.
     by_cluster: BTreeMap<String, Vec<(String, i128, Gains)>>,
 }
 
 impl Overflow {
     /// The clusters in question.
-    pub(crate) fn of(rows: &[ClusterRow], states: States) -> Self {
+    fn of(rows: &[ClusterRow], states: States) -> Self {
         let of_row = |row: &ClusterRow| {
             let resources = row.resources.iter().filter_map(|(name, of_resource)| {
                 let (from, to) = states(of_resource);
@@ -52,13 +52,8 @@ impl Overflow {
         }
     }
 
-    /// True if there is no such cluster, so that no gain needs to be added.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_cluster.is_empty()
-    }
-
     /// Adds what a binding gains.
-    pub(crate) fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
+    pub fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
         for (cluster, resources) in &mut self.by_cluster {
             let of = |assignment: &Assignment| assignment.get(cluster).copied().unwrap_or(0);
             let gain = of(to) - of(from);
@@ -74,7 +69,7 @@ impl Overflow {
     }
 
     /// Replicas beyond the capacity of each cluster.
-    pub(crate) fn replicas(&self) -> BTreeMap<&str, i64> {
+    fn replicas(&self) -> BTreeMap<&str, i64> {
         let of_cluster = self.by_cluster.iter().map(|(cluster, resources)| {
             let fewest = resources.iter().map(|(_, excess, gains)| fewest(gains, *excess));
             (cluster.as_str(), fewest.max().unwrap_or(0))
@@ -104,7 +99,7 @@ pub(crate) fn fewest(gains: &Gains, mut excess: i128) -> i64 {
 }
 
 /// Counts the clusters that are full later, and those of them that are not full earlier.
-pub(crate) fn count_full(rows: &[ClusterRow], states: States, totals: &mut Totals) {
+fn count_full(rows: &[ClusterRow], states: States, totals: &mut Totals) {
     for row in rows.iter().filter(|row| row.exists) {
         let is_full = |used: fn((i64, i64)) -> i64| {
             let mut resources = row.resources.values();
@@ -116,26 +111,34 @@ pub(crate) fn count_full(rows: &[ClusterRow], states: States, totals: &mut Total
     }
 }
 
-/// Counts the replicas beyond capacity after decisions, and the full clusters, in the clusters' rows and in the sums.
-/// `gains` are the bindings with their clusters before and after.
-pub fn count<'a>(
-    rows: &mut [ClusterRow],
-    gains: impl Iterator<Item = (&'a Binding, &'a Assignment, &'a Assignment)>,
-    totals: &mut Totals,
-) {
-    count_full(rows, to_after, totals);
-    let mut overflow = Overflow::of(rows, to_after);
-    if overflow.is_empty() {
-        return;
-    }
-    for (binding, from, to) in gains {
-        overflow.add(binding, from, to);
-    }
+/// Counts the replicas beyond capacity after decisions, and the full clusters, in the clusters' rows and in the sums. `add` adds what
+/// each binding gains; it is called only if a cluster is full.
+pub fn count(rows: &mut [ClusterRow], add: impl FnOnce(&mut Overflow), totals: &mut Totals) {
+    let overflow = count_between(rows, to_after, add, totals);
     let replicas = overflow.replicas();
     for row in rows {
         row.beyond_capacity = replicas.get(row.name.as_str()).copied().unwrap_or(0);
-        totals.beyond_capacity += row.beyond_capacity;
     }
+}
+
+/// As [`count`], for the base, which the clusters' rows do not show.
+pub(crate) fn count_base(rows: &[ClusterRow], add: impl FnOnce(&mut Overflow), totals: &mut Totals) {
+    count_between(rows, to_base, add, totals);
+}
+
+fn count_between(
+    rows: &[ClusterRow],
+    states: States,
+    add: impl FnOnce(&mut Overflow),
+    totals: &mut Totals,
+) -> Overflow {
+    count_full(rows, states, totals);
+    let mut overflow = Overflow::of(rows, states);
+    if !overflow.by_cluster.is_empty() {
+        add(&mut overflow);
+    }
+    totals.beyond_capacity += overflow.replicas().values().sum::<i64>();
+    overflow
 }
 
 /// A cluster that gains and is then fuller than a limit.

@@ -9,7 +9,7 @@ use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::scheduler::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
-use crate::capacity::{self, Overflow, to_after, to_base};
+use crate::capacity::{self, Overflow};
 use crate::cluster_view::Placed;
 use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
 use crate::future::{Entry, Fate, Future};
@@ -105,28 +105,24 @@ pub fn compare(
         (before.unwrap_or_default(), Arc::clone(base))
     };
     if base.is_some() {
-        capacity::count_full(&clusters, to_base, &mut all.pending);
-        let mut overflow = Overflow::of(&clusters, to_base);
-        if !overflow.is_empty() {
+        let add = |overflow: &mut Overflow| {
             for entry in &after.entries {
                 let (before, base) = earlier(entry);
                 overflow.add(&entry.binding, &before, &base);
             }
-        }
-        all.pending.beyond_capacity = overflow.replicas().values().sum();
+        };
+        capacity::count_base(&clusters, add, &mut all.pending);
     }
-    // Only looked at if a cluster is full.
-    let mut moves = Vec::new();
-    if !Overflow::of(&clusters, to_after).is_empty() {
-        moves.extend(after.entries.iter().map(|entry| {
+    let add = |overflow: &mut Overflow| {
+        for entry in &after.entries {
             let (before, known) = earlier(entry);
-            let from = if base.is_some() { known } else { Arc::new(before) };
-            (entry, from)
-        }));
-    }
-    let gains = moves.iter().filter(|(entry, from)| *entry.targets != **from);
-    let gains = gains.map(|(entry, from)| (&*entry.binding, &**from, &*entry.targets));
-    capacity::count(&mut clusters, gains, &mut all.totals);
+            let from = if base.is_some() { &*known } else { &before };
+            if *entry.targets != *from {
+                overflow.add(&entry.binding, from, &entry.targets);
+            }
+        }
+    };
+    capacity::count(&mut clusters, add, &mut all.totals);
     Comparison {
         bindings: all.bindings,
         clusters,

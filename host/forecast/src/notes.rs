@@ -71,32 +71,21 @@ pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
 
 /// Bindings that do not leave a failed cluster at once.
 fn failing(cluster: &str, departures: &[Departure]) -> Vec<String> {
-    let here = || departures.iter().filter(|departure| departure.cluster == cluster);
-    let staying = here().filter(|departure| departure.effect == Effect::Stays);
-    let staying: Vec<String> = staying.map(|departure| departure.binding.clone()).collect();
-    let later: Vec<i64> = here()
-        .filter_map(|departure| match departure.effect {
-            Effect::EvictsLater(seconds) => Some(seconds),
-            Effect::Evicts | Effect::Stays => None,
-        })
-        .collect();
+    let later = on(cluster, departures).filter_map(|departure| match departure.effect {
+        Effect::EvictsLater(seconds) => Some(seconds),
+        Effect::Evicts | Effect::Stays => None,
+    });
+    let later: Vec<i64> = later.collect();
     let mut notes = Vec::new();
-    if !staying.is_empty() {
-        let (tolerate, stay) = if staying.len() == 1 {
-            ("tolerates", "stays")
-        } else {
-            ("tolerate", "stay")
-        };
-        let (count, names) = (counted(staying.len()), named(&staying));
+    if let Some(Staying { tolerate, stay, names }) = staying(cluster, departures) {
         notes.push(format!(
-            "{count} {tolerate} the failure of `{cluster}` for good and {stay} there, where nothing runs: {names}"
+            "{tolerate} the failure of `{cluster}` for good and {stay} there, where nothing runs: {names}"
         ));
     }
     if let Some(longest) = later.iter().max() {
-        let leave = if later.len() == 1 { "leaves" } else { "leave" };
-        let count = counted(later.len());
+        let leave = leave(later.len());
         notes.push(format!(
-            "{count} {leave} `{cluster}` only when a toleration runs out, the last after {longest} s"
+            "{leave} `{cluster}` only when a toleration runs out, the last after {longest} s"
         ));
     }
     notes
@@ -104,32 +93,55 @@ fn failing(cluster: &str, departures: &[Departure]) -> Vec<String> {
 
 /// Bindings that evictions because of `NoExecute` taints leave on a cluster.
 pub fn remaining(cluster: &str, departures: &[Departure]) -> Vec<String> {
-    let here = || departures.iter().filter(|departure| departure.cluster == cluster);
-    let staying = here().filter(|departure| departure.effect == Effect::Stays);
-    let staying: Vec<String> = staying.map(|departure| departure.binding.clone()).collect();
-    let later = here().filter_map(|departure| match departure.effect {
+    let later = on(cluster, departures).filter_map(|departure| match departure.effect {
         Effect::EvictsLater(seconds) => Some(format!("{} after {seconds} s", departure.binding)),
-        _ => None,
+        Effect::Evicts | Effect::Stays => None,
     });
     let later: Vec<String> = later.collect();
     let mut notes = Vec::new();
-    if !staying.is_empty() {
-        let (tolerate, stay) = if staying.len() == 1 {
-            ("tolerates", "stays")
-        } else {
-            ("tolerate", "stay")
-        };
-        let (count, names) = (counted(staying.len()), named(&staying));
+    if let Some(Staying { tolerate, stay, names }) = staying(cluster, departures) {
         notes.push(format!(
-            "{count} {tolerate} every NoExecute taint of `{cluster}` and {stay}: {names}"
+            "{tolerate} every NoExecute taint of `{cluster}` and {stay}: {names}"
         ));
     }
     if !later.is_empty() {
-        let leave = if later.len() == 1 { "leaves" } else { "leave" };
-        let (count, names) = (counted(later.len()), named(&later));
-        notes.push(format!("{count} {leave} `{cluster}` later: {names}"));
+        notes.push(format!("{} `{cluster}` later: {}", leave(later.len()), named(&later)));
     }
     notes
+}
+
+fn on<'a>(cluster: &str, departures: &'a [Departure]) -> impl Iterator<Item = &'a Departure> {
+    departures.iter().filter(move |departure| departure.cluster == cluster)
+}
+
+/// Parts of a sentence about the bindings that stay on a cluster.
+struct Staying {
+    /// `1 binding tolerates`, `2 bindings tolerate`.
+    tolerate: String,
+    /// `stays`, `stay`.
+    stay: &'static str,
+    names: String,
+}
+
+fn staying(cluster: &str, departures: &[Departure]) -> Option<Staying> {
+    let staying = on(cluster, departures).filter(|departure| departure.effect == Effect::Stays);
+    let staying: Vec<String> = staying.map(|departure| departure.binding.clone()).collect();
+    let (tolerate, stay) = match staying.len() {
+        0 => return None,
+        1 => ("tolerates", "stays"),
+        _ => ("tolerate", "stay"),
+    };
+    Some(Staying {
+        tolerate: format!("{} {tolerate}", counted(staying.len())),
+        stay,
+        names: named(&staying),
+    })
+}
+
+/// `1 binding leaves`, `2 bindings leave`.
+fn leave(count: usize) -> String {
+    let leave = if count == 1 { "leaves" } else { "leave" };
+    format!("{} {leave}", counted(count))
 }
 
 /// Bindings that would leave clusters with `NoExecute` taints if Karmada's eviction were on.

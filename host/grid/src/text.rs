@@ -43,6 +43,11 @@ pub fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// True for control characters but those that lay text out: line breaks and tabs.
+pub fn is_hidden(character: char) -> bool {
+    is_control(character) && !matches!(character, '\n' | '\t')
+}
+
 /// Wraps a text between words, to lines of at most `columns`. A longer word gets a line of its own.
 pub fn wrapped(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else {

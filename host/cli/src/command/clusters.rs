@@ -126,17 +126,22 @@ fn placed_by(binding: &Binding) -> (ObjectName, Option<Source>) {
     (policy.object_name(), None)
 }
 
-/// Every set of clusters in a placement that can name some of them.
-fn affinities(placement: &Placement) -> impl Iterator<Item = &ClusterAffinity> {
+/// Every set of clusters that a placement chooses from: its affinity, or its groups with their tiers.
+pub(super) fn chosen_from(placement: &Placement) -> impl Iterator<Item = &ClusterAffinity> {
     let groups = placement.cluster_affinities.iter().flat_map(|term| {
         let overflow = term.overflow_affinities.iter().map(|tier| &tier.affinity);
         std::iter::once(&term.affinity).chain(overflow)
     });
+    placement.cluster_affinity.iter().chain(groups)
+}
+
+/// Every set of clusters in a placement that can name some of them.
+fn affinities(placement: &Placement) -> impl Iterator<Item = &ClusterAffinity> {
     let division = placement.replica_scheduling.iter();
     let weights = division.flat_map(|division| &division.weight_preference);
     let entries = weights.flat_map(|weights| &weights.static_weight_list);
     let targets = entries.filter_map(|entry| entry.target_cluster.as_ref());
-    placement.cluster_affinity.iter().chain(groups).chain(targets)
+    chosen_from(placement).chain(targets)
 }
 
 /// Names of all clusters, for looking up lists of them.

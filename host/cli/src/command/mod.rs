@@ -37,7 +37,7 @@ pub(crate) use exit::Exit;
 
 use crate::report::console::Console;
 use crate::report::errors::Failure;
-use crate::report::text::{is_control, printable};
+use crate::report::text::{is_hidden, printable};
 
 /// Help heading of the options that every command accepts.
 const GLOBAL: &str = "Global options";
@@ -155,8 +155,7 @@ pub(crate) fn main() -> ExitCode {
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
 fn tell_usage(error: &clap::Error) -> ExitCode {
-    let is_control = |character: char| is_control(character) && !matches!(character, '\n' | '\t');
-    let has_controls = std::env::args_os().any(|argument| argument.to_string_lossy().contains(is_control));
+    let has_controls = std::env::args_os().any(|argument| argument.to_string_lossy().contains(is_hidden));
     let printed = match error.use_stderr() {
         // The message quotes the arguments, and a terminal would obey them.
         true if has_controls => {

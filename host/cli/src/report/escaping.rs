@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::text::is_control;
+use super::text::is_hidden;
 
 /// Begins the replacement of a character in YAML. The library writes it as [`WRITTEN_MARK`], and the text with it in quotes.
 const MARK: char = '\u{7}';
@@ -34,11 +34,6 @@ impl<W: Write> Write for EscapedJson<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
-}
-
-/// True for characters to escape. Line breaks and tabs of the text of JSON and YAML itself are none.
-fn is_hidden(character: char) -> bool {
-    is_control(character) && !matches!(character, '\n' | '\t')
 }
 
 /// The escapes that JSON and YAML share: `\u202e`.

@@ -13,7 +13,7 @@ use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::{QueryRef, js_path_process};
 use serde_json::Value;
 
-use super::text::is_control;
+use super::text::is_hidden;
 
 /// A template.
 #[derive(Debug, Clone, PartialEq)]
@@ -298,7 +298,6 @@ fn shown(value: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    let is_hidden = |character: char| is_control(character) && !matches!(character, '\n' | '\t');
     match text.contains(is_hidden) {
         false => text,
         true => {

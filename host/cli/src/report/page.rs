@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_forecast::capacity;
+use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::Placed;
 use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, Totals};
 use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
@@ -91,9 +91,12 @@ pub(crate) fn of_decisions(
     });
     let bindings: Vec<divvy_page::Binding> = bindings.collect();
     let mut clusters = report.clusters.clone();
-    let shown = report.entries.iter().zip(&bindings);
-    let gains = shown.map(|(entry, binding)| (entry.binding, &binding.from, &binding.to));
-    capacity::count(&mut clusters, gains, &mut totals);
+    let add = |overflow: &mut Overflow| {
+        for (entry, binding) in report.entries.iter().zip(&bindings) {
+            overflow.add(entry.binding, &binding.from, &binding.to);
+        }
+    };
+    capacity::count(&mut clusters, add, &mut totals);
     Content {
         assumes,
         clusters,

@@ -260,9 +260,7 @@ impl std::str::FromStr for FullLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.strip_suffix('%').unwrap_or_default();
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let parsed = is_number.then(|| number.parse::<u32>().ok()).flatten();
+        let parsed = text.strip_suffix('%').and_then(whole_number);
         let percent = parsed.ok_or_else(|| "expected a share such as `100%`".to_owned())?;
         Ok(Self(i64::from(percent)))
     }
@@ -272,15 +270,19 @@ impl std::str::FromStr for MovedLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = text.strip_suffix('%').unwrap_or(text);
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let parsed = is_number.then(|| number.parse::<u32>().ok()).flatten();
+        let parsed = whole_number(text.strip_suffix('%').unwrap_or(text));
         let number = parsed.ok_or_else(|| "expected a number such as `40`, or a share such as `10%`".to_owned())?;
         Ok(match text.ends_with('%') {
             true => Self::Percent(i64::from(number)),
             false => Self::Replicas(i64::from(number)),
         })
     }
+}
+
+/// A number of digits alone, without a sign.
+fn whole_number(text: &str) -> Option<u32> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten()
 }
 
 impl MovedLimit {

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use divvy_documents::names::{nearest, quoted_list};
 use divvy_forecast::document::OverlayRow;
 use divvy_forecast::situation::Situation;
-use divvy_karmada::api::{ClusterAffinity, ObjectMeta, PropagationPolicy, TypeMeta};
+use divvy_karmada::api::{ObjectMeta, PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Binding;
 use divvy_karmada::policy::selects;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ObjectName, OverlayChange, OverlayKind, Problem, Warning};
 
 use super::arguments::{DeletedObject, SituationArguments};
+use crate::command::clusters::chosen_from;
 use crate::command::input::read_files;
 use crate::report::errors::{Diagnostic, Failure, location};
 use crate::report::text::{counted, listed};
@@ -19,7 +20,7 @@ use crate::report::text::{counted, listed};
 /// Maximum number of objects that a remark names.
 const NAMED_MAX: usize = 3;
 
-/// What is laid over the input, and what is deleted from it.
+/// Objects to lay over the input, and objects to delete from it.
 pub(super) struct Overlays {
     overlay: Option<Manifests>,
     /// The overlay as it was: what it lacks now is deleted.
@@ -111,7 +112,7 @@ impl Overlays {
         }
     }
 
-    /// What was done to each object, and what follows from it.
+    /// One row per object: its change, and the effect of it.
     pub(super) fn rows(&self, changes: &[OverlayChange], original: &Situation, laid: &Situation) -> Vec<OverlayRow> {
         let (before, after) = (Governed::of(original), Governed::of(laid));
         let policies = self.overlay.iter().flat_map(|overlay| &overlay.policies);
@@ -254,30 +255,21 @@ fn of_policy(policy: &PropagationPolicy, is_idle: bool, situation: &Situation) -
     if is_idle {
         remarks.push(format!("does nothing: {}", reason(policy, situation)));
     }
-    let placement = &policy.spec.placement;
-    let groups = placement.cluster_affinities.iter();
-    let groups = groups.flat_map(|group| {
-        let tiers = group.overflow_affinities.iter().map(|tier| &tier.affinity);
-        [&group.affinity].into_iter().chain(tiers)
-    });
-    let affinities = placement.cluster_affinity.iter().chain(groups);
-    let named = affinities
-        .flat_map(|affinity: &ClusterAffinity| affinity.cluster_names.iter().chain(&affinity.exclude_clusters));
+    let named = chosen_from(&policy.spec.placement)
+        .flat_map(|affinity| affinity.cluster_names.iter().chain(&affinity.exclude_clusters));
     let missing: BTreeSet<&String> = named.filter(|name| !situation.clusters.contains_key(*name)).collect();
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
-        let hint = match names.as_slice() {
+        let near = match names.as_slice() {
             [name] => nearest(name, situation.clusters.keys().map(String::as_str)),
             _ => None,
         };
-        let hint = hint
-            .map(|name| format!(" (did you mean `{name}`?)"))
-            .unwrap_or_default();
         let is = if names.len() == 1 { "does" } else { "do" };
         remarks.push(format!(
-            "names {} that {is} not exist: {}{hint}",
+            "names {} that {is} not exist: {}{}",
             if names.len() == 1 { "a cluster" } else { "clusters" },
-            listed(names.into_iter(), NAMED_MAX)
+            listed(names.into_iter(), NAMED_MAX),
+            meant(near)
         ));
     }
     remarks
