@@ -63,6 +63,7 @@ fn a_difference_adds_up_to_the_totals_of_the_json() {
     for name in [
         "lost",
         "newlyUnschedulable",
+        "beyondCapacity",
         "moved",
         "added",
         "removed",
