@@ -90,6 +90,38 @@ fn what_clusters_report_is_not_counted_again() {
     }
 }
 
+/// A report of nothing that follows another is not believed at once, so an older report must not come in between again.
+#[test]
+fn a_watch_that_repeats_old_reports_hides_no_growth() {
+    let mut simulation = Simulation::new(&[plain("a", 100, 0)]);
+    simulation.cluster(&plain("a", 100, 30));
+    let old = simulation.stored_cluster("a");
+    simulation.cluster(&plain("a", 100, 0));
+    let new = simulation.stored_cluster("a");
+    simulation.pass(Duration::from_secs(60));
+    simulation.repeat_cluster(&old);
+    simulation.repeat_cluster(&new);
+    simulation.create("first", by_room(20));
+    simulation.cluster(&plain("a", 100, 20));
+    simulation.create("second", by_room(80));
+    assert_eq!(simulation.result("second"), clusters(&[("a", 80)]));
+}
+
+/// The first write never arrives. The report shows the pods of the second.
+#[test]
+fn a_report_is_that_of_results_that_are_written() {
+    let mut simulation = Simulation::new(&[plain("a", 100, 0)]);
+    simulation.hold_writes();
+    simulation.create("lost", by_room(40));
+    let lost = simulation.take_held();
+    simulation.create("web", by_room(30));
+    simulation.release_writes();
+    simulation.cluster(&plain("a", 100, 30));
+    simulation.fail_held(lost, "the request is lost");
+    simulation.create("late", by_room(70));
+    assert_eq!(simulation.result("late"), clusters(&[("a", 70)]));
+}
+
 #[test]
 fn a_burst_that_fits_is_scheduled_whether_clusters_report_meanwhile_or_not() {
     for reports in [false, true] {

@@ -259,6 +259,33 @@ fn a_reschedule_request_is_answered_whatever_the_clocks_say() {
     }
 }
 
+/// The result of the reschedule is in the first group, while the status still names the second.
+#[test]
+fn a_result_whose_status_is_refused_stays_in_its_group() {
+    let mut simulation = Simulation::new(&[cluster("b", 10)]);
+    let mut grouped = duplicated(json!(null));
+    grouped["placement"]["clusterAffinities"] = json!([
+        {"affinityName": "one", "clusterNames": ["a"]},
+        {"affinityName": "two", "clusterNames": ["b"]},
+    ]);
+    simulation.create("web", grouped);
+    assert_eq!(simulation.result("web"), clusters(&[("b", 2)]));
+    simulation.cluster(&cluster("a", 10));
+    simulation.refuse_next_status();
+    simulation.patch(
+        "web",
+        &json!({"spec": {"rescheduleTriggeredAt": "2027-01-15T08:10:00Z"}}),
+    );
+    assert_eq!(simulation.result("web"), clusters(&[("a", 2)]));
+    let observed =
+        |simulation: &Simulation| simulation.binding("web")["status"]["schedulerObservingAffinityName"].clone();
+    assert_eq!(observed(&simulation), "two");
+    simulation.pass(Duration::from_secs(60));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 2)]));
+    assert_eq!(observed(&simulation), "one");
+    assert_eq!(simulation.writes("web").0, 2, "it was moved once");
+}
+
 #[test]
 fn conditions_of_other_controllers_are_kept() {
     let mut simulation = Simulation::new(&[cluster("a", 10)]);

@@ -37,6 +37,8 @@ pub(super) struct Simulation {
     announcements: Vec<Announcement>,
     /// Outcome of the next writes instead of success.
     failures: Vec<WriteOutcome>,
+    /// True if the next patch of a status is refused.
+    refuses_status: bool,
     /// Writes that are held back; `None` while they are carried out at once.
     held: Option<Vec<WriteJob>>,
     /// Changes that the watch has not repeated yet; `None` while it repeats them before the answers.
@@ -71,6 +73,7 @@ impl Simulation {
             others: BTreeMap::new(),
             announcements: Vec::new(),
             failures: Vec::new(),
+            refuses_status: false,
             held: None,
             late: None,
             estimate: None,
@@ -232,9 +235,43 @@ impl Simulation {
         self.failures.push(outcome);
     }
 
+    /// Has the API server refuse the next status, after the specification that is written before it.
+    pub(super) fn refuse_next_status(&mut self) {
+        self.refuses_status = true;
+    }
+
+    /// The watch repeats a version of a cluster.
+    pub(super) fn repeat_cluster(&mut self, version: &Value) {
+        let object = Object::read(Kind::Cluster, fetched(version)).expect("a cluster");
+        self.observe(Change::Applied(Kind::Cluster, object));
+    }
+
+    /// A cluster as the API server has it.
+    pub(super) fn stored_cluster(&self, name: &str) -> Value {
+        self.others[&(Kind::Cluster, name.to_owned())].clone()
+    }
+
     /// Holds writes back, so that decisions are made while others are in flight.
     pub(super) fn hold_writes(&mut self) {
         self.held = Some(Vec::new());
+    }
+
+    /// Takes the writes that were held back, to fail them later.
+    pub(super) fn take_held(&mut self) -> Vec<WriteJob> {
+        self.held.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Ends writes that never arrive.
+    pub(super) fn fail_held(&mut self, jobs: Vec<WriteJob>, message: &str) {
+        for job in jobs {
+            let written = Written {
+                outcome: WriteOutcome::Failed(message.to_owned()),
+                ..Written::default()
+            };
+            let moment = self.moment();
+            self.engine.complete(&job.key, written, &moment);
+        }
+        self.run();
     }
 
     /// Carries out the writes that were held back, and all that follows.
@@ -495,6 +532,11 @@ impl Simulation {
             written.generation = self.bindings[name]["metadata"]["generation"].as_i64();
         }
         let binding = &self.bindings[name];
+        if std::mem::take(&mut self.refuses_status) {
+            written.latest = Some(fetched(binding));
+            written.outcome = WriteOutcome::HalfWritten("the status is invalid".to_owned());
+            return written;
+        }
         let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
         let uid = &job.decided().metadata.uid;
         let status = fetched(binding).status().expect("a status");

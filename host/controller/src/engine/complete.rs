@@ -24,12 +24,13 @@ impl Engine {
         if is_written
             && in_flight.reason.is_some()
             && in_flight.failure.is_none()
+            && let Some(divided) = &in_flight.divided
             && let Some(record) = self.bindings.get_mut(key)
-            && record.requested == in_flight.answers
+            && record.requested == divided.request
         {
-            // Without its status, another look would divide from scratch once more, and move replicas again.
-            record.divided_for = in_flight.answers;
+            // Without its status, another look would divide from scratch once more, or from the group before, and move replicas again.
             record.is_reschedule_pending = false;
+            record.divided_into(divided.clone());
         }
         let Written {
             latest,
@@ -37,10 +38,14 @@ impl Engine {
             generation,
             ..
         } = written;
-        if !is_written && let Some(number) = in_flight.taken.take() {
-            // Nothing was written, so nothing was taken.
-            self.holdings.retract(key, number);
-            self.takings.retract(key);
+        match in_flight.taken.take() {
+            Some(number) if is_written => self.holdings.confirm(key, number),
+            Some(number) => {
+                // Nothing was written, so nothing was taken.
+                self.holdings.retract(key, number);
+                self.takings.retract(key);
+            }
+            None => {}
         }
         let before = match (is_written, in_flight.placed.clone()) {
             (true, Some(placed)) => placed,
@@ -89,6 +94,18 @@ impl Engine {
         }
         if looks_again {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);
+        }
+    }
+
+    /// Takes in that the watch may show a result before the answer to its write comes.
+    pub(super) fn confirm_result(&mut self, key: &BindingKey) {
+        let Some(in_flight) = self.in_flight.get(key) else {
+            return;
+        };
+        if let Some(number) = in_flight.taken
+            && self.has_result(key, in_flight.placed.as_deref())
+        {
+            self.holdings.confirm(key, number);
         }
     }
 

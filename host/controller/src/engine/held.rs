@@ -36,13 +36,14 @@ pub(crate) struct HeldThere<'a> {
 }
 
 impl Engine {
-    /// Holds what a decision takes, before it is written; `None` if nothing is held under this profile.
+    /// Holds what a result takes, `is_written` or not yet; `None` if nothing is held under this profile.
     pub(super) fn hold(
         &mut self,
         key: &Arc<BindingKey>,
         targets: &[TargetCluster],
         last: &[TargetCluster],
         footprint: &Footprint,
+        is_written: bool,
         moment: &Moment,
     ) -> Option<DecisionNumber> {
         let record = self.bindings.get(key);
@@ -61,6 +62,7 @@ impl Engine {
             last,
             aggregated,
             footprint,
+            is_written,
             since: moment.instant,
             began: moment.wall,
         };
@@ -78,7 +80,7 @@ impl Engine {
         let (targets, footprint) = (record.clusters.targets(), record.footprint());
         if !is_same {
             self.forget_guess(key);
-            self.hold(key, &targets, before, &footprint, moment);
+            self.hold(key, &targets, before, &footprint, true, moment);
         }
         if self.holdings.shrink(key, &targets, &footprint) {
             self.wake_for(Cause::Capacity, moment.instant);
@@ -103,6 +105,7 @@ impl Engine {
             last: &[],
             aggregated: &record.aggregated,
             footprint: &record.footprint(),
+            is_written: true,
             since: moment.instant.checked_sub(age).unwrap_or(moment.instant),
             began: record.answered.unwrap_or(moment.wall),
         };

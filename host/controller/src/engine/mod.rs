@@ -57,7 +57,7 @@ use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::placements::LivePlacements;
 use crate::queue::{Depth, Expiries, Queue};
-use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::store::{BindingStore, ClusterStore, Divided, PolicyStore};
 use crate::takings::Takings;
 use crate::write::WriteJob;
 
@@ -195,8 +195,8 @@ struct InFlight {
     taken: Option<DecisionNumber>,
     /// Clusters before the decision.
     last: Vec<TargetCluster>,
-    /// The request that the decision answers.
-    answers: Option<Timestamp>,
+    /// What its status will say of the result; `None` for a decision without one.
+    divided: Option<Divided>,
     /// The failure that the decision ended with.
     failure: Option<Failure>,
     /// Clusters of the decision; `None` if the binding stays where it is.
@@ -217,7 +217,7 @@ impl InFlight {
         Self {
             taken: None,
             last: Vec::new(),
-            answers: None,
+            divided: None,
             failure: None,
             placed: None,
             is_outdated: false,

@@ -194,7 +194,7 @@ impl Engine {
     fn applied(&mut self, object: Object, source: Source, moment: &Moment) {
         match object {
             Object::Binding(document) => self.binding_applied(*document, source, moment),
-            Object::Cluster(cluster) => self.cluster_applied(&cluster, moment.instant),
+            Object::Cluster(cluster) => self.cluster_applied(&cluster, source, moment.instant),
             Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
             Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
         }
@@ -241,7 +241,9 @@ impl Engine {
         }
         // While a binding is being written, its targets are compared once the outcome is known: with those that were decided, because the
         // record may still have those before.
-        if source != Source::Answer && !self.in_flight.contains_key(&key) {
+        if self.in_flight.contains_key(&key) {
+            self.confirm_result(&key);
+        } else if source != Source::Answer {
             let before = before.filter(|_| !change.is_new);
             let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
             match before {
@@ -297,9 +299,12 @@ impl Engine {
         }
     }
 
-    fn cluster_applied(&mut self, cluster: &Cluster, now: Instant) {
+    fn cluster_applied(&mut self, cluster: &Cluster, source: Source, now: Instant) {
         let name = &cluster.metadata.name;
-        let change = self.clusters.upsert(cluster);
+        let change = self.clusters.upsert(cluster, source == Source::List);
+        if change.is_stale {
+            return;
+        }
         // A relist names every cluster again, though few have changed. The others need not be written, and the snapshot stays.
         if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
             return;

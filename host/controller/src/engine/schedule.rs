@@ -21,6 +21,7 @@ use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::BindingKey;
 use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
+use crate::store::Divided;
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
@@ -295,14 +296,18 @@ impl Engine {
             false => {
                 self.metrics().replicas_moved(moved(last, result));
                 self.assume_placement(&candidate.key, result, moment.instant);
-                self.hold(&candidate.key, result, last, &decision.footprint, moment)
+                self.hold(&candidate.key, result, last, &decision.footprint, false, moment)
             }
         };
         let message = format!("{SUCCESS_MESSAGE} Result: {}", described(result));
         let in_flight = InFlight {
             taken,
             last: last.to_vec(),
-            answers: request,
+            divided: Some(Divided {
+                request,
+                group: (!decision.affinity().is_empty()).then(|| decision.affinity().into()),
+                before: candidate.object().status.last_scheduled_time,
+            }),
             placed: (!is_same).then(|| result.to_vec()),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             ..InFlight::new(Some(reason), moment)
@@ -476,7 +481,8 @@ impl Engine {
         if let Some(record) = self.bindings.get_mut(key)
             && in_flight.failure.is_none()
             && in_flight.reason.is_some()
-            && record.requested == in_flight.answers
+            && let Some(divided) = &in_flight.divided
+            && record.requested == divided.request
         {
             record.is_reschedule_pending = false;
         }

@@ -117,7 +117,7 @@ impl Engine {
         // Until the other's result is seen, the own one is the best guess at what is taken.
         self.forget_guess(key);
         let guess = match &decision.result {
-            Ok(result) => self.hold(key, result, &binding.spec.clusters, &decision.footprint, moment),
+            Ok(result) => self.hold(key, result, &binding.spec.clusters, &decision.footprint, false, moment),
             Err(_) => None,
         };
         let waiting = Waiting {

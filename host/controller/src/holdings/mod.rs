@@ -2,7 +2,8 @@
 //!
 //! A result's growth is held on each cluster until the figure has it by which the cluster is estimated: where its resource models
 //! count, the requests of pods that are bound to nodes; elsewhere, and for the number of pods, the requests of all pods. Only growth
-//! of that figure above its highest value since the decision settles anything, resource by resource and the oldest decision first.
+//! of that figure above its highest value since the decision settles anything, resource by resource: results that are known to be
+//! written before those that may yet fail, and the oldest decision first.
 //! What is never seen is given up: some time after the cluster has applied the result, and after a limit in any case.
 //!
 //! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is made anew when the rows
@@ -87,6 +88,8 @@ pub struct NewResult<'a> {
     pub aggregated: &'a [AggregatedStatus],
     /// Pod templates of the binding.
     pub footprint: &'a Footprint,
+    /// True if the API server has it. Otherwise [`Holdings::confirm`] or [`Holdings::retract`] follows.
+    pub is_written: bool,
     /// Time of the decision, for limits.
     pub since: Instant,
     /// Time of the decision, for people.
@@ -243,6 +246,7 @@ impl Holdings {
             replicas: target.replicas,
             held,
             fingerprint: entry.map(|entry| entry.fingerprint),
+            is_written: result.is_written,
             since: result.since,
             began: result.began,
             applied: None,
@@ -252,6 +256,19 @@ impl Holdings {
         match decisions.last_mut().filter(|(last, _)| *last == number) {
             Some((_, clusters)) => clusters.push(cluster),
             None => decisions.push((number, vec![cluster])),
+        }
+    }
+
+    /// The result of a decision is written.
+    pub fn confirm(&mut self, key: &BindingKey, number: DecisionNumber) {
+        let decisions = self.bindings.get(key).into_iter().flatten();
+        for cluster in decisions
+            .filter(|(known, _)| *known == number)
+            .flat_map(|(_, clusters)| clusters)
+        {
+            if let Some(taking) = account_of(&mut self.clusters, cluster, number) {
+                taking.is_written = true;
+            }
         }
     }
 
@@ -315,7 +332,10 @@ impl Holdings {
         let Some(usage) = usage else { return false };
         let mut has_settled = false;
         if !account.takings.is_empty() {
-            for settled in settle(account.takings.values_mut(), &usage) {
+            let mut takings: Vec<&mut Taking> = account.takings.values_mut().collect();
+            // What a result that is never written took of a report would be lost to those whose pods it shows.
+            takings.sort_by_key(|taking| !taking.is_written);
+            for settled in settle(takings.into_iter(), &usage) {
                 has_settled |= settled.by_all > 0 || settled.by_bound > 0;
                 release(&mut self.ledger, self.rows.get(&name), &settled);
             }

@@ -20,6 +20,8 @@ pub(super) struct Taking {
     pub(super) held: Vec<Held>,
     /// Fingerprint of the cluster's aggregated status at the decision; `None` if it had none.
     pub(super) fingerprint: Option<u64>,
+    /// True if the result is known to be written.
+    pub(super) is_written: bool,
     /// Time of the decision, for limits.
     pub(super) since: Instant,
     /// Time of the decision, for people.
@@ -92,7 +94,7 @@ impl Part {
         before - self.left
     }
 
-    /// Takes in a figure. `settled` is the growth that older takings have claimed of this report.
+    /// Takes in a figure. `settled` is the growth that takings before this one have claimed of this report.
     fn settle(&mut self, figure: i64, settled: &mut i64) -> i64 {
         let Some(peak) = self.peak else {
             // The first report shows what was there already.
@@ -136,7 +138,7 @@ impl Taking {
     }
 }
 
-/// Settles the takings of one cluster by a report, the oldest first, and returns what ends.
+/// Settles the takings of one cluster by a report, in their order, and returns what ends.
 pub(super) fn settle<'a>(takings: impl Iterator<Item = &'a mut Taking>, usage: &Usage) -> Vec<Settled> {
     let mut settled: HashMap<Arc<str>, Settled> = HashMap::new();
     for held in takings.flat_map(|taking| &mut taking.held) {

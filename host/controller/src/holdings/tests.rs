@@ -114,6 +114,21 @@ impl Story {
             last: &targets(last),
             aggregated,
             footprint,
+            is_written: true,
+            since: self.now,
+            began: Timestamp::from_seconds(0),
+        };
+        self.holdings.take(&key(name), &result)
+    }
+
+    /// A result of CPUs whose write is under way.
+    fn take_unwritten(&mut self, name: &str, result: &[(&str, i32)]) -> DecisionNumber {
+        let result = NewResult {
+            targets: &targets(result),
+            last: &[],
+            aggregated: &[],
+            footprint: &cpu(),
+            is_written: false,
             since: self.now,
             began: Timestamp::from_seconds(0),
         };
@@ -194,6 +209,36 @@ fn growth_settles_the_oldest_decision_first_and_no_more_than_it_shows() {
     assert!(story.report("a", 19));
     assert_eq!(story.on_a(), NOTHING);
     assert!(story.holdings.is_empty());
+}
+
+/// A write whose request was lost is older than the result that the report shows.
+#[test]
+fn a_report_shows_written_results_before_those_that_may_fail() {
+    let mut story = Story::new();
+    story.report("a", 10);
+    let lost = story.take_unwritten("lost", &[("a", 4)]);
+    story.take("web", &[("a", 8)], &[], &cpu());
+    assert!(story.report("a", 18));
+    assert_eq!(story.on_a(), (4000, 4000, 4));
+    assert!(story.holdings.retract(&key("lost"), lost));
+    assert_eq!(story.on_a(), NOTHING);
+    // Growth beyond what is written is that of the other.
+    let late = story.take_unwritten("late", &[("a", 4)]);
+    story.take("web", &[("a", 9)], &[("a", 8)], &cpu());
+    assert!(story.report("a", 21));
+    assert_eq!(story.on_a(), (2000, 2000, 2));
+    // Once it is known to be written, it is the oldest.
+    story.holdings.confirm(&key("late"), late);
+    story.take("web", &[("a", 10)], &[("a", 9)], &cpu());
+    assert!(story.report("a", 23));
+    assert_eq!(
+        story
+            .holdings
+            .parts_on("a")
+            .map(|part| part.binding.name.clone())
+            .collect::<Vec<_>>(),
+        ["web"]
+    );
 }
 
 #[test]
@@ -364,6 +409,7 @@ fn of_a_result_that_is_found_only_what_cannot_be_reported_yet_is_held() {
             last: &[],
             aggregated,
             footprint: &cpu(),
+            is_written: true,
             since: story.now,
             began: Timestamp::from_seconds(0),
         };

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{Cluster, Quantity};
 
+use super::bindings::version_number;
 use crate::decide::affinity::ClusterProperties;
 
 /// The clusters of a control plane.
@@ -42,6 +43,8 @@ pub struct ClusterChange {
     pub before: Option<ClusterProperties>,
     /// The version is the stored one: a list has named it again.
     pub is_same: bool,
+    /// The version is older than the stored one and was ignored: a watch that goes on earlier repeats it.
+    pub is_stale: bool,
     /// The cluster was not known.
     pub is_new: bool,
     /// Labels or the specification changed, or its deletion began: the changes that wake satisfied bindings, too.
@@ -55,9 +58,20 @@ pub struct ClusterChange {
 }
 
 impl ClusterStore {
-    /// Inserts a version of a cluster and reports what changed.
-    pub fn upsert(&mut self, cluster: &Cluster) -> ClusterChange {
+    /// Inserts a version of a cluster and reports what changed. Older versions are ignored as those of a binding are
+    /// ([`BindingStore::upsert`](super::BindingStore::upsert)).
+    pub fn upsert(&mut self, cluster: &Cluster, is_listed: bool) -> ClusterChange {
         let entry = Entry::new(cluster, self.epoch);
+        if let Some(old) = self.clusters.get_mut(&cluster.metadata.name)
+            && entry.is_older_than(old)
+            && !(is_listed && old.epoch != self.epoch)
+        {
+            old.epoch = self.epoch;
+            return ClusterChange {
+                is_stale: true,
+                ..ClusterChange::default()
+            };
+        }
         let change = match self.clusters.get(&cluster.metadata.name) {
             None => ClusterChange {
                 is_new: true,
@@ -69,6 +83,7 @@ impl ClusterStore {
             },
             Some(old) => ClusterChange {
                 is_same: old.is_version_of(&entry),
+                is_stale: false,
                 is_new: false,
                 is_spec: old.properties.labels != entry.properties.labels
                     || old.generation != entry.generation
@@ -190,6 +205,11 @@ impl Entry {
     /// True if both are the same version of the same object.
     fn is_version_of(&self, other: &Self) -> bool {
         !self.version.is_empty() && (&self.version, &self.uid) == (&other.version, &other.uid)
+    }
+
+    /// True if it is an earlier version of the same object.
+    fn is_older_than(&self, other: &Self) -> bool {
+        self.uid == other.uid && version_number(&self.version) < version_number(&other.version)
     }
 
     /// True if anything is freer than before.

@@ -19,5 +19,5 @@ pub use bindings::BindingStore;
 pub use clusters::{ClusterChange, ClusterStore};
 pub use parts::Clusters;
 pub use policies::{PolicyKey, PolicyStore};
-pub use record::{Record, claim_text};
+pub use record::{Divided, Record, claim_text};
 pub use shared::{Shared, SharedPlacement};

@@ -18,6 +18,24 @@ use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
 
+/// A result that was written, as its status says it or will say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Divided {
+    /// The request for a reschedule that it answers.
+    pub request: Option<Timestamp>,
+    /// The affinity group in which it is; `None` if it has none, in which case the status keeps the one before.
+    pub group: Option<Arc<str>>,
+    /// Time of the scheduling before it. As long as the status still has it, that describes an earlier result.
+    pub before: Option<Timestamp>,
+}
+
+impl Divided {
+    /// The group in use if the status has this time of the last scheduling; `None` if that is the one of the status.
+    fn group_beside(&self, answered: Option<Timestamp>) -> Option<Arc<str>> {
+        self.group.clone().filter(|_| self.before == answered)
+    }
+}
+
 /// A binding in the store. Scope, namespace and name are in its key.
 #[derive(Debug)]
 pub struct Record {
@@ -36,8 +54,8 @@ pub struct Record {
     pub requested: Option<Timestamp>,
     /// Time of the last scheduling.
     pub answered: Option<Timestamp>,
-    /// The request that a result of this process answers, be its status written or not.
-    pub divided_for: Option<Timestamp>,
+    /// The last result of this process, of which the status may not be written.
+    pub divided: Option<Box<Divided>>,
     /// True if that request has not been answered by a decision.
     pub is_reschedule_pending: bool,
     /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
@@ -95,7 +113,8 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        let divided_for = old.and_then(|old| old.divided_for);
+        let divided = old.and_then(|old| old.divided.clone());
+        let divided_for = divided.as_ref().and_then(|divided| divided.request);
         // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
         let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
         let is_renewed = answered.is_some()
@@ -163,11 +182,14 @@ impl Record {
             is_ours,
             requested,
             answered,
-            divided_for,
             is_reschedule_pending: (is_later || is_renewed) && requested != divided_for,
             follows_clusters,
             is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
-            observed_group: (!observed.is_empty()).then(|| shared.text(&observed)),
+            observed_group: match divided.as_ref().and_then(|divided| divided.group_beside(answered)) {
+                Some(group) => Some(group),
+                None => (!observed.is_empty()).then(|| shared.text(&observed)),
+            },
+            divided,
             claim,
             placement,
             applied_placement: applied.map(|text| shared.text(&text)),
@@ -255,6 +277,14 @@ impl Record {
                 conditions: self.conditions.iter().map(KeptCondition::condition).collect(),
             },
         }
+    }
+
+    /// Takes in that a result is written, be its status written or not.
+    pub fn divided_into(&mut self, divided: Divided) {
+        if let Some(group) = divided.group_beside(self.answered) {
+            self.observed_group = Some(group);
+        }
+        self.divided = Some(Box::new(divided));
     }
 
     /// The placement; `None` if there is none, or it cannot be read.

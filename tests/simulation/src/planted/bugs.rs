@@ -275,8 +275,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A reschedule whose status is refused divides from scratch again and again.",
         edits: &[Edit {
             file: COMPLETE,
-            from: "            && record.requested == in_flight.answers\n",
-            to: "            && record.requested == in_flight.answers\n            && matches!(written.outcome, WriteOutcome::Done)\n",
+            from: "            && record.requested == divided.request\n",
+            to: "            && record.requested == divided.request\n            && matches!(written.outcome, WriteOutcome::Done)\n",
         }],
     },
     Bug {

@@ -15,7 +15,7 @@ use crate::agenda::Millis;
 use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{Process, World, requests_of};
+use crate::world::{EPOCH, Process, World, requests_of};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -63,7 +63,14 @@ impl World<'_> {
             self.breach(Rule::B, text);
             return;
         }
-        self.books.decided.insert(key.clone(), new.clone());
+        for part in process.engine.held() {
+            let since = (part.began.seconds() - EPOCH) * 1_000;
+            let since = Millis::try_from(since).unwrap_or(0);
+            self.books.note_held(part.cluster, since, self.now, HIDDEN);
+        }
+        self.books
+            .decided
+            .insert(key.clone(), (Arc::clone(&binding), new.clone()));
         self.books.known.insert(key.clone(), process.clusters_seen());
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
@@ -151,11 +158,13 @@ impl World<'_> {
         let mut sum = Usage::default();
         for key in all.keys() {
             let decided = self.books.decided.get(*key);
-            let decided = decided.and_then(|decided| replicas_on(decided, cluster));
             let versions = [
                 self.server.get(Kind::Binding, key),
                 process.view.get(Kind::Binding, key),
+                // Until its write has ended, it holds what the pods requested when it was made.
+                decided.map(|(binding, _)| binding),
             ];
+            let decided = decided.and_then(|(_, decided)| replicas_on(decided, cluster));
             let mut most = Usage::default();
             for binding in versions.into_iter().flatten() {
                 let replicas = replicas_on(&targets_of(binding), cluster).max(decided).unwrap_or(0);

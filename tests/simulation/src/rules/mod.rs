@@ -11,6 +11,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use divvy_controller::objects::ObjectKey;
 use divvy_judge::MoveRule;
@@ -50,8 +51,8 @@ pub(crate) struct Books {
     pub(crate) quiet_since: Option<Millis>,
     /// Time at which replicas were last taken away from each cluster, by whomever, or pods replaced there.
     shrunk: BTreeMap<String, Millis>,
-    /// The last decision on each binding, written or not.
-    pub(super) decided: BTreeMap<ObjectKey, Targets>,
+    /// The last decision on each binding, written or not, with the version that it was made of.
+    pub(super) decided: BTreeMap<ObjectKey, (Arc<Value>, Targets)>,
     /// Time at which a process last began to lead.
     pub(crate) led_at: Millis,
     /// Decisions of each binding: the second, and how many were made in it.
@@ -131,6 +132,14 @@ impl Books {
     pub(super) fn has_other_offer(&self, one: u64, other: u64) -> bool {
         let between = one.min(other) + 1..=one.max(other);
         self.offers.iter().any(|version| between.contains(version))
+    }
+
+    /// Notes that something is held on a cluster since a time. Growth that was hidden there is missing from what is reported as long as
+    /// anything is held that was taken meanwhile: the growth of what follows settles that first.
+    pub(super) fn note_held(&mut self, cluster: &str, since: Millis, now: Millis, time: Millis) {
+        if let Some(shrunk) = self.shrunk.get_mut(cluster).filter(|shrunk| since <= **shrunk + time) {
+            *shrunk = (*shrunk).max(now.saturating_sub(time));
+        }
     }
 
     /// True if nothing was taken away from a cluster for this long.

@@ -117,10 +117,11 @@ struct Writer {
 }
 
 impl Writer {
-    /// Time since the step before: bursts, and pauses.
+    /// Time since the step before: things that happen while a write is under way, bursts, and pauses.
     fn gap(&mut self) -> Millis {
         match self.random.below(100) {
-            0..60 => self.random.between(0, 300),
+            0..20 => self.random.between(0, 25),
+            20..60 => self.random.between(0, 300),
             60..95 => self.random.between(500, 4_000),
             _ => self.random.between(8_000, 40_000),
         }

@@ -153,19 +153,30 @@ pub(crate) fn read(server: &Server, request: &Request) -> Reply {
     }
 }
 
-/// Carries out a patch with its preconditions.
-pub(crate) fn write(server: &mut Server, now: Millis, request: &Request) -> Reply {
+/// The refusal of a patch whose preconditions do not hold, which comes before admission; `None` if they do.
+pub(crate) fn unmet(server: &Server, request: &Request) -> Option<Reply> {
     let Some(object) = server.get(request.kind, &request.key) else {
-        return Reply::error(404, "NotFound", "the binding was not found");
+        return Some(Reply::error(404, "NotFound", "the binding was not found"));
     };
     let (wanted, found) = (&request.body["metadata"], &object["metadata"]);
     if !wanted["uid"].is_null() && wanted["uid"] != found["uid"] {
         let causes =
             json!({"causes": [{"reason": "FieldValueInvalid", "message": "immutable", "field": "metadata.uid"}]});
-        return Reply::with_details(422, "Invalid", "metadata.uid: field is immutable", &causes);
+        return Some(Reply::with_details(
+            422,
+            "Invalid",
+            "metadata.uid: field is immutable",
+            &causes,
+        ));
     }
-    if !wanted["resourceVersion"].is_null() && wanted["resourceVersion"] != found["resourceVersion"] {
-        return conflict();
+    let differs = !wanted["resourceVersion"].is_null() && wanted["resourceVersion"] != found["resourceVersion"];
+    differs.then(conflict)
+}
+
+/// Carries out a patch with its preconditions.
+pub(crate) fn write(server: &mut Server, now: Millis, request: &Request) -> Reply {
+    if let Some(refusal) = unmet(server, request) {
+        return refusal;
     }
     let mut patch = request.body.clone();
     if let Some(metadata) = patch["metadata"].as_object_mut() {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::agenda::Millis;
 
-pub(crate) use self::answer::{Reply, Request, Verb, read, requested, write};
+pub(crate) use self::answer::{Reply, Request, Verb, read, requested, unmet, write};
 pub(crate) use self::client::client;
 pub(crate) use self::fault::{Effect, Fault, Fitting};
 

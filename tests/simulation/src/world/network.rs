@@ -73,12 +73,14 @@ impl World<'_> {
         };
         let refusal = match flight.effect {
             Some(Effect::Refused(code)) => Some(Reply::refusal(code)),
-            Some(Effect::Quota) => Some(Reply::with_details(
-                403,
-                "QuotaExceeded",
-                "FederatedResourceQuota(n0/quota) exceeded",
-                &json!({}),
-            )),
+            Some(Effect::Quota) => Some(server::unmet(&self.server, &flight.request).unwrap_or_else(|| {
+                Reply::with_details(
+                    403,
+                    "QuotaExceeded",
+                    "FederatedResourceQuota(n0/quota) exceeded",
+                    &json!({}),
+                )
+            })),
             _ => None,
         };
         let (process, verb) = (flight.request.process, flight.request.verb);

@@ -28,8 +28,8 @@ pub(super) struct Stream {
     began_at: u64,
     /// Delay of changes.
     lag: Millis,
-    /// True if the connection is broken.
-    is_broken: bool,
+    /// True from the first list on, unless the connection is broken.
+    is_connected: bool,
     /// True if the agenda has the next delivery.
     is_expected: bool,
 }
@@ -43,7 +43,7 @@ impl World<'_> {
         let mut due = Vec::new();
         for process in self.processes.iter_mut().flatten() {
             let stream = process.streams.entry(kind).or_default();
-            if stream.listing.is_some() || stream.is_broken || stream.is_expected {
+            if stream.listing.is_some() || !stream.is_connected || stream.is_expected {
                 continue;
             }
             stream.is_expected = true;
@@ -74,7 +74,7 @@ impl World<'_> {
         stream.began_at = version;
         stream.listing = Some(objects);
         stream.listed.clear();
-        stream.is_broken = false;
+        stream.is_connected = true;
         process.engine.observe(Change::ListBegins(kind), &moment);
         self.enter(2, Event::Page(incarnation, kind));
     }
@@ -133,7 +133,7 @@ impl World<'_> {
                 return;
             };
             stream.is_expected = false;
-            if stream.listing.is_some() || stream.is_broken {
+            if stream.listing.is_some() || !stream.is_connected {
                 return;
             }
             let Some(record) = self.server.history(kind).get(stream.position) else {
@@ -178,7 +178,7 @@ impl World<'_> {
         let wait = self.network.between(250, 3_000);
         match resume {
             Resume::Relist => {
-                stream.is_broken = true;
+                stream.is_connected = false;
                 self.enter(wait, Event::List(incarnation, kind));
             }
             Resume::There | Resume::Earlier(_) => {

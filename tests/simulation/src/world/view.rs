@@ -18,14 +18,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Takes in a version. Of a binding, older ones are passed over, as the scheduler does: the answer to a write comes before
-    /// the watch that repeats it.
+    /// Takes in a version. Older ones of bindings and clusters are passed over, as the scheduler does: the answer to a write comes
+    /// before the watch that repeats it, and a watch that goes on earlier repeats what it has shown.
     pub(crate) fn see(&mut self, kind: Kind, key: &ObjectKey, object: &Arc<Value>) {
         let known = self.objects.get(&(kind, key.clone()));
         let is_older = known.is_some_and(|known| {
             known["metadata"]["uid"] == object["metadata"]["uid"] && version_of(known) > version_of(object)
         });
-        if is_older && kind == Kind::Binding {
+        if is_older && matches!(kind, Kind::Binding | Kind::Cluster) {
             return;
         }
         if kind == Kind::Cluster {
