@@ -96,6 +96,17 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "settled-by-what-is-not-written",
+        rule: Rule::B,
+        is_real: true,
+        text: "A write that never arrives takes the growth in a report that shows the pods of another result.",
+        edits: &[Edit {
+            file: HOLDINGS,
+            from: "takings.sort_by_key(|taking| !taking.is_written);",
+            to: "takings.sort_by_key(|taking| taking.since);",
+        }],
+    },
+    Bug {
         name: "nothing-held",
         rule: Rule::B,
         is_real: false,

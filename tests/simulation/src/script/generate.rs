@@ -57,11 +57,16 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
     };
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
-        at += writer.gap();
+        let gap = writer.gap();
         // The first steps fill the control plane.
         let action = match number < bindings / 2 {
             true => writer.create(),
             false => writer.action(&families),
+        };
+        at += match action {
+            // A cluster's deletion says most while a result is being written that may name it.
+            Action::Leave { .. } => gap.min(writer.random.between(0, 60)),
+            _ => gap,
         };
         Step { at, action }
     });
@@ -252,24 +257,24 @@ impl Writer {
 
     fn membership(&mut self) -> Action {
         let cluster = self.cluster();
-        match self.random.below(13) {
-            0..3 => Action::Join { cluster },
-            3 => Action::Leave { cluster },
-            4 => Action::Vanish { cluster },
-            5 => Action::Return { cluster },
-            6..8 => Action::Label {
+        match self.random.below(16) {
+            0..4 => Action::Join { cluster },
+            4..7 => Action::Leave { cluster },
+            7 => Action::Vanish { cluster },
+            8 => Action::Return { cluster },
+            9..11 => Action::Label {
                 cluster,
                 value: tier(&mut self.random),
             },
-            8..10 => Action::Taint {
+            11..13 => Action::Taint {
                 cluster,
                 effect: self.random.pick(&[None, None, Some("NoSchedule"), Some("NoExecute")]),
             },
-            10 => Action::Flap {
+            13 => Action::Flap {
                 cluster,
                 millis: self.random.between(2_000, 60_000),
             },
-            11 => Action::Confirm,
+            14 => Action::Confirm,
             _ => Action::Unserve {
                 cluster,
                 is_served: self.random.chance(70),
