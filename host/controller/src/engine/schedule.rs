@@ -305,7 +305,8 @@ impl Engine {
             last: last.to_vec(),
             divided: Some(Divided {
                 request,
-                group: (!decision.affinity().is_empty()).then(|| decision.affinity().into()),
+                group: (candidate.is_reschedule_pending && !decision.affinity().is_empty())
+                    .then(|| decision.affinity().into()),
                 before: candidate.object().status.last_scheduled_time,
             }),
             placed: (!is_same).then(|| result.to_vec()),

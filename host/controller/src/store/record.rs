@@ -23,7 +23,8 @@ use crate::write::patch::read_metadata;
 pub struct Divided {
     /// The request for a reschedule that it answers.
     pub request: Option<Timestamp>,
-    /// The affinity group in which it is; `None` if it has none, in which case the status keeps the one before.
+    /// The affinity group of a result that answers a reschedule, which began at the first. `None` for any other result: as in Karmada,
+    /// the group of the status counts until another is written.
     pub group: Option<Arc<str>>,
     /// Time of the scheduling before it. As long as the status still has it, that describes an earlier result.
     pub before: Option<Timestamp>,

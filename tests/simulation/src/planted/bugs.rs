@@ -52,8 +52,8 @@ pub(crate) const BUGS: &[Bug] = &[
         edits: &[
             Edit {
                 file: HOLDINGS,
-                from: "if !account.takings.is_empty() {\n            for settled",
-                to: "if account.takings.len() == usize::MAX {\n            for settled",
+                from: "if !account.takings.is_empty() {\n            let mut takings",
+                to: "if account.takings.len() == usize::MAX {\n            let mut takings",
             },
             Edit {
                 file: "holdings/taking.rs",

@@ -47,9 +47,10 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Version of the API server whose clusters it has seen.
+    /// Version of the API server of which it has seen clusters: during a list, some are of that version already.
     pub(crate) fn clusters_seen(&self) -> u64 {
-        self.streams.get(&Kind::Cluster).map_or(0, |stream| stream.seen)
+        let stream = self.streams.get(&Kind::Cluster);
+        stream.map_or(0, |stream| stream.seen.max(stream.began_at))
     }
 
     /// Its role, as the engine knows it.

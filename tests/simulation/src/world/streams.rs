@@ -25,7 +25,7 @@ pub(super) struct Stream {
     listed: Vec<ObjectKey>,
     /// Version of the API server that is shown, and that at which the list under way began.
     pub(super) seen: u64,
-    began_at: u64,
+    pub(super) began_at: u64,
     /// Delay of changes.
     lag: Millis,
     /// True from the first list on, unless the connection is broken.
