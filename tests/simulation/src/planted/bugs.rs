@@ -91,8 +91,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A result whose answer comes before the watch shows it is held twice.",
         edits: &[Edit {
             file: OBSERVE,
-            from: "if source != Source::Answer && !self.in_flight.contains_key(&key) {",
-            to: "if !self.in_flight.contains_key(&key) {",
+            from: "} else if source != Source::Answer {",
+            to: "} else {",
         }],
     },
     Bug {
