@@ -41,7 +41,7 @@ impl World<'_> {
         if before == after {
             return;
         }
-        let known = self.books.known.get(&request.key).copied().unwrap_or(0);
+        let known = self.books.known.get(&request.key).copied().unwrap_or_default();
         let known_before = self.books.known_when_written.insert(request.key.clone(), known);
         if known_before.is_some_and(|before| self.books.has_other_offer(before, known)) {
             self.books.moves.ask(&request.key.to_string(), 0);
