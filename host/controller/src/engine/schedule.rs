@@ -304,6 +304,7 @@ impl Engine {
             taken,
             last: last.to_vec(),
             divided: Some(Divided {
+                awaited: None,
                 request,
                 group: (candidate.is_reschedule_pending && !decision.affinity().is_empty())
                     .then(|| decision.affinity().into()),

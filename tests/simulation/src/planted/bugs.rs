@@ -286,8 +286,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A reschedule whose status is refused divides from scratch again and again.",
         edits: &[Edit {
             file: COMPLETE,
-            from: "            && record.requested == divided.request\n",
-            to: "            && record.requested == divided.request\n            && matches!(written.outcome, WriteOutcome::Done)\n",
+            from: "            if is_written {\n                record.is_reschedule_pending",
+            to: "            if is_written && matches!(written.outcome, WriteOutcome::Done) {\n                record.is_reschedule_pending",
         }],
     },
     Bug {

@@ -4,6 +4,7 @@ use divvy_judge::LeaseRule;
 use serde_json::Value;
 
 use super::decision::{is_reschedule_unanswered, takes_away};
+use super::rest::follows_room;
 use super::{Rule, Verdict};
 use crate::agenda::Millis;
 use crate::oracle::targets_of;
@@ -37,6 +38,9 @@ impl World<'_> {
             return;
         };
         let is_unanswered = is_reschedule_unanswered(before);
+        if follows_room(before) {
+            self.books.moves.ask(&request.key.to_string(), 0);
+        }
         let (before, after) = (targets_of(before), targets_of(after));
         if before == after {
             return;
