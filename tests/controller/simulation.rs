@@ -19,6 +19,7 @@ use divvy_karmada::api::Timestamp;
 use divvy_profile::ProfileConfiguration;
 use serde_json::{Value, json};
 
+use super::merge::merge;
 use crate::scheduling::Host;
 
 /// A control plane with one scheduler.
@@ -595,21 +596,4 @@ fn plain_policy() -> Value {
 
 fn fetched(object: &Value) -> Fetched {
     serde_json::from_value(object.clone()).expect("an object")
-}
-
-/// Applies a merge patch (RFC 7386).
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in fields {
-        match value {
-            Value::Null => _ = target.as_object_mut().and_then(|target| target.remove(key)),
-            value => merge(&mut target[key.as_str()], value),
-        }
-    }
 }
