@@ -9,6 +9,7 @@ use super::{Engine, InFlight, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::objects::{BindingKey, Kind, Object};
 use crate::observe::IncomingEvent;
+use crate::store::Divided;
 use crate::write::{WriteOutcome, Written};
 
 impl Engine {
@@ -21,16 +22,23 @@ impl Engine {
         self.metrics().conflicts(written.conflicts.into());
         // The watch may have shown a result whose answer was lost.
         let is_written = written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());
-        if is_written
-            && in_flight.reason.is_some()
+        if in_flight.reason.is_some()
             && in_flight.failure.is_none()
             && let Some(divided) = &in_flight.divided
             && let Some(record) = self.bindings.get_mut(key)
             && record.requested == divided.request
         {
             // Without its status, another look would divide from scratch once more, or from the group before, and move replicas again.
-            record.is_reschedule_pending = false;
-            record.divided_into(divided.clone());
+            if is_written {
+                record.is_reschedule_pending = false;
+                record.divided_into(divided.clone());
+            } else if matches!(written.outcome, WriteOutcome::Failed(_)) && record.is_reschedule_pending {
+                // The request may have been carried out, which a version that is still on its way will show.
+                record.divided_into(Divided {
+                    awaited: in_flight.placed.as_deref().map(Into::into),
+                    ..divided.clone()
+                });
+            }
         }
         let Written {
             latest,

@@ -304,8 +304,10 @@ impl Engine {
             taken,
             last: last.to_vec(),
             divided: Some(Divided {
+                awaited: None,
                 request,
-                group: (!decision.affinity().is_empty()).then(|| decision.affinity().into()),
+                group: (candidate.is_reschedule_pending && !decision.affinity().is_empty())
+                    .then(|| decision.affinity().into()),
                 before: candidate.object().status.last_scheduled_time,
             }),
             placed: (!is_same).then(|| result.to_vec()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use divvy_karmada::api::{
     Component, ObjectMeta, ObjectReference, Placement, PolicyScope, ReplicaRequirements, ResourceBinding,
-    ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, Timestamp, WorkloadAffinityGroups,
+    ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster, Timestamp, WorkloadAffinityGroups,
 };
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::fleet::Footprint;
@@ -18,18 +18,26 @@ use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
 
-/// A result that was written, as its status says it or will say it.
+/// A result that was written, as its status says it or will say it, or one that may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divided {
+    /// Clusters of a result whose answer was lost; `None` once it is known to be written. It counts when the binding has them.
+    pub awaited: Option<Box<[TargetCluster]>>,
     /// The request for a reschedule that it answers.
     pub request: Option<Timestamp>,
-    /// The affinity group in which it is; `None` if it has none, in which case the status keeps the one before.
+    /// The affinity group of a result that answers a reschedule, which began at the first. `None` for any other result: as in Karmada,
+    /// the group of the status counts until another is written.
     pub group: Option<Arc<str>>,
     /// Time of the scheduling before it. As long as the status still has it, that describes an earlier result.
     pub before: Option<Timestamp>,
 }
 
 impl Divided {
+    /// Takes in the clusters that a version of the binding has.
+    fn confirm(&mut self, clusters: &Clusters) {
+        self.awaited.take_if(|awaited| clusters.are(awaited));
+    }
+
     /// The group in use if the status has this time of the last scheduling; `None` if that is the one of the status.
     fn group_beside(&self, answered: Option<Timestamp>) -> Option<Arc<str>> {
         self.group.clone().filter(|_| self.before == answered)
@@ -113,8 +121,6 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        let divided = old.and_then(|old| old.divided.clone());
-        let divided_for = divided.as_ref().and_then(|divided| divided.request);
         // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
         let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
         let is_renewed = answered.is_some()
@@ -172,6 +178,14 @@ impl Record {
             annotation,
             deletion_timestamp,
         };
+        let clusters = Clusters::new(clusters, shared);
+        let mut divided = old.and_then(|old| old.divided.clone());
+        if let Some(divided) = &mut divided {
+            divided.confirm(&clusters);
+        }
+        let known = divided.as_ref().filter(|divided| divided.awaited.is_none());
+        let divided_for = known.and_then(|known| known.request);
+        let known_group = known.and_then(|known| known.group_beside(answered));
         let applied = annotations.remove(APPLIED_PLACEMENT);
         Self {
             uid: uid.into(),
@@ -185,10 +199,7 @@ impl Record {
             is_reschedule_pending: (is_later || is_renewed) && requested != divided_for,
             follows_clusters,
             is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
-            observed_group: match divided.as_ref().and_then(|divided| divided.group_beside(answered)) {
-                Some(group) => Some(group),
-                None => (!observed.is_empty()).then(|| shared.text(&observed)),
-            },
+            observed_group: known_group.or_else(|| (!observed.is_empty()).then(|| shared.text(&observed))),
             divided,
             claim,
             placement,
@@ -197,7 +208,7 @@ impl Record {
                 cluster: shared.text(&state.cluster),
                 ..state
             }),
-            clusters: Clusters::new(clusters, shared),
+            clusters,
             metadata: hash,
             epoch,
             resource_version: Version::new(resource_version),
@@ -279,9 +290,11 @@ impl Record {
         }
     }
 
-    /// Takes in that a result is written, be its status written or not.
+    /// Takes in that a result is written, be its status written or not, or that it may have been.
     pub fn divided_into(&mut self, divided: Divided) {
-        if let Some(group) = divided.group_beside(self.answered) {
+        if divided.awaited.is_none()
+            && let Some(group) = divided.group_beside(self.answered)
+        {
             self.observed_group = Some(group);
         }
         self.divided = Some(Box::new(divided));

@@ -52,8 +52,8 @@ pub(crate) const BUGS: &[Bug] = &[
         edits: &[
             Edit {
                 file: HOLDINGS,
-                from: "if !account.takings.is_empty() {\n            for settled",
-                to: "if account.takings.len() == usize::MAX {\n            for settled",
+                from: "if !account.takings.is_empty() {\n            let mut takings",
+                to: "if account.takings.len() == usize::MAX {\n            let mut takings",
             },
             Edit {
                 file: "holdings/taking.rs",
@@ -91,8 +91,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A result whose answer comes before the watch shows it is held twice.",
         edits: &[Edit {
             file: OBSERVE,
-            from: "if source != Source::Answer && !self.in_flight.contains_key(&key) {",
-            to: "if !self.in_flight.contains_key(&key) {",
+            from: "} else if source != Source::Answer {",
+            to: "} else {",
         }],
     },
     Bug {
@@ -286,8 +286,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A reschedule whose status is refused divides from scratch again and again.",
         edits: &[Edit {
             file: COMPLETE,
-            from: "            && record.requested == divided.request\n",
-            to: "            && record.requested == divided.request\n            && matches!(written.outcome, WriteOutcome::Done)\n",
+            from: "            if is_written {\n                record.is_reschedule_pending",
+            to: "            if is_written && matches!(written.outcome, WriteOutcome::Done) {\n                record.is_reschedule_pending",
         }],
     },
     Bug {

@@ -28,7 +28,7 @@ const STARTED: Millis = 25_000;
 const HELD_SECONDS: i64 = 63;
 
 /// Time for which vanished clusters stop writes that take replicas away.
-const MISSING: Millis = 300_000;
+pub(super) const MISSING: Millis = 300_000;
 
 /// Milliseconds by which a request for a reschedule may be older than the last scheduling and still count: both are in whole
 /// seconds, and the process may have seen it arrive.

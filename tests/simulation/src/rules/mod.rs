@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::agenda::Millis;
 use crate::oracle::{Targets, targets_of};
+use crate::world::Seen;
 
 /// A rule, by its letter in the project's issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,9 +62,9 @@ pub(crate) struct Books {
     pub(crate) moves: MoveRule,
     /// Versions at which the specification of a cluster, or what else a decision reads of it beside its reports, changed.
     offers: Vec<u64>,
-    /// Version whose clusters the last decision on each binding knew, and the last one that was written.
-    pub(super) known: BTreeMap<ObjectKey, u64>,
-    pub(super) known_when_written: BTreeMap<ObjectKey, u64>,
+    /// Versions whose clusters the last decision on each binding knew, and the last one that was written.
+    pub(super) known: BTreeMap<ObjectKey, Seen>,
+    pub(super) known_when_written: BTreeMap<ObjectKey, Seen>,
     /// The process that last took replicas of each binding away.
     pub(super) movers: BTreeMap<ObjectKey, u64>,
     /// Decisions of each binding since all troubles ended.
@@ -128,10 +129,13 @@ impl Books {
         self.offers.push(version);
     }
 
-    /// True if what clusters offer differs between two versions. A watch that repeats events shows the older one last.
-    pub(super) fn has_other_offer(&self, one: u64, other: u64) -> bool {
-        let between = one.min(other) + 1..=one.max(other);
-        self.offers.iter().any(|version| between.contains(version))
+    /// True if what clusters offer differs between what two decisions knew.
+    pub(super) fn has_other_offer(&self, one: Seen, other: Seen) -> bool {
+        let differs = |one: u64, other: u64| {
+            let between = one.min(other) + 1..=one.max(other);
+            self.offers.iter().any(|version| between.contains(version))
+        };
+        differs(one.last, other.last) || differs(one.newest, other.newest)
     }
 
     /// Notes that something is held on a cluster since a time. Growth that was hidden there is missing from what is reported as long as

@@ -6,17 +6,19 @@ use divvy_scheduler::decide::rules::Reason;
 use serde_json::Value;
 
 use super::Rule;
-use super::decision::described;
+use super::decision::{MISSING, described};
 use crate::oracle::{Opinion, Oracle, targets_of};
 use crate::script::{Action, Step};
-use crate::world::World;
+use crate::world::{Process, World};
 
 impl World<'_> {
     /// Judges the state some time after all troubles have ended: what fits must be placed by then.
     pub(crate) fn judge_settled(&mut self) {
         self.note(|| "everything that fits must be placed by now".to_owned());
-        // A change of what estimators say is no event: it is noticed when waiting bindings are flushed.
-        if self.script.setup.asks_estimators {
+        // A change of what estimators say is no event: it is noticed when waiting bindings are flushed. Missing clusters stop what takes
+        // replicas away until a person says that they are gone, or for some minutes.
+        let is_missing = |process: &Process| !process.view.missing(self.now, MISSING).is_empty();
+        if self.script.setup.asks_estimators || self.processes.iter().flatten().any(is_missing) {
             return;
         }
         for (binding, opinion) in self.opinions() {
@@ -24,7 +26,7 @@ impl World<'_> {
                 continue;
             };
             let (name, found) = (name_of(&binding), targets_of(&binding));
-            if found != wanted && !self.may_be_fresh(&binding) && !self.may_stay(reason) {
+            if found != wanted && !self.may_be_fresh(&binding) && !self.may_stay(&binding, reason) {
                 let (found, wanted) = (described(&found), described(&wanted));
                 let condition = scheduled(&binding);
                 let text =
@@ -38,7 +40,7 @@ impl World<'_> {
     /// Judges the state at rest.
     pub(crate) fn judge_rest(&mut self) {
         for (binding, opinion) in self.opinions() {
-            let may_stay = matches!(opinion, Opinion::Decided(reason, _) if self.may_stay(reason));
+            let may_stay = matches!(opinion, Opinion::Decided(reason, _) if self.may_stay(&binding, reason));
             let is_left = may_stay && contradiction(&binding, &Opinion::Satisfied).is_none();
             if !is_left
                 && !self.may_lack_room(&binding)
@@ -93,15 +95,16 @@ impl World<'_> {
 
     /// True if a binding that is decided for this reason may stay as it is. One that goes everywhere is decided whenever it is
     /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied, nor does a cluster that joins again
-    /// with other labels after it vanished.
-    fn may_stay(&self, reason: Reason) -> bool {
+    /// with other labels after it vanished. Nor does more or less room, by which Select chooses under spread constraints.
+    fn may_stay(&self, binding: &Value, reason: Reason) -> bool {
         let changes_offers = |step: &Step| {
             matches!(
                 step.action,
                 Action::Unserve { .. } | Action::Flap { .. } | Action::Vanish { .. }
             )
         };
-        reason == Reason::GoesEverywhere && self.script.steps.iter().any(changes_offers)
+        let changes = || self.script.steps.iter().any(changes_offers);
+        reason == Reason::GoesEverywhere && (follows_room(binding) || changes())
     }
 
     /// Every binding with the offline opinion on it.
@@ -121,6 +124,14 @@ impl World<'_> {
             })
             .collect()
     }
+}
+
+/// True if each look at a binding that is not divided may choose other clusters, by their room: it has spread constraints.
+pub(super) fn follows_room(binding: &Value) -> bool {
+    let placement = &binding["spec"]["placement"];
+    let constraints = placement["spreadConstraints"].as_array();
+    let is_divided = placement["replicaScheduling"]["replicaSchedulingType"] == "Divided";
+    !is_divided && constraints.is_some_and(|constraints| !constraints.is_empty())
 }
 
 fn is_ours(binding: &Value) -> bool {

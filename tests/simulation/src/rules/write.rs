@@ -4,6 +4,7 @@ use divvy_judge::LeaseRule;
 use serde_json::Value;
 
 use super::decision::{is_reschedule_unanswered, takes_away};
+use super::rest::follows_room;
 use super::{Rule, Verdict};
 use crate::agenda::Millis;
 use crate::oracle::targets_of;
@@ -37,11 +38,14 @@ impl World<'_> {
             return;
         };
         let is_unanswered = is_reschedule_unanswered(before);
+        if follows_room(before) {
+            self.books.moves.ask(&request.key.to_string(), 0);
+        }
         let (before, after) = (targets_of(before), targets_of(after));
         if before == after {
             return;
         }
-        let known = self.books.known.get(&request.key).copied().unwrap_or(0);
+        let known = self.books.known.get(&request.key).copied().unwrap_or_default();
         let known_before = self.books.known_when_written.insert(request.key.clone(), known);
         if known_before.is_some_and(|before| self.books.has_other_offer(before, known)) {
             self.books.moves.ask(&request.key.to_string(), 0);

@@ -36,6 +36,7 @@ pub(crate) use self::clusters::cluster_key;
 pub(crate) use self::karmada::requests_of;
 pub(crate) use self::lease::LeaseEvent;
 pub(crate) use self::processes::Process;
+pub(crate) use self::streams::Seen;
 pub(crate) use self::view::View;
 
 use self::estimators::Question;

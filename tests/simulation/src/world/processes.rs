@@ -12,7 +12,7 @@ use divvy_controller::write::execute::Writer;
 use divvy_judge::MoveRule;
 use tokio::task::AbortHandle;
 
-use super::streams::Streams;
+use super::streams::{Seen, Streams};
 use super::{Event, Inbound, View, World};
 use crate::agenda::Millis;
 use crate::script::ProfileName;
@@ -47,9 +47,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Version of the API server whose clusters it has seen.
-    pub(crate) fn clusters_seen(&self) -> u64 {
-        self.streams.get(&Kind::Cluster).map_or(0, |stream| stream.seen)
+    /// The versions of the API server of which it has seen clusters.
+    pub(crate) fn clusters_seen(&self) -> Seen {
+        self.streams
+            .get(&Kind::Cluster)
+            .map_or_else(Seen::default, |stream| stream.seen)
     }
 
     /// Its role, as the engine knows it.

@@ -23,8 +23,9 @@ pub(super) struct Stream {
     listing: Option<Vec<(ObjectKey, Arc<Value>)>>,
     /// Objects that the list has named.
     listed: Vec<ObjectKey>,
-    /// Version of the API server that is shown, and that at which the list under way began.
-    pub(super) seen: u64,
+    /// Versions of the API server that were shown.
+    pub(super) seen: Seen,
+    /// Version at which the list under way began.
     began_at: u64,
     /// Delay of changes.
     lag: Millis,
@@ -32,6 +33,22 @@ pub(super) struct Stream {
     is_connected: bool,
     /// True if the agenda has the next delivery.
     is_expected: bool,
+}
+
+/// Versions of the API server that a process was shown of a kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The last. A watch that repeats events shows older ones again.
+    pub(crate) last: u64,
+    /// The newest. Of a list that is under way, some objects are of its version already.
+    pub(crate) newest: u64,
+}
+
+impl Seen {
+    fn note(&mut self, version: u64) {
+        self.last = version;
+        self.newest = self.newest.max(version);
+    }
 }
 
 /// The streams of a process.
@@ -72,6 +89,7 @@ impl World<'_> {
         let stream = process.streams.entry(kind).or_default();
         stream.position = position;
         stream.began_at = version;
+        stream.seen.newest = version;
         stream.listing = Some(objects);
         stream.listed.clear();
         stream.is_connected = true;
@@ -103,7 +121,7 @@ impl World<'_> {
         let is_complete = listing.is_empty();
         if is_complete {
             stream.listing = None;
-            stream.seen = stream.began_at;
+            stream.seen.note(stream.began_at);
             process.view.keep_listed(kind, &stream.listed, now);
             process.engine.observe(Change::ListEnds(kind), &moment);
             self.try_pending_profile(incarnation);
@@ -146,7 +164,7 @@ impl World<'_> {
                 return;
             }
             stream.position += 1;
-            stream.seen = record.version;
+            stream.seen.note(record.version);
             let change = match &record.object {
                 Some(object) => {
                     process.view.see(kind, &record.key, object);
