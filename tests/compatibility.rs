@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divvy_scheduler::cycle::{Cycle, CycleInput};
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::PluginInstance;
 use serde_json::Value;
 
@@ -291,10 +291,7 @@ fn remarks_are_shown_at_their_clusters() {
         asked.into(),
     ];
     let (bindings, fleet) = read(&list(objects));
-    let plan = host
-        .profile()
-        .plan(&PlanInput::new(&bindings[0]))
-        .expect("the binding is valid");
+    let plan = Plan::under(host.profile(), &PlanInput::new(&bindings[0])).expect("the binding is valid");
     let input = CycleInput {
         profile: host.profile(),
         fleet: &fleet,

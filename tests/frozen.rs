@@ -12,7 +12,7 @@ use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
 use divvy_recordings::{CaseRunner, compare, read_recording};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::registry;
+use divvy_scheduler::profile::registry;
 use flate2::read::GzDecoder;
 
 use crate::artifacts::{self, repository};

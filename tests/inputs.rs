@@ -2,7 +2,7 @@
 //! libraries from outside the workspace.
 
 use divvy_recordings::{CaseRunner, Expectation, recorded_case, recorded_fleet, recorded_header};
-use divvy_scheduler::scheduler::{Decision, Scheduler, decide};
+use divvy_scheduler::decision::{Decision, Scheduler, decide};
 use serde_json::{Value, json};
 
 use crate::artifacts::fixture;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
-use divvy_scheduler::scheduler::{Profile, Scheduler};
+use divvy_scheduler::profile::Profile;
 use serde_json::{Value, json};
 
 use crate::manifests::{Binding, binding, cluster, list};

@@ -10,8 +10,8 @@ use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
 use divvy_recordings::{CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header};
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::{Decision, Outcome, decide};
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::scheduler::{Decision, Outcome, decide};
 use serde_json::{Value, json};
 
 use crate::manifests::{Binding, binding, cluster, list};

@@ -8,9 +8,10 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
 use divvy_manifests::{Manifests, ReadOptions, read_text};
 use divvy_profile::{ProfileConfiguration, ProfileSource};
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler, decide};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::Plan;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
+use divvy_scheduler::profile::{Profile, RegistryError, registry};
 use serde_json::Value;
 
 use crate::artifacts;

@@ -7,8 +7,9 @@ use divvy_loader::PluginDirectories;
 use divvy_recordings::{
     CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header, recorded_tables,
 };
+use divvy_scheduler::decision::{Decision, Scheduler};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, registry};
+use divvy_scheduler::profile::{Profile, registry};
 use serde_json::Value;
 
 use crate::artifacts::fixture;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use divvy_karmada::api::Cluster;
+use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::scheduler::Scheduler;
 use serde_json::Value;
 
 use crate::changed_sdk;

@@ -3,7 +3,7 @@
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plan::{Plan, PlanInput};
 use serde_json::Value;
 
 use crate::bindings::{bindings, clusters};
@@ -36,7 +36,7 @@ fn allocations_of(host: &Host, objects: impl IntoIterator<Item = Value>) -> Vec<
 
 #[track_caller]
 fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -> u64 {
-    let plan = host.profile().plan(&PlanInput::new(binding));
+    let plan = Plan::under(host.profile(), &PlanInput::new(binding));
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
     let cycle_input = CycleInput {
         profile: host.profile(),

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use divvy_loader::PluginLibrary;
+use divvy_scheduler::decision::Decision;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::scheduler::Decision;
 
 use crate::artifacts;
 use crate::manifests::list;

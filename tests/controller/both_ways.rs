@@ -9,9 +9,10 @@ use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 use divvy_recordings::read_recording;
 use divvy_scheduler::cycle::{Cycle, Detail};
+use divvy_scheduler::decision::{Circumstances, Outcome, Scheduler};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Ledger};
-use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::scheduler::{Circumstances, Outcome, Profile, Scheduler};
+use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::profile::Profile;
 use serde_json::json;
 
 use super::stored::through_the_store;
@@ -29,7 +30,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
         object: Box::new(object),
         ..binding.clone()
     };
-    let plan = Arc::new(profile.plan(&PlanInput::new(binding)));
+    let plan = Arc::new(Plan::under(&profile, &PlanInput::new(binding)));
     // Live, nothing is held.
     let ledger = Ledger::default().keeping_models_apart();
     let circumstances = Circumstances {
@@ -57,7 +58,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
         (expected, actual) => panic!("{expected:?} offline, {actual:?} live"),
     }
     let (made, expected) = (&live.decision, &offline);
-    let failures = |decision: &divvy_scheduler::scheduler::Decision| -> Vec<(String, String)> {
+    let failures = |decision: &divvy_scheduler::decision::Decision| -> Vec<(String, String)> {
         let failures = decision.failures();
         failures
             .map(|(group, error)| (group.to_owned(), format!("{error:?}")))

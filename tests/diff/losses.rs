@@ -1,7 +1,7 @@
 //! Losses of clusters where most bindings are duplicated: a forecast need not decide those again, and is the same.
 
 use divvy_forecast::future::{Options, Side};
-use divvy_scheduler::scheduler::Scheduler;
+use divvy_scheduler::decision::Scheduler;
 use serde_json::{Value, json};
 
 use crate::artifacts::fixture;

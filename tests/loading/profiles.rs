@@ -1,7 +1,7 @@
 //! Profiles whose plugins cannot be combined.
 
 use divvy_loader::PluginDirectories;
-use divvy_scheduler::scheduler::RegistryError;
+use divvy_scheduler::profile::RegistryError;
 
 use super::settled;
 use crate::artifacts;

@@ -152,7 +152,7 @@ fn preferences_that_do_not_fit_name_the_key() {
 /// The exit codes for a plugin fault and for a binding that cannot be scheduled differ.
 #[test]
 fn only_faults_of_a_plugin_count_as_plugin_faults() {
-    use divvy_scheduler::scheduler::Outcome;
+    use divvy_scheduler::decision::Outcome;
     let host = host();
     for (fault, is_plugin_fault) in [
         ("divide too few", true),

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector;
+use divvy_scheduler::decision::decide;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::scheduler::decide;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

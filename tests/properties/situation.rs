@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_scheduler::scheduler::{Decision, Outcome};
+use divvy_scheduler::decision::{Decision, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

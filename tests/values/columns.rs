@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use divvy_karmada::api::Cluster;
+use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::Scheduler;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};

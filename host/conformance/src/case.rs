@@ -5,10 +5,11 @@ use std::sync::Arc;
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_manifests::{ReadOptions, read_text};
+use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::placements::{Peers, Placements};
 use divvy_scheduler::plan::Plan;
-use divvy_scheduler::scheduler::{Profile, Scheduler};
+use divvy_scheduler::profile::Profile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

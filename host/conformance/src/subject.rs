@@ -8,8 +8,9 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::plugin::{CallError, PluginInstance};
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, Strategy, registry};
+use divvy_scheduler::profile::{Profile, RegistryError, Strategy, registry};
 
 use crate::case::{Case, Situation};
 use crate::supervise::Loaded;

@@ -1,7 +1,7 @@
 //! The condition `Scheduled` of a binding: Karmada's reasons and words (`pkg/apis/work/v1alpha2/binding_types.go`).
 
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::scheduler::{Decision, Outcome};
+use divvy_scheduler::decision::{Decision, Outcome};
 
 /// Type of the condition.
 pub const SCHEDULED: &str = "Scheduled";

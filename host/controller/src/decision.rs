@@ -7,9 +7,9 @@ use divvy_karmada::api::{Component, TargetCluster, TargetComponent};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::decide::clearing::clears;
+use divvy_scheduler::decision::{Circumstances, Decision, Outcome};
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::plan::{Plan, PlanResult};
-use divvy_scheduler::scheduler::{Circumstances, Decision, Outcome};
 
 use crate::condition::Failure;
 

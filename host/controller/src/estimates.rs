@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
+use divvy_scheduler::decision::Estimates;
 use divvy_scheduler::fleet::estimate::Demand;
-use divvy_scheduler::scheduler::Estimates;
 
 use crate::objects::BindingKey;
 use crate::observe::Metrics;

@@ -161,8 +161,8 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use divvy_scheduler::plan::PlanOptions;
-    use divvy_scheduler::scheduler::{Profile, ProfileParts};
+    use divvy_scheduler::profile::PlanOptions;
+    use divvy_scheduler::profile::{Profile, ProfileParts};
     use divvy_scheduler::strategy::Declarations;
 
     use super::*;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::capacity::{self, Overflow};

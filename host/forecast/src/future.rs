@@ -16,10 +16,11 @@ use divvy_scheduler::decide::clearing::clears;
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
+use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::parallel;

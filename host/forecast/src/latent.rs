@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use divvy_scheduler::scheduler::{Outcome, Scheduler};
+use divvy_scheduler::decision::{Outcome, Scheduler};
 
 use crate::document::{Latent, LatentRow};
 use crate::forecast::counts;

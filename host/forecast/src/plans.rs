@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_scheduler::decision::Decision;
 use divvy_scheduler::plan::{Plan, PlanResult};
-use divvy_scheduler::scheduler::Decision;
 
 /// Plans of which only the strategy is left, one per strategy.
 #[derive(Debug, Default)]

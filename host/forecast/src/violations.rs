@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::scheduler::Scheduler;
 
 use crate::document::{ViolationRow, Violations};
 use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};

@@ -3,7 +3,8 @@
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_profile::ProfileConfiguration;
-use divvy_scheduler::scheduler::{Decision, Profile};
+use divvy_scheduler::decision::Decision;
+use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{STRATEGY_ANNOTATION, StrategySource};
 
 use crate::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordedTable, RecordingHeader};

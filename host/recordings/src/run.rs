@@ -11,7 +11,7 @@ use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Peers;
 use divvy_scheduler::plan::{Plan, PlanInput};
-use divvy_scheduler::scheduler::{Profile, UnusableTables};
+use divvy_scheduler::profile::{Profile, UnusableTables};
 
 use crate::case::{Case, Expectation};
 
@@ -118,7 +118,7 @@ impl CaseRunner {
     }
 
     fn plan(&self, binding: &Binding) -> Result<(Plan, usize), CycleError> {
-        let plan = self.profile.plan(&PlanInput::new(binding));
+        let plan = Plan::under(&self.profile, &PlanInput::new(binding));
         let plan = plan.map_err(|error| CycleError::InvalidBinding {
             message: error.to_string(),
             hint: None,

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::scheduler::TargetFigures;
+use divvy_scheduler::decision::TargetFigures;
 
 use crate::names::Names;
 use crate::targets::Targets;

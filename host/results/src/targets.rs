@@ -4,8 +4,8 @@
 //! results would take gigabytes as the scheduler returns them. Here a target is the number of its cluster in the snapshot and what
 //! differs from the target before it.
 
+use divvy_scheduler::decision::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 
 use crate::names::Names;
 

@@ -12,7 +12,8 @@
 //! use divvy_scheduler::fleet::Fleet;
 //! use divvy_loader::PluginDirectories;
 //! use divvy_profile::ProfileSource;
-//! use divvy_scheduler::scheduler::{Scheduler, decide, registry};
+//! use divvy_scheduler::decision::{Scheduler, decide};
+//! use divvy_scheduler::profile::registry;
 //!
 //! // The built-in profile, its plugins found, opened, checked and constructed.
 //! let configuration = ProfileSource::built_in().profile(None)?;
@@ -46,9 +47,10 @@
 //! - [`placements`]: placements of other bindings, for plugins that declare the need.
 //! - [`plan`]: everything about a binding that is computed once.
 //! - [`plugin`]: plugins that are constructed and called; `divvy-loader` opens their libraries.
-//! - [`scheduler`]: runs a profile's plugins on one binding after another.
+//! - [`profile`]: the constructed plugins of a profile, its strategies and its tables.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
+//! - [`decision`]: decides one binding after another, each in its affinity groups.
 //!
 //! # Non-goals
 //!
@@ -58,9 +60,11 @@
 
 pub mod cycle;
 pub mod decide;
+pub mod decision;
 pub mod fleet;
+mod input;
 pub mod placements;
 pub mod plan;
 pub mod plugin;
-pub mod scheduler;
+pub mod profile;
 pub mod strategy;

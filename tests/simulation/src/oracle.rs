@@ -11,8 +11,8 @@ use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::rules::Reason;
+use divvy_scheduler::decision::{Outcome, Scheduler};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Ledger};
-use divvy_scheduler::scheduler::{Outcome, Scheduler};
 use serde_json::Value;
 
 /// Clusters with their replicas, sorted by name.

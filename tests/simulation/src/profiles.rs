@@ -7,7 +7,7 @@ use divvy_controller::engine::ActiveProfile;
 use divvy_forecast::future::Side;
 use divvy_loader::PluginDirectories;
 use divvy_profile::{ProfileConfiguration, ProfileSource};
-use divvy_scheduler::scheduler::registry;
+use divvy_scheduler::profile::registry;
 
 use crate::error::Error;
 use crate::script::ProfileName;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use divvy_controller::observe::CYCLE;
 use divvy_scheduler::cycle::explanation::ClusterExplanation;
-use divvy_scheduler::scheduler::{Decision, Outcome};
+use divvy_scheduler::decision::{Decision, Outcome};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use divvy_loader::PluginDirectories;
 use divvy_profile::{BUILT_IN, DEFAULT_NAME};
-use divvy_scheduler::scheduler::{Profile, RegistryError};
+use divvy_scheduler::profile::{Profile, RegistryError};
 
 use super::Exit;
 use super::plugin::plugin_names;

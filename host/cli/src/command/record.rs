@@ -12,7 +12,8 @@ use divvy_manifests::Manifests;
 use divvy_profile::ProfileConfiguration;
 use divvy_recordings::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables};
 use divvy_results::names::Names;
-use divvy_scheduler::scheduler::{Outcome, Profile};
+use divvy_scheduler::decision::Outcome;
+use divvy_scheduler::profile::Profile;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -16,7 +16,7 @@ use divvy_recordings::{
 };
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_ident
 use divvy_controller::reload::{FileVersions, ProfileLoader, Reloading};
 use divvy_controller::run::{RunError, RunOptions};
 use divvy_controller::serve::ServeError;
-use divvy_scheduler::scheduler::registry;
+use divvy_scheduler::profile::registry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 

@@ -14,9 +14,10 @@ use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning, WorkloadLabels};
 use divvy_page::Explanations;
+use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
+use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
 use super::choosing::{ChoosingArguments, Shown};

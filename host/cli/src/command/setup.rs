@@ -6,7 +6,7 @@ use clap::Args;
 use divvy_documents::FieldPath;
 use divvy_loader::{LoadError, PluginDirectories};
 use divvy_profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
-use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
+use divvy_scheduler::profile::{Profile, RegistryError, registry};
 
 use super::additional::{is_file, with_plugins};
 use crate::report::errors::{Diagnostic, Failure};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 use crate::report::errors::{Diagnostic, Failure};
 

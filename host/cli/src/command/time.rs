@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use divvy_karmada::api::Timestamp;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 /// The time of the decisions.
 #[derive(Debug, Clone, Args)]

@@ -10,8 +10,9 @@ use divvy_loader::PluginLibrary;
 use divvy_results::names::Names;
 use divvy_results::shares::{Share, shares};
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
+use divvy_scheduler::profile::Profile;
 
 use super::binding_errors::BindingError;
 use super::errors::location;

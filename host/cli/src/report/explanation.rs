@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, LeftOut, PluginScore};
-use divvy_scheduler::scheduler::Outcome;
+use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, ProfileSummary};
 use super::grid::Grid;

@@ -9,7 +9,7 @@ use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::api::ResourceList;
 use divvy_karmada::detector::Binding;
 use divvy_results::sums::Counts;
-use divvy_scheduler::scheduler::Outcome;
+use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};
 

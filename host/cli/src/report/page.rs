@@ -12,7 +12,8 @@ use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
 use divvy_page::{Command, Content, Explained, Explanations, Growth};
-use divvy_scheduler::scheduler::{Outcome, Profile};
+use divvy_scheduler::decision::Outcome;
+use divvy_scheduler::profile::Profile;
 
 use super::console::Console;
 use super::entry::{Entry, Report};

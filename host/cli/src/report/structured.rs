@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use divvy_karmada::api::Timestamp;
 use divvy_results::shares::Share;
 use divvy_scheduler::cycle::{CycleError, Explanation};
-use divvy_scheduler::scheduler::Outcome;
+use divvy_scheduler::decision::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 

@@ -10,7 +10,7 @@ use divvy_forecast::document::ClusterRow;
 use divvy_results::rows::{self, Rows, change};
 use divvy_results::shares::{Share, free, growth, is_uniform};
 use divvy_results::sums::Sums;
-use divvy_scheduler::scheduler::Outcome;
+use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};
 use super::explanation::Account;

@@ -6,9 +6,10 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
+use divvy_scheduler::decision::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{Plan, PlanInput, PlanOptions, PlanResult};
-use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
+use divvy_scheduler::plan::{Plan, PlanInput, PlanResult};
+use divvy_scheduler::profile::PlanOptions;
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use divvy_scheduler::cycle::{ClusterExplanation, Cycle, CycleError, CycleInput, 
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
 use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::CallError;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 use super::{Check, Method};
 use crate::case::{Case, Situation, fleet_of};
@@ -73,7 +73,7 @@ fn each_alone(subject: &Subject, case: &Case) -> Result<(), String> {
         return Ok(());
     };
     let profile = Profile::clone(&subject.profile()).overriding_strategy(Some(strategy));
-    match profile.plan(&PlanInput::new(&situation.binding)) {
+    match Plan::under(&profile, &PlanInput::new(&situation.binding)) {
         Ok(plan) => compare(subject, &situation, &profile, &plan),
         Err(_) => Ok(()),
     }
@@ -167,7 +167,7 @@ fn counts_after_filters(profile: &Profile, plan: &Plan) -> bool {
     let (Ok(strategy), Some(group)) = (profile.strategy(&plan.strategy), plan.groups.first()) else {
         return false;
     };
-    strategy.leaves_clusters_alone(plan, group)
+    plan.leaves_clusters_alone(strategy, group)
 }
 
 /// Sets of clusters to take away: single ones, and the first and the last half.

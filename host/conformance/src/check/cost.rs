@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 use super::{Broken, Check, Cost, Method};
 use crate::case::Case;

@@ -3,8 +3,8 @@
 use divvy_framework::abi::sized::kind;
 use divvy_loader::{LoadError, PluginLibrary};
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::plugin::PluginInstance;
-use divvy_scheduler::scheduler::Outcome;
 use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde_json::{Value, json};
 

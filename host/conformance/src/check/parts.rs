@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use divvy_framework::abi::sized::kind;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 use super::{Check, Method};
 use crate::case::Case;

@@ -10,7 +10,7 @@ use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, GivenCandidate, Target};
 use divvy_scheduler::plan::{AffinityGroup, Plan};
 use divvy_scheduler::plugin::CallError;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 use super::{Check, Method};
 use crate::case::{Case, Situation};
@@ -218,7 +218,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
     let profile = subject.profile();
     let ignores = profile
         .strategy(&plan.strategy)
-        .is_ok_and(|strategy| strategy.ignores_spread_of(&plan));
+        .is_ok_and(|strategy| plan.ignores_spread(strategy));
     let Some(placement) = situation.binding.object.spec.placement.as_deref() else {
         return Ok(());
     };

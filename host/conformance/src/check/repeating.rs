@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use divvy_framework::abi::sized::kind;
 use divvy_karmada::api::Cluster;
+use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::{Decision, Outcome};
 
 use super::{Broken, Check, Method};
 use crate::case::{Case, Situation};

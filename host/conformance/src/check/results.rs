@@ -2,8 +2,8 @@
 
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::verify::Violation;
+use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::plugin::CallError;
-use divvy_scheduler::scheduler::Outcome;
 
 use super::{Check, Method};
 use crate::case::Case;

@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::decision::Circumstances;
+use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::CallObserver;
-use divvy_scheduler::scheduler::{Circumstances, Profile};
+use divvy_scheduler::profile::Profile;
 
 use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
@@ -157,7 +158,7 @@ impl Engine {
             peers: peers.as_ref(),
             detail: None,
         };
-        let plan = Arc::new(profile.plan(&PlanInput::new(binding)));
+        let plan = Arc::new(Plan::under(&profile, &PlanInput::new(binding)));
         LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances).result
     }
 }

@@ -42,7 +42,7 @@ use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits,
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 use sha2::{Digest, Sha256};
 
 use crate::assumed::AssumedResults;

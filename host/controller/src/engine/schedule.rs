@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_scheduler::cycle::Detail;
-use divvy_scheduler::plan::{PlanInput, UNENFORCED_HINT};
-use divvy_scheduler::scheduler::{Circumstances, Estimates};
+use divvy_scheduler::decision::{Circumstances, Estimates};
+use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
 use super::candidate::Candidate;
@@ -155,7 +155,7 @@ impl Engine {
         let is_empty = self.holdings.is_empty() && self.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
-        let plan = Arc::new(self.active.profile.plan(&PlanInput::new(binding)));
+        let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
         let circumstances = Circumstances {
             profile: &self.active.profile,
             fleet: &snapshot,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 
 /// Rows that were reported so far.
 #[derive(Debug, Default)]

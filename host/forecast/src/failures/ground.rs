@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_scheduler::decision::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::scheduler::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 
 use super::loss::is_error;
 use super::numbers::{Numbers, Share};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use divvy_scheduler::decision::BriefFailure;
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::BriefFailure;
 
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;

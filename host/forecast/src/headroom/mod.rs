@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::scheduler::{Decision, Outcome, Scheduler};
 
 use crate::change::{has_replicas, set_replicas};
 use crate::future::{Entry, Fate, Future, Options, Side};

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation};
+use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger, bottlenecks};
 use divvy_scheduler::plan::Plan;
-use divvy_scheduler::scheduler::{Decision, Outcome};
 
 use super::document::{HeadroomStop, RejectedClusters, ScarceResource};
 

@@ -6,7 +6,7 @@ use divvy_framework::abi::{Pointer, Slice, SliceMut};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_scheduler::fleet::{FleetSnapshot, estimate};
 use divvy_scheduler::plan::Plan;
-use divvy_scheduler::scheduler::{Profile, Strategy};
+use divvy_scheduler::profile::{Profile, Strategy};
 
 /// One binding against one snapshot, with the columns of all stages filled.
 pub(crate) struct Stages<'a> {

@@ -7,7 +7,7 @@ use divvy_profile::{BuiltIn, ProfileSource};
 use divvy_recordings::{Case, Recording, read_recording};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput};
-use divvy_scheduler::scheduler::{Profile, registry};
+use divvy_scheduler::profile::{Profile, registry};
 
 /// The folder of the repository.
 fn repository() -> &'static Path {
@@ -66,6 +66,6 @@ pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
 ///
 /// If the binding is invalid.
 pub(crate) fn plan(profile: &Profile, case: &Case) -> Plan {
-    let plan = profile.plan(&PlanInput::new(&case.binding()));
+    let plan = Plan::under(&profile, &PlanInput::new(&case.binding()));
     plan.unwrap_or_else(|error| panic!("{error}"))
 }

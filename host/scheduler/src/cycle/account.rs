@@ -80,7 +80,7 @@ impl Cycle {
                 });
             }
         }
-        let (first_score, first_selector) = (input.profile.score_place(0), input.profile.select_place(0));
+        let (first_score, first_selector) = (input.profile.score_index(0), input.profile.select_index(0));
         let sayings = texts.sayings();
         for said in sayings.iter() {
             let Some(cluster) = listing.place(said.row).and_then(|place| clusters.get_mut(place)) else {
@@ -112,7 +112,7 @@ impl Cycle {
     }
 }
 
-/// A plugin's text as a note. The plugin is an index in [`Profile::plugin_names`](crate::scheduler::Profile::plugin_names).
+/// A plugin's text as a note. The plugin is an index in [`Profile::plugin_names`](crate::profile::Profile::plugin_names).
 pub(super) fn note(input: &CycleInput<'_>, (plugin, text): (usize, String)) -> Note {
     Note {
         plugin: input.profile.plugin_names().get(plugin).cloned().unwrap_or_default(),

@@ -11,7 +11,7 @@ use super::run::{Cycle, CycleInput, DENSE, Target};
 use super::values::Values;
 use super::verify::AssignRules;
 use super::views::Views;
-use crate::scheduler::Strategy;
+use crate::profile::Strategy;
 
 /// Context shared by all calls to the strategy's plugin in one cycle.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl Cycle {
         strategy: &Strategy<'_>,
         views: Views<'_>,
     ) -> Result<(), CycleError> {
-        views.calling(|| input.profile.strategy_place(strategy.name()));
+        views.calling(|| input.profile.strategy_index(strategy.name()));
         let division = Division {
             input,
             strategy,

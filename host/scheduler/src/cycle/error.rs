@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::plugin::CallError;
-use crate::scheduler::UnusableTables;
+use crate::profile::{UnknownStrategy, UnusableTables};
 
 use super::verify::Violation;
 
@@ -184,4 +184,13 @@ fn histogram(reasons: &[(usize, String)]) -> String {
         .map(|(count, reason)| format!("{count} {reason}"))
         .collect();
     parts.join(", ")
+}
+
+impl From<UnknownStrategy> for CycleError {
+    fn from(error: UnknownStrategy) -> Self {
+        Self::InvalidBinding {
+            message: error.to_string(),
+            hint: Some(format!("known: {}", error.known.join(", "))),
+        }
+    }
 }

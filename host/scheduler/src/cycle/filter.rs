@@ -30,7 +30,7 @@ impl Cycle {
             if !views.calls(plugin, acts_on) {
                 continue;
             }
-            views.calling(|| input.profile.filter_place(number));
+            views.calling(|| input.profile.filter_index(number));
             // The SDK only lets a plugin reject. Any other library may write to the whole column.
             let may_change = !plugin.library().is_certified();
             if may_change {

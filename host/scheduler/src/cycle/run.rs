@@ -17,7 +17,7 @@ use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
 use crate::plugin::log;
-use crate::scheduler::{Profile, Strategy};
+use crate::profile::{Profile, Strategy};
 
 /// A cluster in a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,7 +306,7 @@ impl Cycle {
             fresh,
             explain: texts.is_some(),
             duplicated: strategy.duplicates(),
-            ignore_spread: strategy.ignores_spread_of(plan),
+            ignore_spread: plan.ignores_spread(strategy),
             time: time.filter(|_| profile.needs_time()),
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));

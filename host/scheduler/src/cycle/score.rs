@@ -23,7 +23,7 @@ impl Cycle {
                 }
                 continue;
             }
-            views.calling(|| input.profile.score_place(number));
+            views.calling(|| input.profile.score_index(number));
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);

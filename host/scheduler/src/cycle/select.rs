@@ -14,7 +14,7 @@ use super::values::Values;
 use super::verify;
 use super::views::{ValidUntil, Views};
 use crate::plugin::{CallError, PluginInstance};
-use crate::scheduler::Strategy;
+use crate::profile::Strategy;
 
 impl Cycle {
     /// Calls the profile's Select plugins and keeps the candidates in the order of the last, as indices into the feasible
@@ -44,7 +44,7 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         let needed = if strategy.duplicates() { -1 } else { input.plan.needed };
         for (number, plugin) in input.profile.selectors().enumerate() {
-            views.calling(|| input.profile.select_place(number));
+            views.calling(|| input.profile.select_index(number));
             let is_first = number == 0;
             let columns = if is_first {
                 self.feasible.columns()
@@ -129,7 +129,7 @@ fn note_left_out(
     marks: &[bool],
 ) {
     if views.texts.is_some() {
-        let place = input.profile.select_place(number);
+        let place = input.profile.select_index(number);
         let unmarked = columns.rows.iter().zip(marks).filter(|(_, is_chosen)| !**is_chosen);
         left_out.extend(unmarked.map(|(&row, _)| (row, place)));
     }

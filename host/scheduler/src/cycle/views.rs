@@ -11,7 +11,7 @@ use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
 use super::error::CycleError;
 use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
-use crate::scheduler::ProvidedTables;
+use crate::profile::ProvidedTables;
 
 /// Views that the calls of one cycle read, and the sink of their texts.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ impl<'a> Views<'a> {
     }
 
     /// Attributes the texts that follow to the plugin with this index in
-    /// [`Profile::plugin_names`](crate::scheduler::Profile::plugin_names).
+    /// [`Profile::plugin_names`](crate::profile::Profile::plugin_names).
     pub(super) fn calling(&self, index: impl FnOnce() -> usize) {
         if let Some(texts) = self.texts {
             texts.calling(index());

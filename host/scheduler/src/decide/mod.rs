@@ -14,9 +14,4 @@ pub mod ownership;
 pub mod policy;
 pub mod rules;
 
-/// Annotation that keeps the placement by which a binding was scheduled. Karmada's taint manager and descheduler refuse
-/// bindings without it.
-pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
-
-/// Annotation that keeps the rest by which Divvy scheduled a binding: see [`policy::AppliedPolicy`].
-pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";
+pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY};

@@ -6,7 +6,7 @@
 use divvy_karmada::api::{Placement, ReadJson, ReplicaSchedulingType, ResourceBinding};
 
 use super::policy::{AppliedPolicy, Request};
-use crate::scheduler::Profile;
+use crate::profile::Profile;
 
 /// The rule by which a binding is decided, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

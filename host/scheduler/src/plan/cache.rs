@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Plan, PlanInput};
-use crate::scheduler::Profile;
+use crate::profile::Profile;
 use crate::strategy::InvalidBinding;
 use divvy_karmada::detector::{Binding, BindingKey, binding_key};
 
@@ -29,7 +29,7 @@ impl Plans {
         {
             return Arc::clone(plan);
         }
-        let plan = Arc::new(profile.plan(&input));
+        let plan = Arc::new(Plan::under(profile, &input));
         self.known.insert(key, (hash, Arc::clone(&plan)));
         plan
     }

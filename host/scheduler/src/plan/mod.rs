@@ -7,19 +7,18 @@
 //! A plan depends on one profile, but not on a snapshot, on freshness or on the observed affinity group.
 
 mod cache;
-mod input;
 mod tables;
 
+pub use crate::input::PlanInput;
 pub use cache::{PlanResult, Plans};
-pub use input::PlanInput;
 
 use divvy_framework::division::ties;
 use divvy_framework_driver::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::fleet::requests;
-use crate::placements::Enforced;
 use crate::plugin::BindingValues;
+use crate::profile::{PlanOptions, Profile, Strategy};
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
@@ -80,26 +79,18 @@ impl AffinityGroup {
     }
 }
 
-/// Settings from the profile and the caller that affect plans.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PlanOptions {
-    /// Seed of the profile.
-    pub seed: u64,
-    /// True if bindings with several components and a spread constraint of exactly one cluster are estimated as
-    /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
-    pub component_sets: bool,
-    /// True if affinity groups are tiers unless an annotation says otherwise.
-    pub affinity_groups_as_tiers: bool,
-    /// Strategy for every binding, regardless of the manifests.
-    pub strategy_override: Option<String>,
-    /// True if a plugin needs the priority, or the metadata of policy and workload.
-    pub metadata: bool,
-    /// Workload affinity that the profile's filters promise to enforce.
-    pub enforced_affinity: Enforced,
-}
-
 impl Plan {
-    /// Makes the plan of a binding.
+    /// Makes the plan of a binding under a profile.
+    ///
+    /// # Errors
+    ///
+    /// An [`InvalidBinding`] if its strategy or preferences are invalid. The binding is not scheduled and keeps its
+    /// previous result; other bindings are not affected.
+    pub fn under(profile: &Profile, input: &PlanInput<'_>) -> Result<Self, InvalidBinding> {
+        Self::new(input, profile.declarations(), profile.plan_options())
+    }
+
+    /// Makes the plan of a binding with a profile's strategies and options.
     ///
     /// # Errors
     ///
@@ -164,6 +155,18 @@ impl Plan {
             source: request.source,
             warnings: request.warnings,
         })
+    }
+
+    /// True if Select ignores the spread constraints of the binding under its strategy.
+    pub fn ignores_spread(&self, strategy: Strategy<'_>) -> bool {
+        strategy.ignores_spread() && !self.keeps_spread_constraints
+    }
+
+    /// True if the promise to judge each cluster alone counts after Filter: the strategy duplicates, no spread constraints are
+    /// in force and there are no tiers. `group` must be one of the plan's.
+    pub fn leaves_clusters_alone(&self, strategy: Strategy<'_>, group: &AffinityGroup) -> bool {
+        let is_spread = group.record.has_spread_constraints() && !self.ignores_spread(strategy);
+        strategy.duplicates() && !is_spread && !group.has_tiers()
     }
 
     /// Index of the group to try first: the observed one, or 0 if a reschedule was requested or the observed group is

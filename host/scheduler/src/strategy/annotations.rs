@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::error::InvalidBinding;
 use super::request::StrategySource;
 use super::{AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
-use crate::plan::PlanInput;
+use crate::input::PlanInput;
 use divvy_documents::Warning;
 use divvy_karmada::api::StringMap;
 use divvy_karmada::detector::PolicyFacts;

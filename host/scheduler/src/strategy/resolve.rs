@@ -17,7 +17,7 @@ use super::declared::{Declarations, Road, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
-use crate::plan::PlanInput;
+use crate::input::PlanInput;
 
 /// Settings from the profile and the caller that affect how a strategy is found.
 #[derive(Debug, Clone, Copy)]

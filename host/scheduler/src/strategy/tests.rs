@@ -9,7 +9,7 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_loader::{RuleField, RuleList};
 
 use super::{Declaration, Declarations, StrategyContext, StrategyRequest, StrategySource, resolve_strategy};
-use crate::plan::PlanInput;
+use crate::input::PlanInput;
 
 /// A strategy, and its list with one required field.
 fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declaration {

@@ -13,7 +13,7 @@ use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
 use divvy_recordings::{CaseRunner, Recording, compare, read_recording};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::{Profile, registry};
+use divvy_scheduler::profile::{Profile, registry};
 use serde_json::json;
 
 fn main() -> ExitCode {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use divvy_recordings::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::profile::Profile;
 use serde::Serialize;
 
 use super::Format;

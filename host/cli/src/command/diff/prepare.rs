@@ -13,7 +13,7 @@ use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
 use divvy_manifests::Manifests;
-use divvy_scheduler::scheduler::Scheduler;
+use divvy_scheduler::decision::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};
 use super::overlaid::{self, Overlays};

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use divvy_manifests::Input;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, Reason};
+use divvy_scheduler::decision::{Decision, Outcome, Scheduler, decide};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler, decide};
+use divvy_scheduler::profile::Profile;
 use similar::{ChangeTag, TextDiff};
 
 use crate::command::input::{ValidateMode, read_files, workload_kinds};

@@ -113,7 +113,7 @@ fn own_profile(
     arguments: &ProfileArguments,
     tested: &[String],
     library: &Path,
-) -> Result<(ChosenProfile, Arc<divvy_scheduler::scheduler::Profile>), Failure> {
+) -> Result<(ChosenProfile, Arc<divvy_scheduler::profile::Profile>), Failure> {
     let arguments = arguments.with_profile(&path.to_string_lossy());
     let mut chosen = arguments.read()?;
     load_from(&mut chosen, tested, library)?;

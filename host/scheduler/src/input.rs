@@ -9,7 +9,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+/// Annotation that keeps the placement by which a binding was scheduled. Karmada's taint manager and descheduler refuse
+/// bindings without it.
+pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
+
+/// Annotation that keeps the rest by which Divvy scheduled a binding: see
+/// [`AppliedPolicy`](crate::decide::policy::AppliedPolicy).
+pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 
 /// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]

@@ -8,12 +8,12 @@ use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 use divvy_profile::table::{TableSource, TableVersions};
 
+use super::options::PlanOptions;
 use super::provided::ProvidedTables;
+use super::strategy::{Strategy, StrategyPlugin, UnknownStrategy};
 use super::tables::{TableUses, UnusableTables};
 use super::unlisted::UnlistedPlugins;
-use crate::cycle::CycleError;
 use crate::placements::Enforced;
-use crate::plan::{AffinityGroup, Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
 
@@ -61,35 +61,6 @@ pub struct ProfileParts {
     pub scheduler_name: String,
     /// Options for making plans.
     pub plan_options: PlanOptions,
-}
-
-/// The plugin that serves a strategy, with the features of that strategy: they are looked up once, not in each cycle.
-#[derive(Debug, Clone)]
-pub struct StrategyPlugin {
-    plugin: Arc<PluginInstance>,
-    features: u64,
-}
-
-impl StrategyPlugin {
-    /// The plugin as the server of the strategy with this name.
-    pub fn new(strategy: &str, plugin: Arc<PluginInstance>) -> Self {
-        Self {
-            features: plugin.library().features_of(strategy) | plugin.instance_features(),
-            plugin,
-        }
-    }
-
-    /// The plugin.
-    pub fn plugin(&self) -> &Arc<PluginInstance> {
-        &self.plugin
-    }
-}
-
-/// A strategy and the plugin that serves it.
-#[derive(Debug, Clone, Copy)]
-pub struct Strategy<'a> {
-    name: &'a str,
-    served: &'a StrategyPlugin,
 }
 
 /// Inputs that only plugins with the need see. Tables are added once it is known that they are read.
@@ -145,16 +116,6 @@ impl Profile {
     pub fn overriding_strategy(mut self, strategy: Option<String>) -> Self {
         self.parts.plan_options.strategy_override = strategy;
         self
-    }
-
-    /// Makes the plan of a binding under this profile.
-    ///
-    /// # Errors
-    ///
-    /// An [`InvalidBinding`] if its strategy or preferences are invalid. The binding is not scheduled and keeps its
-    /// previous result; other bindings are not affected.
-    pub fn plan(&self, input: &PlanInput<'_>) -> Result<Plan, InvalidBinding> {
-        Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
     }
 
     /// Hint for an invalid binding that a change of the profile would fix: listing the strategy of an installed plugin.
@@ -226,7 +187,7 @@ impl Profile {
     /// The strategies, by name.
     pub fn strategies(&self) -> impl Iterator<Item = Strategy<'_>> {
         let strategies = self.parts.strategies.iter();
-        strategies.map(|(name, served)| Strategy { name, served })
+        strategies.map(|(name, served)| Strategy::new(name, served))
     }
 
     /// The names of the strategies, sorted.
@@ -243,18 +204,15 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it. The hint lists the known names.
-    pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
+    /// An [`UnknownStrategy`] if no plugin of the profile serves it.
+    pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, UnknownStrategy> {
         // There are few, and unequal lengths tell most names apart: a search by order compares more text, in every cycle.
         match self.parts.strategies.iter().find(|(known, _)| known.as_str() == name) {
-            Some((name, served)) => Ok(Strategy { name, served }),
-            None => {
-                let known = nearest_first(name, &self.strategy_names());
-                Err(CycleError::InvalidBinding {
-                    message: format!("unknown strategy `{name}`"),
-                    hint: Some(format!("known: {}", known.join(", "))),
-                })
-            }
+            Some((name, served)) => Ok(Strategy::new(name, served)),
+            None => Err(UnknownStrategy {
+                name: name.to_owned(),
+                known: nearest_first(name, &self.strategy_names()),
+            }),
         }
     }
 
@@ -347,7 +305,7 @@ impl Profile {
 
     /// All plugins in the order of the cycle, once per use.
     fn all_plugins(&self) -> impl Iterator<Item = &PluginInstance> {
-        let strategies = self.parts.strategies.values().map(|served| served.plugin.as_ref());
+        let strategies = self.parts.strategies.values().map(|served| served.plugin().as_ref());
         let scores = self.scores().map(|(plugin, _)| plugin);
         self.filters().chain(scores).chain(self.selectors()).chain(strategies)
     }
@@ -358,91 +316,28 @@ impl Profile {
     }
 
     /// Index of a filter in [`Self::plugin_names`].
-    pub(crate) fn filter_place(&self, number: usize) -> usize {
+    pub(crate) fn filter_index(&self, number: usize) -> usize {
         number
     }
 
     /// Index of a Score plugin in [`Self::plugin_names`].
-    pub(crate) fn score_place(&self, number: usize) -> usize {
+    pub(crate) fn score_index(&self, number: usize) -> usize {
         self.parts.filters.len() + number
     }
 
     /// Index of a Select plugin in [`Self::plugin_names`].
-    pub(crate) fn select_place(&self, number: usize) -> usize {
+    pub(crate) fn select_index(&self, number: usize) -> usize {
         self.parts.filters.len() + self.parts.scores.len() + number
     }
 
     /// Index of a strategy's plugin in [`Self::plugin_names`].
-    pub(crate) fn strategy_place(&self, name: &str) -> usize {
+    pub(crate) fn strategy_index(&self, name: &str) -> usize {
         let number = self.parts.strategies.keys().position(|known| known == name);
-        self.select_place(self.parts.select.len()) + number.unwrap_or(0)
+        self.select_index(self.parts.select.len()) + number.unwrap_or(0)
     }
 }
 
 /// Parts of a binding that the calls of a kind act on, per plugin.
 fn acts_on<'a>(plugins: impl Iterator<Item = &'a Arc<PluginInstance>>, point: u32) -> Vec<u64> {
     plugins.map(|plugin| plugin.library().acts_on(point)).collect()
-}
-
-impl<'a> Strategy<'a> {
-    /// Name of the strategy.
-    pub fn name(&self) -> &'a str {
-        self.name
-    }
-
-    /// Plugin that serves the strategy.
-    pub fn plugin(&self) -> &'a PluginInstance {
-        &self.served.plugin
-    }
-
-    fn has(&self, feature: u64) -> bool {
-        self.served.features & feature != 0
-    }
-
-    /// True if each candidate gets the full count of replicas.
-    pub fn duplicates(&self) -> bool {
-        self.has(feature::DUPLICATES)
-    }
-
-    /// True if the plugin promises that no candidate's result depends on the others.
-    pub(crate) fn judges_each_alone(&self) -> bool {
-        self.has(feature::EACH_ALONE)
-    }
-
-    /// True if the plugin promises to respect capacity.
-    pub fn respects_capacity(&self) -> bool {
-        self.has(feature::RESPECTS_CAPACITY)
-    }
-
-    /// True if Select ignores spread constraints.
-    pub fn ignores_spread(&self) -> bool {
-        self.has(feature::NO_SPREAD)
-    }
-
-    /// True if Select ignores the spread constraints of a binding with this plan.
-    pub fn ignores_spread_of(&self, plan: &Plan) -> bool {
-        self.ignores_spread() && !plan.keeps_spread_constraints
-    }
-
-    /// True if the promise to judge each cluster alone counts after Filter: the strategy duplicates, no spread constraints are
-    /// in force and there are no tiers. `group` must be one of the plan's.
-    pub fn leaves_clusters_alone(&self, plan: &Plan, group: &AffinityGroup) -> bool {
-        let is_spread = group.record.has_spread_constraints() && !self.ignores_spread_of(plan);
-        self.duplicates() && !is_spread && !group.has_tiers()
-    }
-
-    /// True if the plugin handles tiers of cluster priorities itself.
-    pub fn walks_tiers(&self) -> bool {
-        self.has(feature::OWN_TIERS)
-    }
-
-    /// True if the strategy's rules decide which clusters of a tier take part.
-    pub fn rules_decide_tiers(&self) -> bool {
-        self.has(feature::RULES_DECIDE_TIERS)
-    }
-
-    /// True if the last tier may get more replicas than it has room for.
-    pub fn last_tier_overflows(&self) -> bool {
-        self.has(feature::LAST_TIER_OVERFLOWS)
-    }
 }

@@ -8,7 +8,7 @@ use crate::fleet::{FleetSnapshot, Footprint};
 use crate::placements::Peers;
 use crate::plan::PlanResult;
 
-use super::schedule::{Scheduler, each_growth};
+use super::scheduler::{Scheduler, each_growth};
 
 /// Everything about a binding that is the same each time it is decided. It can be shared between threads.
 #[derive(Debug, Clone)]
@@ -119,7 +119,7 @@ impl Scheduler {
             return false;
         };
         let promises = profile.judges_each_alone() && strategy.judges_each_alone();
-        promises && strategy.leaves_clusters_alone(plan, group) && !has_peers
+        promises && plan.leaves_clusters_alone(strategy, group) && !has_peers
     }
 
     /// Hands over the row, the resource and the quantity of everything that the latest result, which is the binding's, has

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use divvy_karmada::detector::Binding;
 
 use super::groups::{Attempt, Circumstances, invalid, try_groups};
-use super::provided::ProvidedTables;
 use crate::cycle::{Cycle, CycleError, Explanation, Target};
 use crate::fleet::FleetSnapshot;
 use crate::fleet::estimate::Demand;
 use crate::placements::Peers;
 use crate::plan::{Plan, PlanResult};
+use crate::profile::ProvidedTables;
 
 /// The decision on a binding.
 #[derive(Debug, Clone)]

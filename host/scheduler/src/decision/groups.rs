@@ -3,12 +3,12 @@
 use divvy_documents::names;
 use divvy_framework_view::clusters::Clusters;
 
-use super::Profile;
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
 use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
+use crate::profile::Profile;
 use crate::strategy::InvalidBinding;
 
 /// Accurate estimates for one binding, beside Karmada's general estimate.

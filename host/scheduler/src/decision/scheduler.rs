@@ -5,13 +5,13 @@ use std::sync::Arc;
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 
-use super::Profile;
-use super::decision::{Decision, Outcome, TargetFigures, target_figures, targets_with_names};
 use super::groups::{Attempt, Circumstances, try_groups};
+use super::outcome::{Decision, Outcome, TargetFigures, target_figures, targets_with_names};
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Target};
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{Plan, PlanInput, PlanResult, Plans};
+use crate::profile::Profile;
 
 /// Schedules bindings under one profile and reuses its plans and memory.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ impl Scheduler {
     pub fn plan(&mut self, binding: &Binding) -> PlanResult {
         match &mut self.plans {
             Some(plans) => plans.plan(&self.profile, binding),
-            None => Arc::new(self.profile.plan(&PlanInput::new(binding))),
+            None => Arc::new(Plan::under(&self.profile, &PlanInput::new(binding))),
         }
     }
 

@@ -15,11 +15,12 @@ use divvy_profile::table::LoadedTable;
 use divvy_profile::{AffinityGroups, ProfileConfiguration};
 
 use super::error::RegistryError;
-use super::profile::{Profile, ProfileParts, StrategyPlugin};
+use super::options::PlanOptions;
+use super::plugins::{Profile, ProfileParts};
+use super::strategy::StrategyPlugin;
 use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
 use crate::placements::Enforced;
-use crate::plan::PlanOptions;
 use crate::plugin::PluginInstance;
 use crate::strategy::{Declaration, Declarations};
 

@@ -1,0 +1,15 @@
+//! Decides bindings under a profile.
+//!
+//! - [`Decision`]: a decision, made from a binding's plan and [`Circumstances`], trying one affinity group after another.
+//! - [`Scheduler`]: schedules bindings from manifests and keeps plans, a ledger and placements between them.
+//! - [`Recurring`]: a binding that is decided again and again.
+
+mod groups;
+mod outcome;
+mod recurring;
+mod scheduler;
+
+pub use groups::{Circumstances, Estimates};
+pub use outcome::{Decision, Outcome, TargetFigures};
+pub use recurring::{BriefFailure, BriefOutcome, Recurring};
+pub use scheduler::{Scheduler, decide, decide_each};

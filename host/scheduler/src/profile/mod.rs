@@ -1,0 +1,26 @@
+//! A profile in use: its plugins, constructed and each at its extension point, its strategies and its tables.
+//!
+//! - [`Profile`]: the constructed plugins.
+//! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
+//! - [`ProvidedTables`]: the tables that the plugins read, with their cells for the snapshots that are in use.
+//! - [`PlanOptions`]: settings that plans depend on.
+//! - [`registry`]: constructs plugins from a profile's configuration.
+//!
+//! Nothing here knows a plan or a cycle: both read a profile.
+
+mod error;
+mod options;
+mod plugins;
+mod provided;
+pub mod registry;
+mod strategy;
+mod tables;
+mod unlisted;
+
+pub use error::RegistryError;
+pub use options::PlanOptions;
+pub use plugins::{Profile, ProfileParts};
+pub use provided::ProvidedTables;
+pub use strategy::{Strategy, StrategyPlugin, UnknownStrategy};
+pub use tables::UnusableTables;
+pub use unlisted::UnlistedPlugins;
