@@ -9,12 +9,9 @@ use std::time::Instant;
 
 use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
-use divvy_scheduler::fleet::estimate::Demand;
-use divvy_scheduler::scheduler::Estimates;
 
 use crate::objects::BindingKey;
 use crate::observe::Metrics;
-use crate::takings::{Taken, Takings};
 
 /// A question to estimators about one binding.
 #[derive(Debug, Clone)]
@@ -65,41 +62,6 @@ impl Answers {
             request,
             fits: HashMap::new(),
         }
-    }
-}
-
-/// Answers, without what was taken since each.
-#[derive(Debug)]
-pub struct Current<'a> {
-    answers: &'a Answers,
-    taken: Taken,
-}
-
-impl<'a> Current<'a> {
-    /// The answers as they are after the last decisions.
-    pub fn new(answers: &'a Answers, takings: &Takings) -> Self {
-        Self {
-            answers,
-            taken: takings.since(answers),
-        }
-    }
-}
-
-impl<'a> Current<'a> {
-    /// The answers as they came.
-    pub fn untaken(answers: &'a Answers) -> Self {
-        Self {
-            answers,
-            taken: Taken::default(),
-        }
-    }
-}
-
-impl Estimates for Current<'_> {
-    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
-        let answer = self.answers.fits.get(cluster)?;
-        let left = answer.count.saturating_sub(self.taken.displaces(cluster, demand));
-        Some(left.max(0))
     }
 }
 

@@ -13,11 +13,9 @@ use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decide::rules::Reason;
 use crate::decision::LiveDecision;
-use crate::engine::HeldThere;
-use crate::holdings::described;
 use crate::objects::BindingKey;
+use divvy_scheduler::decide::rules::Reason;
 
 /// Bytes that all explanations may take.
 pub const BYTES_MAX: usize = 16 << 20;
@@ -211,25 +209,9 @@ impl<'a> Description<'a> {
         Self { clears, ..self }
     }
 
-    /// Lists held capacity, if there is any. `waits` is true if the result waits for it.
+    /// Lists held capacity, if there is any.
     #[must_use]
-    pub(crate) fn holding(self, waits: bool, there: &HeldThere<'a>) -> Self {
-        let parts = there.parts.iter().map(|part| HeldByResult {
-            cluster: part.cluster.into(),
-            binding: part.binding.to_string(),
-            since: part.began.to_string(),
-            resources: part
-                .resources
-                .iter()
-                .map(|(resource, quantity)| described(resource, *quantity))
-                .collect(),
-        });
-        let parts: Vec<HeldByResult<'a>> = parts.collect();
-        let held = (!parts.is_empty()).then_some(HeldCapacity {
-            waits,
-            parts,
-            further: there.further,
-        });
+    pub(crate) fn holding(self, held: Option<HeldCapacity<'a>>) -> Self {
         Self { held, ..self }
     }
 }

@@ -50,5 +50,3 @@ pub mod takings;
 pub mod watch;
 pub mod watchdog;
 pub mod write;
-
-pub use divvy_scheduler::decide;

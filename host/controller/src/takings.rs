@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
+use divvy_scheduler::scheduler::Estimates;
 
 use crate::estimates::Answers;
 use crate::objects::BindingKey;
@@ -108,6 +109,39 @@ impl Takings {
             }
         }
         taken
+    }
+}
+
+/// Answers, without what was taken since each.
+#[derive(Debug)]
+pub struct Current<'a> {
+    answers: &'a Answers,
+    taken: Taken,
+}
+
+impl<'a> Current<'a> {
+    /// The answers as they are after the last decisions.
+    pub fn new(answers: &'a Answers, takings: &Takings) -> Self {
+        Self {
+            answers,
+            taken: takings.since(answers),
+        }
+    }
+
+    /// The answers as they came.
+    pub fn untaken(answers: &'a Answers) -> Self {
+        Self {
+            answers,
+            taken: Taken::default(),
+        }
+    }
+}
+
+impl Estimates for Current<'_> {
+    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
+        let answer = self.answers.fits.get(cluster)?;
+        let left = answer.count.saturating_sub(self.taken.displaces(cluster, demand));
+        Some(left.max(0))
     }
 }
 

@@ -32,8 +32,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::exchange::Recent;
+pub use self::exchange::Trial;
 use self::held::HeldMessages;
-pub(crate) use self::held::HeldThere;
 use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
@@ -47,7 +47,6 @@ use sha2::{Digest, Sha256};
 
 use crate::assumed::AssumedResults;
 use crate::condition::{Cause, Failure};
-use crate::decide::rules::Reason;
 use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
 use crate::holdings::{DecisionNumber, HeldPart, HoldingLimits, Holdings};
@@ -60,6 +59,7 @@ use crate::queue::{Depth, Expiries, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
 use crate::takings::Takings;
 use crate::write::WriteJob;
+use divvy_scheduler::decide::rules::Reason;
 
 /// A point in time, on both clocks.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{Cluster, Quantity};
 
-use crate::decide::affinity::ClusterProperties;
+use divvy_scheduler::decide::affinity::ClusterProperties;
 
 /// The clusters of a control plane.
 #[derive(Debug, Default)]

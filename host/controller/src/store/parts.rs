@@ -11,7 +11,7 @@ use divvy_karmada::api::{
 };
 
 use super::Shared;
-use crate::decide::APPLIED_POLICY;
+use divvy_scheduler::decide::APPLIED_POLICY;
 
 /// Labels and annotations with a value of their own in each binding, which is not worth sharing.
 const OWN_VALUES: [&str; 3] = [

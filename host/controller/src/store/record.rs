@@ -13,10 +13,10 @@ use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 use super::bindings::BindingChange;
 use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts, Version};
 use super::{Shared, SharedPlacement};
-use crate::decide::rules::{Sum, goes_everywhere};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
+use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 
 /// A binding in the store. Scope, namespace and name are in its key.
 #[derive(Debug)]

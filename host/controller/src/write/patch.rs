@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
 use crate::condition::{SCHEDULED, ScheduledReason};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 
 /// Merge patch of the specification, valid for one object at one version.
 pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: &str) -> Value {
