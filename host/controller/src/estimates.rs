@@ -17,7 +17,7 @@ use crate::observe::Metrics;
 #[derive(Debug, Clone)]
 pub struct EstimateJob {
     /// Span of the decision, under which the question is.
-    pub span: tracing::Span,
+    pub(crate) span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// Its requirements.
@@ -32,9 +32,9 @@ pub struct AskedCluster {
     /// Its name.
     pub name: String,
     /// True for the sync mode `Pull`.
-    pub pull: bool,
+    pub(crate) pull: bool,
     /// Replicas that were assigned to it and do not run there yet; empty unless estimators get them.
-    pub assumed: Vec<AssumedWorkload>,
+    pub(crate) assumed: Vec<AssumedWorkload>,
 }
 
 /// The answers about one binding.
@@ -57,7 +57,7 @@ pub struct Answer {
 
 impl Answers {
     /// No answer from any cluster.
-    pub fn none(request: Request) -> Self {
+    pub(crate) fn none(request: Request) -> Self {
         Self {
             request,
             fits: HashMap::new(),
@@ -67,7 +67,7 @@ impl Answers {
 
 /// The request about a binding; `None` if there is nothing to ask: it has no replicas, or its requirements cannot be
 /// read, so that the general estimate alone counts.
-pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
+pub(crate) fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
     let spec = &binding.spec;
     let request = if in_sets && !spec.components.is_empty() {
         Request::component_sets(&binding.metadata.namespace, &spec.components)
@@ -82,7 +82,7 @@ pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
 }
 
 /// Asks the estimators of a job's clusters.
-pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -> Answers {
+pub(crate) async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -> Answers {
     let started = Instant::now();
     let targets: Vec<Target<'_>> = job
         .clusters

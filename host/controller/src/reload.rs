@@ -68,7 +68,7 @@ fn fingerprint(file: &Path) -> Fingerprint {
 }
 
 /// Looks at the files for ever, and hands each changed set to `apply`, which tries it.
-pub async fn watch<Applied>(
+pub(crate) async fn watch<Applied>(
     reloading: Reloading,
     metrics: Arc<Metrics>,
     mut apply: impl FnMut(ActiveProfile) -> Applied,

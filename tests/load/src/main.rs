@@ -97,8 +97,10 @@ fn failure(error: &LoadError) -> ExitCode {
     if let Some(hint) = error.hint() {
         eprintln!("  hint: {hint}");
     }
-    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
-        eprintln!("  cause: {cause}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  cause: {error}");
+        cause = error.source();
     }
     ExitCode::from(match error {
         LoadError::Connection(_)

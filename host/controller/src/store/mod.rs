@@ -16,8 +16,7 @@ mod record;
 mod shared;
 
 pub use bindings::BindingStore;
-pub use clusters::{ClusterChange, ClusterStore};
-pub use parts::Clusters;
-pub use policies::{PolicyKey, PolicyStore};
-pub use record::{Record, claim_text};
-pub use shared::{Shared, SharedPlacement};
+pub(crate) use clusters::{ClusterChange, ClusterStore};
+pub(crate) use policies::{PolicyKey, PolicyStore};
+pub(crate) use record::{Record, claim_text};
+pub(crate) use shared::{Shared, SharedPlacement};

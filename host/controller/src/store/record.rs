@@ -22,39 +22,39 @@ use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 #[derive(Debug)]
 pub struct Record {
     /// UID.
-    pub uid: Box<str>,
+    pub(crate) uid: Box<str>,
     /// Generation.
-    pub generation: i64,
+    pub(crate) generation: i64,
     /// Resource version as a number; 0 if it is not one.
-    pub version: u64,
+    pub(crate) version: u64,
     /// Priority in the queue; 0 if it has none.
-    pub priority: i32,
+    pub(crate) priority: i32,
     has_priority: bool,
     /// True if this scheduler decides it.
-    pub is_ours: bool,
+    pub(crate) is_ours: bool,
     /// Time at which a reschedule was requested.
-    pub requested: Option<Timestamp>,
+    pub(crate) requested: Option<Timestamp>,
     /// Time of the last scheduling.
-    pub answered: Option<Timestamp>,
+    pub(crate) answered: Option<Timestamp>,
     /// The request that a result of this process answers, be its status written or not.
-    pub divided_for: Option<Timestamp>,
+    pub(crate) divided_for: Option<Timestamp>,
     /// True if that request has not been answered by a decision.
-    pub is_reschedule_pending: bool,
+    pub(crate) is_reschedule_pending: bool,
     /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
     /// names a strategy that may send it there.
-    pub follows_clusters: bool,
+    pub(crate) follows_clusters: bool,
     /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
-    pub is_moved_by_clusters: bool,
+    pub(crate) is_moved_by_clusters: bool,
     /// The affinity group in use.
-    pub observed_group: Option<Arc<str>>,
+    pub(crate) observed_group: Option<Arc<str>>,
     /// The policy that claims it, as in [`claim_text`].
-    pub claim: Option<Arc<str>>,
+    pub(crate) claim: Option<Arc<str>>,
     /// Its placement.
-    pub placement: Option<Arc<SharedPlacement>>,
+    pub(crate) placement: Option<Arc<SharedPlacement>>,
     /// The annotation `policy.karmada.io/applied-placement`.
-    pub applied_placement: Option<Arc<str>>,
+    pub(crate) applied_placement: Option<Arc<str>>,
     /// State of the resource in each cluster.
-    pub aggregated: Box<[AggregatedStatus]>,
+    pub(crate) aggregated: Box<[AggregatedStatus]>,
     /// The result.
     pub clusters: Clusters,
     /// Hash of its labels and annotations, except those that decisions write.
@@ -258,7 +258,7 @@ impl Record {
     }
 
     /// The placement; `None` if there is none, or it cannot be read.
-    pub fn readable_placement(&self) -> Option<&Placement> {
+    pub(crate) fn readable_placement(&self) -> Option<&Placement> {
         let shared = self.placement.as_ref()?;
         shared.placement.as_deref().ok()
     }
@@ -285,7 +285,7 @@ impl Record {
 
     /// `replicas` pods of one template as a component, with the template's requirements. A resource with a single template has its own
     /// name there, as in Karmada.
-    pub fn component(&self, template: &str, replicas: i32) -> Component {
+    pub(crate) fn component(&self, template: &str, replicas: i32) -> Component {
         match self.components().iter().find(|known| *known.name == *template) {
             Some(known) => Component {
                 replicas,
@@ -323,7 +323,7 @@ fn each<T, K>(values: Vec<T>, kept: impl FnMut(T) -> K) -> Box<[K]> {
 }
 
 /// A claim as one text, the same for all bindings of a policy.
-pub fn claim_text(claim: Claim<'_>) -> String {
+pub(crate) fn claim_text(claim: Claim<'_>) -> String {
     let word = |scope| match scope {
         PolicyScope::Namespaced => "namespaced",
         PolicyScope::Cluster => "cluster",

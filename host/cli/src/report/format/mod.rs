@@ -21,7 +21,7 @@ use super::errors::Failure;
 use super::form::Form;
 
 /// All formats, in the order in which `--help` lists them.
-pub(crate) const OFFERS: [Offer; 7] = [
+pub(crate) const OFFERS: &[Offer] = &[
     table::TABLE,
     table::WIDE,
     data::JSON,
