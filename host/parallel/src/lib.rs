@@ -31,7 +31,8 @@ pub fn threads() -> NonZeroUsize {
 /// thread are under way, so that neither items nor results pile up: `items` is advanced by the caller's thread, while others work.
 ///
 /// Each thread makes one worker and calls it for its items, so the results do not depend on the number of threads if a call depends
-/// on its item alone. No thread is started for a single item or if `threads` is one. A panic of a worker continues in the caller.
+/// on its item alone. No thread is started for a single item or if `threads` is one. If there are no more items than threads, the
+/// caller works on the first of them, with the memory that it has freed before. A panic of a worker continues in the caller.
 ///
 /// # Errors
 ///
@@ -46,11 +47,14 @@ pub fn in_order<T: Send, R: Send, W: FnMut(T) -> R, E>(
     let Some(first) = items.next() else { return Ok(()) };
     let second = items.next();
     let count_max = items.size_hint().1.map_or(usize::MAX, |rest| rest.saturating_add(2));
-    let threads = threads.get().min(count_max);
+    let threads = threads.get();
     let is_single = second.is_none();
     let items = [Some(first), second].into_iter().flatten().chain(items);
     if threads == 1 || is_single {
         return items.map(worker()).try_for_each(take);
+    }
+    if count_max <= threads {
+        return at_once(items, worker, take);
     }
     std::thread::scope(|scope| {
         let (mut lanes, mut started) = (Vec::new(), Vec::new());
@@ -73,6 +77,28 @@ pub fn in_order<T: Send, R: Send, W: FnMut(T) -> R, E>(
         for thread in started {
             if let Err(panic) = thread.join() {
                 std::panic::resume_unwind(panic);
+            }
+        }
+        done
+    })
+}
+
+/// As [`in_order`], with a thread for every item but the first, which the caller works on.
+fn at_once<T: Send, R: Send, W: FnMut(T) -> R, E>(
+    mut items: impl Iterator<Item = T>,
+    worker: impl Fn() -> W + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(first) = items.next() else { return Ok(()) };
+    std::thread::scope(|scope| {
+        let worker = &worker;
+        let others: Vec<_> = items.map(|item| scope.spawn(move || worker()(item))).collect();
+        let mut done = take(worker()(first));
+        for other in others {
+            match other.join() {
+                Ok(result) if done.is_ok() => done = take(result),
+                Ok(_) => {}
+                Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         done

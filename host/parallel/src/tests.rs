@@ -134,6 +134,35 @@ fn a_single_item_is_worked_on_by_the_caller() {
 }
 
 #[test]
+fn the_caller_works_on_the_first_of_few_items() {
+    let here = std::thread::current().id();
+    let ids = collect(0..4, count(4), || |_| std::thread::current().id());
+    assert_eq!((ids.len(), ids[0]), (4, here));
+    assert!(ids[1..].iter().all(|id| *id != here));
+    let taken = Mutex::new(Vec::new());
+    let done = in_order(
+        0..4,
+        count(4),
+        || |item: usize| item,
+        |item| {
+            taken.lock().expect("no thread panics").push(item);
+            if item == 1 { Err("enough") } else { Ok(()) }
+        },
+    );
+    assert_eq!(
+        (done, taken.into_inner().expect("no thread panics")),
+        (Err("enough"), vec![0, 1])
+    );
+}
+
+#[test]
+#[should_panic(expected = "item 2")]
+fn a_panic_in_one_of_few_threads_reaches_the_caller() {
+    let work = |item: usize| if item == 2 { panic!("item {item}") } else { item };
+    collect(0..3, count(4), || work);
+}
+
+#[test]
 #[should_panic(expected = "item 500")]
 fn a_panic_in_a_thread_reaches_the_caller() {
     let work = |item: usize| if item == 500 { panic!("item {item}") } else { item };
