@@ -6,7 +6,7 @@
 //! clock, so clocks may differ between machines.
 //!
 //! - [`Elector`]: contends for the lease, renews it, releases it. The only part that talks to an API server, through
-//!   [`LeaseApi`].
+//!   [`api::LeaseApi`].
 //! - [`Fence`]: whether a write may start now. It closes by itself when renewals fail or the process was paused.
 //! - [`Election`]: the algorithm as a state machine, without a clock or a network.
 //!

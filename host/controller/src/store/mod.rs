@@ -9,9 +9,9 @@
 //! anything is held.
 
 pub mod bindings;
-pub mod clusters;
+pub(crate) mod clusters;
 mod parts;
-pub mod policies;
+pub(crate) mod policies;
 mod record;
 mod shared;
 

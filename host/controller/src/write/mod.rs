@@ -12,7 +12,7 @@
 
 pub mod execute;
 pub mod patch;
-pub mod rights;
+pub(crate) mod rights;
 
 use std::sync::Arc;
 
