@@ -5,8 +5,7 @@
 
 mod labels;
 
-pub use labels::ListedWorkloads;
-pub use labels::list_workloads;
+pub use labels::{ListedWorkloads, list_workloads};
 
 use kube::core::Request;
 use kube::core::params::ListParams;

@@ -35,9 +35,7 @@ use serde_json::Value;
 
 pub use confirmation::Unconfirmed;
 pub(crate) use confirmation::{Confirmation, Confirmations};
-pub use request::Response;
-pub use request::get;
-pub use request::post;
+pub use request::{Response, get, post};
 pub use server::ServeError;
 pub(crate) use server::Server;
 
