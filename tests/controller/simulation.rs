@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use divvy_controller::engine::Trial;
 use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task};
 use divvy_controller::estimates::{Answer, Answers, EstimateJob};
 use divvy_controller::lease::Term;
 use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
 use divvy_controller::observe::Metrics;
 use divvy_controller::panel::Panel;
-use divvy_controller::reload::Trial;
 use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};

@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 30] = [
+const CRATES: [(&str, &[&str]); 29] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -72,8 +72,15 @@ const CRATES: [(&str, &[&str]); 30] = [
             "divvy-framework-view",
         ],
     ),
-    ("divvy-karmada", &["divvy-documents", "divvy-framework-view"]),
-    ("divvy-manifests", &["divvy-documents", "divvy-karmada"]),
+    ("divvy-parallel", &[]),
+    (
+        "divvy-karmada",
+        &["divvy-documents", "divvy-framework-view", "divvy-parallel"],
+    ),
+    (
+        "divvy-manifests",
+        &["divvy-documents", "divvy-karmada", "divvy-parallel"],
+    ),
     (
         "divvy-profile",
         &[
@@ -107,7 +114,13 @@ const CRATES: [(&str, &[&str]); 30] = [
     ),
     (
         "divvy-forecast",
-        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
+        &[
+            "divvy-documents",
+            "divvy-karmada",
+            "divvy-parallel",
+            "divvy-profile",
+            "divvy-scheduler",
+        ],
     ),
     (
         "divvy-conformance",
@@ -134,11 +147,6 @@ const CRATES: [(&str, &[&str]); 30] = [
     ("divvy-load", &["divvy-controller"]),
     // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
-    ("divvy-grid", &[]),
-    (
-        "divvy-results",
-        &["divvy-framework-view", "divvy-grid", "divvy-karmada", "divvy-scheduler"],
-    ),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
         "divvy-cli",
@@ -151,13 +159,11 @@ const CRATES: [(&str, &[&str]); 30] = [
             "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",
-            "divvy-grid",
-            "divvy-load",
             "divvy-loader",
             "divvy-manifests",
-            "divvy-results",
             "divvy-scaffold",
             "divvy-page",
+            "divvy-parallel",
             "divvy-profile",
             "divvy-recordings",
             "divvy-scheduler",

@@ -5,6 +5,7 @@
 mod dependencies;
 mod folders;
 mod names;
+mod rooms;
 mod sources;
 
 use std::fs;

@@ -4,6 +4,7 @@
 
 mod allocator;
 mod command;
+mod exit;
 mod report;
 
 use std::process::ExitCode;

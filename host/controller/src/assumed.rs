@@ -18,7 +18,7 @@ const ASSUMED_MAX: Duration = Duration::from_secs(300);
 
 /// Results that do not run yet, by binding.
 #[derive(Debug, Default)]
-pub struct AssumedResults {
+pub(crate) struct AssumedResults {
     results: HashMap<Arc<BindingKey>, AssumedResult>,
 }
 
@@ -40,7 +40,7 @@ struct AssumedTarget {
 
 impl AssumedResults {
     /// Assumes a result, in place of an earlier one of the binding.
-    pub fn assume(
+    pub(crate) fn assume(
         &mut self,
         key: &Arc<BindingKey>,
         targets: &[TargetCluster],
@@ -62,7 +62,7 @@ impl AssumedResults {
     }
 
     /// Notes the state of a binding's resource. An entry from before the decision describes the resource as it was.
-    pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus]) {
+    pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus]) {
         let Some(result) = self.results.get_mut(key) else {
             return;
         };
@@ -76,23 +76,18 @@ impl AssumedResults {
     }
 
     /// Forgets what was assumed too long.
-    pub fn expire(&mut self, now: Instant) {
+    pub(crate) fn expire(&mut self, now: Instant) {
         self.results
             .retain(|_, result| now.saturating_duration_since(result.since) < ASSUMED_MAX);
     }
 
     /// Forgets a binding.
-    pub fn remove(&mut self, key: &BindingKey) {
+    pub(crate) fn remove(&mut self, key: &BindingKey) {
         self.results.remove(key);
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.results.clear();
-    }
-
     /// Every binding and cluster, with the name and the pods of each template that has any.
-    pub fn pods(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &str, Vec<(&str, i64)>)> {
+    pub(crate) fn pods(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &str, Vec<(&str, i64)>)> {
         let mut results: Vec<_> = self.results.iter().collect();
         results.sort_unstable_by_key(|(key, _)| *key);
         results.into_iter().flat_map(|(key, result)| {

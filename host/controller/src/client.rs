@@ -12,7 +12,7 @@ use kube::{Client, Config};
 
 /// Deadline of a request that is not a watch. Karmada's webhooks have three seconds; the lease is held for five more
 /// after the last write may start.
-pub const REQUEST_DEADLINE: Duration = Duration::from_millis(4500);
+pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_millis(4500);
 
 /// Server-side duration of a watch. A dead connection is noticed five seconds after it.
 pub const WATCH_SECONDS: u32 = 60;

@@ -4,10 +4,10 @@ use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome};
 
 /// Type of the condition.
-pub const SCHEDULED: &str = "Scheduled";
+pub(crate) const SCHEDULED: &str = "Scheduled";
 
 /// Message of a binding that was scheduled.
-pub const SUCCESS_MESSAGE: &str = "Binding has been scheduled successfully.";
+pub(crate) const SUCCESS_MESSAGE: &str = "Binding has been scheduled successfully.";
 
 /// Longest message that a condition of Kubernetes may have, in bytes.
 const MESSAGE_MAX: usize = 32_768;
@@ -29,7 +29,7 @@ pub enum ScheduledReason {
 
 impl ScheduledReason {
     /// The reasons of bindings that are not scheduled.
-    pub const FAILURES: [Self; 4] = [
+    pub(crate) const FAILURES: [Self; 4] = [
         Self::NoClusterFit,
         Self::Unschedulable,
         Self::SchedulerError,
@@ -37,7 +37,7 @@ impl ScheduledReason {
     ];
 
     /// Name of the reason.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Success => "Success",
             Self::NoClusterFit => "NoClusterFit",
@@ -50,7 +50,7 @@ impl ScheduledReason {
 
 /// Something that can remove the cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// Filters rejected every cluster: a new cluster, or one that is changed, may help.
     Filters,
     /// Room is missing: free capacity may help, too.
@@ -63,7 +63,7 @@ pub enum Cause {
 
 /// Condition for trying a failed binding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
+pub(crate) enum Retry {
     /// After a growing wait.
     Backoff,
     /// After an event that may remove the cause.
@@ -73,7 +73,7 @@ pub enum Retry {
 impl Retry {
     /// The condition for trying a binding again whose affinity groups failed for two reasons: the one that is met by more events.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         let breadth = |retry: &Self| match retry {
             Self::After(Cause::MissingClusters) => 0,
             Self::After(Cause::Binding) => 1,
@@ -96,13 +96,13 @@ pub struct Failure {
     /// Message of the condition and of the event.
     pub message: String,
     /// Condition for trying it again.
-    pub retry: Retry,
+    pub(crate) retry: Retry,
 }
 
 impl Failure {
     /// The failure of a decision: the error of the affinity group that was tried first, until whatever helps any of them. `None` if the
     /// decision did not fail.
-    pub fn of_decision(decision: &Decision) -> Option<Self> {
+    pub(crate) fn of_decision(decision: &Decision) -> Option<Self> {
         let failures = decision.failures().map(|(_, error)| Self::of_cycle(error));
         let combined = failures.reduce(|first, other| Self {
             retry: first.retry.or(other.retry),
@@ -112,7 +112,7 @@ impl Failure {
     }
 
     /// A failure that only a change to the binding or its policy removes.
-    pub fn of_binding(message: impl Into<String>) -> Self {
+    pub(crate) fn of_binding(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,
             message: message.into(),
@@ -121,7 +121,7 @@ impl Failure {
     }
 
     /// A result that could not be written, or was refused.
-    pub fn of_write(message: impl Into<String>) -> Self {
+    pub(crate) fn of_write(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,
             message: message.into(),
@@ -158,7 +158,7 @@ impl Failure {
 }
 
 /// A text of at most `limit` bytes, with an ellipsis if it was longer.
-pub fn shortened(mut text: String, limit: usize) -> String {
+pub(crate) fn shortened(mut text: String, limit: usize) -> String {
     const ELLIPSIS: &str = "…";
     if text.len() <= limit {
         return text;

@@ -21,7 +21,7 @@ pub struct LiveDecision {
     /// The clusters with their replicas, sorted by name, or the failure.
     pub result: Result<Vec<TargetCluster>, Failure>,
     /// Pod templates of the binding, which say how much room the result takes.
-    pub footprint: Footprint,
+    pub(crate) footprint: Footprint,
 }
 
 impl LiveDecision {
@@ -69,7 +69,7 @@ impl LiveDecision {
     }
 
     /// True if the decision failed in a way that removes the previous result.
-    pub fn clears(&self, rule: divvy_profile::WhenNoClusterFits) -> bool {
+    pub(crate) fn clears(&self, rule: divvy_profile::WhenNoClusterFits) -> bool {
         match &self.decision.outcome {
             Outcome::Failed(error) => clears(rule, error, self.decision.fits_nowhere()),
             Outcome::Scheduled(_) | Outcome::Skipped(_) => false,

@@ -9,18 +9,15 @@ use std::time::Instant;
 
 use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
-use divvy_scheduler::decision::Estimates;
-use divvy_scheduler::fleet::estimate::Demand;
 
 use crate::objects::BindingKey;
 use crate::observe::Metrics;
-use crate::takings::{Taken, Takings};
 
 /// A question to estimators about one binding.
 #[derive(Debug, Clone)]
 pub struct EstimateJob {
     /// Span of the decision, under which the question is.
-    pub span: tracing::Span,
+    pub(crate) span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// Its requirements.
@@ -35,9 +32,9 @@ pub struct AskedCluster {
     /// Its name.
     pub name: String,
     /// True for the sync mode `Pull`.
-    pub pull: bool,
+    pub(crate) pull: bool,
     /// Replicas that were assigned to it and do not run there yet; empty unless estimators get them.
-    pub assumed: Vec<AssumedWorkload>,
+    pub(crate) assumed: Vec<AssumedWorkload>,
 }
 
 /// The answers about one binding.
@@ -60,7 +57,7 @@ pub struct Answer {
 
 impl Answers {
     /// No answer from any cluster.
-    pub fn none(request: Request) -> Self {
+    pub(crate) fn none(request: Request) -> Self {
         Self {
             request,
             fits: HashMap::new(),
@@ -68,44 +65,9 @@ impl Answers {
     }
 }
 
-/// Answers, without what was taken since each.
-#[derive(Debug)]
-pub struct Current<'a> {
-    answers: &'a Answers,
-    taken: Taken,
-}
-
-impl<'a> Current<'a> {
-    /// The answers as they are after the last decisions.
-    pub fn new(answers: &'a Answers, takings: &Takings) -> Self {
-        Self {
-            answers,
-            taken: takings.since(answers),
-        }
-    }
-}
-
-impl<'a> Current<'a> {
-    /// The answers as they came.
-    pub fn untaken(answers: &'a Answers) -> Self {
-        Self {
-            answers,
-            taken: Taken::default(),
-        }
-    }
-}
-
-impl Estimates for Current<'_> {
-    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
-        let answer = self.answers.fits.get(cluster)?;
-        let left = answer.count.saturating_sub(self.taken.displaces(cluster, demand));
-        Some(left.max(0))
-    }
-}
-
 /// The request about a binding; `None` if there is nothing to ask: it has no replicas, or its requirements cannot be
 /// read, so that the general estimate alone counts.
-pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
+pub(crate) fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
     let spec = &binding.spec;
     let request = if in_sets && !spec.components.is_empty() {
         Request::component_sets(&binding.metadata.namespace, &spec.components)
@@ -120,7 +82,7 @@ pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
 }
 
 /// Asks the estimators of a job's clusters.
-pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -> Answers {
+pub(crate) async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -> Answers {
     let started = Instant::now();
     let targets: Vec<Target<'_>> = job
         .clusters

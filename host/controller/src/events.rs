@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use divvy_karmada::api::{ObjectReference, ResourceBinding, Timestamp};
@@ -41,15 +40,14 @@ const REMEMBERED_MAX: usize = 8192;
 
 /// Sends events in the background.
 #[derive(Debug, Clone)]
-pub struct EventSender {
+pub(crate) struct EventSender {
     queue: mpsc::Sender<Announcement>,
-    dropped: Arc<AtomicU64>,
 }
 
 impl EventSender {
     /// Starts the background task on the current runtime. `component` is the scheduler's name, `instance` this process.
     /// Each request waits for `latency` first.
-    pub fn start(
+    pub(crate) fn start(
         client: Client,
         component: String,
         instance: String,
@@ -57,8 +55,6 @@ impl EventSender {
         latency: Duration,
     ) -> Self {
         let (queue, mut incoming) = mpsc::channel::<Announcement>(BACKLOG_MAX);
-        let dropped = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&dropped);
         tokio::spawn(async move {
             let mut correlator = Correlator::default();
             let permits = Arc::new(Semaphore::new(CONCURRENCY));
@@ -66,39 +62,29 @@ impl EventSender {
                 for regarding in subjects(&announcement) {
                     let now = Instant::now();
                     let Some(action) = correlator.judge(&regarding, &announcement, now) else {
-                        counter.fetch_add(1, Ordering::Relaxed);
                         continue;
                     };
                     let request = request(&action, &regarding, &announcement, &component, &instance);
                     let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
                         return;
                     };
-                    let (client, counter, metrics) = (client.clone(), Arc::clone(&counter), Arc::clone(&metrics));
+                    let (client, metrics) = (client.clone(), Arc::clone(&metrics));
                     tokio::spawn(async move {
                         delay(latency).await;
                         let result = send(&client, request).await;
                         metrics.write(WriteKind::Event, result, now.elapsed());
-                        if result != WriteResult::Written {
-                            counter.fetch_add(1, Ordering::Relaxed);
-                        }
                         drop(permit);
                     });
                 }
             }
         });
-        Self { queue, dropped }
+        Self { queue }
     }
 
     /// Sends an event, or drops it if too many wait.
-    pub fn send(&self, announcement: Announcement) {
-        if self.queue.try_send(announcement).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Events that were not written: too many, or refused.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+    pub(crate) fn send(&self, announcement: Announcement) {
+        // Nothing waits for an event, and decisions go on without it.
+        let _dropped = self.queue.try_send(announcement);
     }
 }
 

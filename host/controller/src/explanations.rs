@@ -13,14 +13,12 @@ use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decide::rules::Reason;
 use crate::decision::LiveDecision;
-use crate::engine::HeldThere;
-use crate::holdings::described;
 use crate::objects::BindingKey;
+use divvy_scheduler::decide::rules::Reason;
 
 /// Bytes that all explanations may take.
-pub const BYTES_MAX: usize = 16 << 20;
+pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 /// Clusters that are listed one by one among those that were rejected, per reason, beside those of the last result. Of the
 /// rest only the number is kept.
@@ -28,7 +26,7 @@ const REJECTED_MAX: usize = 20;
 
 /// The newest explanation of each binding.
 #[derive(Debug, Default)]
-pub struct Explanations {
+pub(crate) struct Explanations {
     entries: HashMap<Arc<BindingKey>, (u64, Box<[u8]>)>,
     order: BTreeMap<u64, Arc<BindingKey>>,
     bytes: usize,
@@ -38,7 +36,7 @@ pub struct Explanations {
 
 impl Explanations {
     /// An empty collection that takes at most `limit` bytes.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             ..Self::default()
@@ -46,7 +44,7 @@ impl Explanations {
     }
 
     /// Keeps an explanation, in place of an older one of the same binding.
-    pub fn insert(&mut self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
+    pub(crate) fn insert(&mut self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.remove(key);
         let Ok(text) = serde_json::to_vec(explanation) else {
             return;
@@ -68,7 +66,7 @@ impl Explanations {
     }
 
     /// Forgets a binding.
-    pub fn remove(&mut self, key: &BindingKey) {
+    pub(crate) fn remove(&mut self, key: &BindingKey) {
         if let Some((number, text)) = self.entries.remove(key) {
             self.order.remove(&number);
             self.bytes -= text.len();
@@ -76,13 +74,14 @@ impl Explanations {
     }
 
     /// The explanation of a binding.
-    pub fn get(&self, key: &BindingKey) -> Option<Value> {
+    pub(crate) fn get(&self, key: &BindingKey) -> Option<Value> {
         let (_, text) = self.entries.get(key)?;
         serde_json::from_slice(text).ok()
     }
 
     /// Bytes that all explanations take.
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }
@@ -105,7 +104,7 @@ pub struct Description<'a> {
     pub affinity: Cow<'a, str>,
     /// Time until which the decision holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_until: Option<Cow<'a, str>>,
+    pub(crate) valid_until: Option<Cow<'a, str>>,
     /// The result or the failure.
     pub outcome: Outcome<'a>,
     /// True if the previous result is removed.
@@ -211,31 +210,15 @@ impl<'a> Description<'a> {
         Self { clears, ..self }
     }
 
-    /// Lists held capacity, if there is any. `waits` is true if the result waits for it.
+    /// Lists held capacity, if there is any.
     #[must_use]
-    pub(crate) fn holding(self, waits: bool, there: &HeldThere<'a>) -> Self {
-        let parts = there.parts.iter().map(|part| HeldByResult {
-            cluster: part.cluster.into(),
-            binding: part.binding.to_string(),
-            since: part.began.to_string(),
-            resources: part
-                .resources
-                .iter()
-                .map(|(resource, quantity)| described(resource, *quantity))
-                .collect(),
-        });
-        let parts: Vec<HeldByResult<'a>> = parts.collect();
-        let held = (!parts.is_empty()).then_some(HeldCapacity {
-            waits,
-            parts,
-            further: there.further,
-        });
+    pub(crate) fn holding(self, held: Option<HeldCapacity<'a>>) -> Self {
         Self { held, ..self }
     }
 }
 
 /// Describes a decision. `warnings` are its own; `was_scheduled` is true if a placement was applied before.
-pub fn describe<'a>(
+pub(crate) fn describe<'a>(
     live: &'a LiveDecision,
     warnings: &'a [String],
     reason: Reason,
@@ -281,7 +264,7 @@ pub fn describe<'a>(
 }
 
 /// The rule by which a binding was decided, in words.
-pub fn because(reason: Reason) -> &'static str {
+pub(crate) fn because(reason: Reason) -> &'static str {
     match reason {
         Reason::PlacementChanged => "its placement changed",
         Reason::PolicyChanged => "its strategy or preferences changed",

@@ -12,28 +12,28 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::TargetCluster;
 
 /// Time after which missing clusters are believed to be gone.
-pub const CONFIRMED_AFTER: Duration = Duration::from_secs(300);
+pub(crate) const CONFIRMED_AFTER: Duration = Duration::from_secs(300);
 
 /// Clusters that are missing, each since when.
 #[derive(Debug, Default)]
-pub struct LossGuard {
+pub(crate) struct LossGuard {
     missing: BTreeMap<String, Instant>,
 }
 
 impl LossGuard {
     /// Notes that a cluster vanished without its deletion having been announced.
-    pub fn vanished(&mut self, cluster: &str, now: Instant) {
+    pub(crate) fn vanished(&mut self, cluster: &str, now: Instant) {
         self.missing.entry(cluster.to_owned()).or_insert(now);
     }
 
     /// Notes that a cluster is there. Returns true if it was missing.
-    pub fn appeared(&mut self, cluster: &str) -> bool {
+    pub(crate) fn appeared(&mut self, cluster: &str) -> bool {
         self.missing.remove(cluster).is_some()
     }
 
     /// Judges the first list after a start: `named` are the clusters that results name. If at least half of them do
     /// not exist, they count as missing. Fewer may be left over from clusters that were removed long ago.
-    pub fn started<'a>(
+    pub(crate) fn started<'a>(
         &mut self,
         named: impl IntoIterator<Item = &'a str>,
         exists: impl Fn(&str) -> bool,
@@ -54,19 +54,19 @@ impl LossGuard {
     }
 
     /// Believes that these clusters are gone: a person confirmed it.
-    pub fn confirm(&mut self, clusters: &[String]) {
+    pub(crate) fn confirm(&mut self, clusters: &[String]) {
         for cluster in clusters {
             self.missing.remove(cluster);
         }
     }
 
     /// True if a cluster is missing.
-    pub fn is_missing(&self, cluster: &str) -> bool {
+    pub(crate) fn is_missing(&self, cluster: &str) -> bool {
         self.missing.contains_key(cluster)
     }
 
     /// Believes that clusters are gone that were missing too long. Returns their names.
-    pub fn expire(&mut self, now: Instant) -> Vec<String> {
+    pub(crate) fn expire(&mut self, now: Instant) -> Vec<String> {
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= CONFIRMED_AFTER;
         let gone: Vec<String> = self
             .missing
@@ -81,23 +81,23 @@ impl LossGuard {
     }
 
     /// The missing clusters, sorted.
-    pub fn missing(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
         self.missing.keys().map(String::as_str)
     }
 
     /// True if writes that take replicas away are stopped.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         !self.missing.is_empty()
     }
 
     /// Time at which the next missing cluster is believed to be gone.
-    pub fn next_due(&self) -> Option<Instant> {
+    pub(crate) fn next_due(&self) -> Option<Instant> {
         self.missing.values().min().map(|since| *since + CONFIRMED_AFTER)
     }
 }
 
 /// True if a new result takes replicas away from any cluster of the last one.
-pub fn takes_away(last: &[TargetCluster], new: &[TargetCluster]) -> bool {
+pub(crate) fn takes_away(last: &[TargetCluster], new: &[TargetCluster]) -> bool {
     last.iter().any(|before| {
         let after = new.iter().find(|after| after.name == before.name);
         after.is_none_or(|after| after.replicas < before.replicas)

@@ -23,32 +23,30 @@
 //! - [`reload`]: changed profiles and plugins.
 //! - [`run`]: the threads and tasks around the engine.
 
-pub mod assumed;
+mod assumed;
 pub mod client;
 pub mod condition;
 pub mod decision;
 pub mod engine;
 pub mod estimates;
-pub mod events;
+mod events;
 pub mod explanations;
-pub mod guard;
+mod guard;
 pub mod holdings;
 pub mod lease;
 pub mod listing;
 pub mod lookup;
 pub mod objects;
 pub mod observe;
-pub mod outage;
+mod outage;
 pub mod panel;
-pub mod placements;
+mod placements;
 pub mod queue;
 pub mod reload;
 pub mod run;
 pub mod serve;
 pub mod store;
-pub mod takings;
+mod takings;
 pub mod watch;
 pub mod watchdog;
 pub mod write;
-
-pub use divvy_scheduler::decide;

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 /// The state of the connection to an API server, shared by everything that makes requests.
 #[derive(Debug, Clone, Default)]
-pub struct Outage {
+pub(crate) struct Outage {
     state: Arc<State>,
 }
 
@@ -25,7 +25,7 @@ struct State {
 
 impl Outage {
     /// A request failed in a way that says that the server is not working. Returns true if this begins an outage.
-    pub fn failed(&self, cause: &str) -> bool {
+    pub(crate) fn failed(&self, cause: &str) -> bool {
         let mut since = self.lock();
         let begins = since.is_none();
         if begins {
@@ -41,7 +41,7 @@ impl Outage {
     }
 
     /// The server answered a request.
-    pub fn answered(&self) {
+    pub(crate) fn answered(&self) {
         *self.state.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let ended = self.lock().take();
         if let Some(since) = ended {
@@ -52,18 +52,18 @@ impl Outage {
     }
 
     /// True if the server has answered a request since a time.
-    pub fn answered_since(&self, time: Instant) -> bool {
+    pub(crate) fn answered_since(&self, time: Instant) -> bool {
         let answered = self.state.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.is_some_and(|answered| answered >= time)
     }
 
     /// True during an outage.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.lock().is_some()
     }
 
     /// Returns when the present outage ends; never if there is none.
-    pub async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         let over = self.state.over.notified();
         if self.is_on() {
             over.await;
@@ -82,7 +82,7 @@ impl Outage {
 ///
 /// Kubernetes gives both the code 403 and the reason `Forbidden`; only authorisation names user and verb (`responsewriters.Forbidden`,
 /// `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go`).
-pub fn lacks_right(status: &kube::core::Status) -> bool {
+pub(crate) fn lacks_right(status: &kube::core::Status) -> bool {
     let refusal = status
         .message
         .split_once("forbidden: User \"")
@@ -92,7 +92,7 @@ pub fn lacks_right(status: &kube::core::Status) -> bool {
 
 /// True if an error says that the API server as a whole is not working, whatever was asked of it. A missing right does not: others may be
 /// there.
-pub fn is_outage(error: &kube::Error) -> bool {
+pub(crate) fn is_outage(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => matches!(status.code, 502..=504),
         // The server's answer was read.

@@ -18,21 +18,21 @@ use crate::watchdog::Watchdog;
 
 /// State that the thread that decides publishes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Published {
+pub(crate) struct Published {
     /// Kinds that are not listed yet.
-    pub unsynced: Vec<&'static str>,
+    pub(crate) unsynced: Vec<&'static str>,
     /// Plugins that are quarantined.
-    pub quarantined: Vec<&'static str>,
+    pub(crate) quarantined: Vec<&'static str>,
     /// Clusters that are missing.
-    pub missing_clusters: Vec<String>,
+    pub(crate) missing_clusters: Vec<String>,
 }
 
 /// State that the scheduler shows.
 pub struct Panel {
     /// Metrics of this process.
-    pub metrics: Arc<Metrics>,
+    pub(crate) metrics: Arc<Metrics>,
     /// The observer of all plugins' calls.
-    pub watchdog: Arc<Watchdog>,
+    pub(crate) watchdog: Arc<Watchdog>,
     published: ArcSwap<Option<Published>>,
     explanations: Mutex<Explanations>,
     shadow: ArcSwap<Option<Value>>,
@@ -51,24 +51,24 @@ impl Panel {
     }
 
     /// Publishes the state, if it changed.
-    pub fn publish(&self, state: Published) {
+    pub(crate) fn publish(&self, state: Published) {
         if self.published.load().as_ref().as_ref() != Some(&state) {
             self.published.store(Arc::new(Some(state)));
         }
     }
 
     /// Keeps the explanation of a decision.
-    pub fn explained(&self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
+    pub(crate) fn explained(&self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.lock().insert(key, explanation);
     }
 
     /// Publishes the comparison with the scheduler in charge.
-    pub fn shadowed(&self, page: Value) {
+    pub(crate) fn shadowed(&self, page: Value) {
         self.shadow.store(Arc::new(Some(page)));
     }
 
     /// Forgets the explanation of a binding that is gone.
-    pub fn forget(&self, key: &BindingKey) {
+    pub(crate) fn forget(&self, key: &BindingKey) {
         self.lock().remove(key);
     }
 

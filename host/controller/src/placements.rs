@@ -13,10 +13,10 @@ use divvy_scheduler::placements::{Placements, Targets, targets_of};
 use crate::objects::BindingKey;
 
 /// A binding on the control plane: its groups, if it is in any, and its clusters.
-pub type Observed = Option<(WorkloadAffinityGroups, Targets)>;
+pub(crate) type Observed = Option<(WorkloadAffinityGroups, Targets)>;
 
 /// The part of a binding that its peers see. `clusters` is called only if it is in a group.
-pub fn read_placement(
+pub(crate) fn read_placement(
     key: &BindingKey,
     groups: Option<&WorkloadAffinityGroups>,
     clusters: impl FnOnce() -> Vec<TargetCluster>,
@@ -27,7 +27,7 @@ pub fn read_placement(
 
 /// The placements of a live control plane.
 #[derive(Debug, Default)]
-pub struct LivePlacements {
+pub(crate) struct LivePlacements {
     index: Placements,
     /// The versions on the control plane of the bindings whose decision is in flight.
     in_flight: HashMap<Arc<BindingKey>, Observed>,
@@ -37,7 +37,7 @@ pub struct LivePlacements {
 
 impl LivePlacements {
     /// Records a version of a binding, as [`read_placement`] reads it.
-    pub fn observe(&mut self, key: &BindingKey, observed: Observed) {
+    pub(crate) fn observe(&mut self, key: &BindingKey, observed: Observed) {
         match self.in_flight.get_mut(key) {
             Some(aside) => *aside = observed,
             None => self.set(key, observed),
@@ -45,7 +45,7 @@ impl LivePlacements {
     }
 
     /// Places a binding where a decision puts it, until [`Self::keep`] or [`Self::take_back`].
-    pub fn assume(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster]) {
+    pub(crate) fn assume(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster]) {
         let Some((groups, targets)) = self.current(key) else {
             return;
         };
@@ -57,19 +57,19 @@ impl LivePlacements {
     }
 
     /// Leaves a binding where its decision put it: it is written.
-    pub fn keep(&mut self, key: &BindingKey) {
+    pub(crate) fn keep(&mut self, key: &BindingKey) {
         self.in_flight.remove(key);
     }
 
     /// Puts a binding back to where the control plane has it: the decision was not written.
-    pub fn take_back(&mut self, key: &BindingKey) {
+    pub(crate) fn take_back(&mut self, key: &BindingKey) {
         if let Some(observed) = self.in_flight.remove(key) {
             self.set(key, observed);
         }
     }
 
     /// Takes back every decision in flight.
-    pub fn take_back_all(&mut self) {
+    pub(crate) fn take_back_all(&mut self) {
         let mut keys: Vec<Arc<BindingKey>> = self.in_flight.keys().map(Arc::clone).collect();
         keys.sort_unstable();
         for key in keys {
@@ -78,18 +78,18 @@ impl LivePlacements {
     }
 
     /// Forgets a binding that is gone.
-    pub fn forget(&mut self, key: &BindingKey) {
+    pub(crate) fn forget(&mut self, key: &BindingKey) {
         self.in_flight.remove(key);
         self.set(key, None);
     }
 
     /// The placements, for a decision.
-    pub fn index(&self) -> &Placements {
+    pub(crate) fn index(&self) -> &Placements {
         &self.index
     }
 
     /// Bindings whose peers changed since the last call, in order.
-    pub fn take_affected(&mut self) -> BTreeSet<BindingKey> {
+    pub(crate) fn take_affected(&mut self) -> BTreeSet<BindingKey> {
         std::mem::take(&mut self.affected)
     }
 

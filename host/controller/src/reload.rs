@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::engine::ActiveProfile;
+use crate::engine::{ActiveProfile, Trial};
 use crate::observe::{Metrics, ReloadResult};
 
 /// Time between two looks at the files.
@@ -67,19 +67,8 @@ fn fingerprint(file: &Path) -> Fingerprint {
     Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
-/// Outcome of the last decisions with a new set of plugins.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trial {
-    /// Decisions that were repeated.
-    pub decisions: usize,
-    /// Those with another result than under the old set.
-    pub differences: usize,
-    /// Reason why the set is refused; `None` if it decides from now on.
-    pub refusal: Option<String>,
-}
-
 /// Looks at the files for ever, and hands each changed set to `apply`, which tries it.
-pub async fn watch<Applied>(
+pub(crate) async fn watch<Applied>(
     reloading: Reloading,
     metrics: Arc<Metrics>,
     mut apply: impl FnMut(ActiveProfile) -> Applied,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::decision::Estimates;
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
@@ -22,7 +23,7 @@ const REMEMBERED: Duration = Duration::from_secs(300);
 
 /// Replicas that decisions assigned, in the order of the decisions.
 #[derive(Debug, Default)]
-pub struct Takings {
+pub(crate) struct Takings {
     entries: VecDeque<Taking>,
 }
 
@@ -37,7 +38,7 @@ struct Taking {
 
 impl Takings {
     /// Notes what a result adds to the last one.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         key: &Arc<BindingKey>,
         result: &[TargetCluster],
@@ -62,7 +63,7 @@ impl Takings {
     }
 
     /// Takes back the last entry of a binding: its write failed.
-    pub fn retract(&mut self, key: &BindingKey) {
+    pub(crate) fn retract(&mut self, key: &BindingKey) {
         // A write that ends was begun lately, so its entry is among the last.
         if let Some(index) = self.entries.iter().rposition(|taking| *taking.key == *key) {
             self.entries.remove(index);
@@ -70,7 +71,7 @@ impl Takings {
     }
 
     /// Forgets what is too old for any answer.
-    pub fn expire(&mut self, now: Instant) {
+    pub(crate) fn expire(&mut self, now: Instant) {
         let is_old = |taking: &Taking| now.saturating_duration_since(taking.at) >= REMEMBERED;
         while self.entries.front().is_some_and(is_old) {
             self.entries.pop_front();
@@ -78,17 +79,17 @@ impl Takings {
     }
 
     /// True if nothing is remembered.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }
 
     /// The replicas that each cluster was given after its answer was requested.
-    pub fn since(&self, answers: &Answers) -> Taken {
+    pub(crate) fn since(&self, answers: &Answers) -> Taken {
         let mut taken = Taken::default();
         let Some(earliest) = answers.fits.values().map(|answer| answer.asked).min() else {
             return taken;
@@ -111,9 +112,42 @@ impl Takings {
     }
 }
 
+/// Answers, without what was taken since each.
+#[derive(Debug)]
+pub(crate) struct Current<'a> {
+    answers: &'a Answers,
+    taken: Taken,
+}
+
+impl<'a> Current<'a> {
+    /// The answers as they are after the last decisions.
+    pub(crate) fn new(answers: &'a Answers, takings: &Takings) -> Self {
+        Self {
+            answers,
+            taken: takings.since(answers),
+        }
+    }
+
+    /// The answers as they came.
+    pub(crate) fn untaken(answers: &'a Answers) -> Self {
+        Self {
+            answers,
+            taken: Taken::default(),
+        }
+    }
+}
+
+impl Estimates for Current<'_> {
+    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
+        let answer = self.answers.fits.get(cluster)?;
+        let left = answer.count.saturating_sub(self.taken.displaces(cluster, demand));
+        Some(left.max(0))
+    }
+}
+
 /// Capacity that was taken, by cluster.
 #[derive(Debug, Default)]
-pub struct Taken(HashMap<String, Amount>);
+pub(crate) struct Taken(HashMap<String, Amount>);
 
 /// Replicas, and their requests in the units of the snapshot.
 #[derive(Debug, Default)]
@@ -133,7 +167,7 @@ impl Taken {
     }
 
     /// Replicas (or sets) of a demand that would have fitted into what was taken in a cluster, rounded up.
-    pub fn displaces(&self, cluster: &str, demand: &Demand) -> i64 {
+    pub(crate) fn displaces(&self, cluster: &str, demand: &Demand) -> i64 {
         let Some(amount) = self.0.get(cluster) else { return 0 };
         match demand {
             Demand::Nothing => 0,

@@ -34,7 +34,7 @@ pub enum Change {
 }
 
 /// Receiver of changes.
-pub trait Sink: Send {
+pub(crate) trait Sink: Send {
     /// Takes a change, waiting if there are too many. Returns false if no more are wanted.
     fn send(&self, change: Change) -> impl Future<Output = bool> + Send;
 }
@@ -46,7 +46,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Watches a kind for ever and hands each change to `sink`, until that wants no more. Each call of `relist` begins with a list
 /// again.
-pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, outage: Outage, sink: impl Sink) {
+pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, outage: Outage, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
     let configuration = watcher::Config::default()
         .timeout(WATCH_SECONDS)

@@ -13,10 +13,10 @@ use divvy_scheduler::plugin::{Call, CallError, CallObserver};
 use crate::observe::{CallOutcome, ExtensionPoint, Metrics, ScheduleStep};
 
 /// Time after which a call counts as hanging. Calls take microseconds.
-pub const HANGING_AFTER: Duration = Duration::from_secs(10);
+pub(crate) const HANGING_AFTER: Duration = Duration::from_secs(10);
 
 /// The observer of all plugins' calls.
-pub struct Watchdog {
+pub(crate) struct Watchdog {
     metrics: Arc<Metrics>,
     state: Mutex<State>,
 }
@@ -43,16 +43,16 @@ type ExtensionPointOrder = usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hanging {
     /// Name of the plugin.
-    pub plugin: &'static str,
+    pub(crate) plugin: &'static str,
     /// The extension point.
-    pub point: &'static str,
+    pub(crate) point: &'static str,
     /// Time since the call began.
-    pub age: Duration,
+    pub(crate) age: Duration,
 }
 
 impl Watchdog {
     /// A watchdog that counts into `metrics`.
-    pub fn new(metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
         Self {
             metrics,
             state: Mutex::default(),
@@ -60,12 +60,12 @@ impl Watchdog {
     }
 
     /// The call that hangs; `None` if there is none.
-    pub fn hanging(&self, now: Instant) -> Option<Hanging> {
+    pub(crate) fn hanging(&self, now: Instant) -> Option<Hanging> {
         self.lock().current.and_then(|current| current.hanging(now))
     }
 
     /// The call that hangs, the first time that this is asked about it. It is counted then.
-    pub fn newly_hanging(&self, now: Instant) -> Option<Hanging> {
+    pub(crate) fn newly_hanging(&self, now: Instant) -> Option<Hanging> {
         let mut state = self.lock();
         let current = state.current.as_mut().filter(|current| !current.is_reported)?;
         let hanging = current.hanging(now)?;
@@ -75,7 +75,7 @@ impl Watchdog {
     }
 
     /// Ends a decision: what its calls took per extension point is counted.
-    pub fn decided(&self) {
+    pub(crate) fn decided(&self) {
         let points = std::mem::take(&mut self.lock().points);
         for (index, (duration, outcome)) in points {
             let Some(&point) = ExtensionPoint::ALL.get(index) else {

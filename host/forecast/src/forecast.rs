@@ -15,7 +15,6 @@ use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
 use crate::future::{Entry, Fate, Future};
 use crate::load::{self, Load};
 use crate::movement::{Ending, Movement};
-use crate::parallel;
 use crate::situation::{Assignment, Situation, assigned};
 
 /// Type of the condition that a scheduler writes.
@@ -81,11 +80,11 @@ pub fn compare(
         }
         part
     };
-    let threads = divvy_karmada::threads();
+    let threads = divvy_parallel::threads();
     let share = after.entries.len().div_ceil(threads.get()).max(1);
     let shares: Vec<&[Entry]> = after.entries.chunks(share).collect();
     let mut all = Part::default();
-    for part in parallel::map(&shares, threads, || of_entries) {
+    for part in divvy_parallel::map(&shares, threads, || of_entries) {
         all.merge(part);
     }
     for entry in deleted(base, after) {

@@ -23,7 +23,6 @@ use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
-use crate::parallel;
 use crate::plans::PlanSummaries;
 use crate::situation::{Assignment, Situation, assigned};
 
@@ -276,7 +275,7 @@ fn decide_all(
         placements = scheduler.placements().cloned();
         decisions
     } else {
-        parallel::map(&order, options.threads, || {
+        divvy_parallel::map(&order, options.threads, || {
             let (mut scheduler, mut summaries) = (scheduler(), PlanSummaries::default());
             move |&(index, _)| {
                 let decision = scheduler.schedule(&prepared[index].binding, fleet);
@@ -345,7 +344,7 @@ pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, know
         (binding, known.next_if(|known| Arc::ptr_eq(&known.original, binding)))
     });
     let bindings: Vec<(&Arc<Binding>, Option<&Prepared>)> = bindings.collect();
-    parallel::map(&bindings, options.threads, || {
+    divvy_parallel::map(&bindings, options.threads, || {
         |(binding, known): &(&Arc<Binding>, Option<&Prepared>)| {
             prepare_one(binding, *known, situation, side, options.time)
         }

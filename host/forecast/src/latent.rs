@@ -11,7 +11,6 @@ use crate::document::{Latent, LatentRow};
 use crate::forecast::counts;
 use crate::future::{Entry, Fate, Future, Options, Side};
 use crate::movement::{Ending, Movement};
-use crate::parallel;
 use crate::situation::Assignment;
 
 /// Reschedules every satisfied binding of a future. `lists` keeps the bindings, not only their number.
@@ -21,7 +20,7 @@ pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> La
         .iter()
         .filter(|entry| matches!(entry.fate, Fate::Satisfied))
         .collect();
-    let found = parallel::map(&satisfied, options.threads, || {
+    let found = divvy_parallel::map(&satisfied, options.threads, || {
         let scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
         let mut scheduler = scheduler
             .continuing(future.ledger.clone())

@@ -41,10 +41,7 @@ pub mod latent;
 pub mod load;
 pub mod movement;
 pub mod notes;
-mod parallel;
 pub mod plans;
 pub mod selection;
 pub mod situation;
 pub mod violations;
-
-pub use divvy_karmada::threads;

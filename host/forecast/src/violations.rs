@@ -12,7 +12,6 @@ use divvy_scheduler::placements::Placements;
 
 use crate::document::{ViolationRow, Violations};
 use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
-use crate::parallel;
 use crate::situation::Situation;
 
 /// Finds the violations of a situation. `lists` keeps the pairs, not only their number.
@@ -32,7 +31,7 @@ pub fn violations(
         let prepared = prepare(situation, side, options, &[]);
         Arc::new(Placements::of(prepared.iter().map(|prepared| &*prepared.binding)))
     });
-    let found = parallel::map(&situation.bindings, options.threads, || {
+    let found = divvy_parallel::map(&situation.bindings, options.threads, || {
         let scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
         let mut scheduler = scheduler.deciding_at(options.time).knowing(placements.clone());
         move |binding: &Arc<Binding>| {

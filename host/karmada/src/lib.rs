@@ -11,8 +11,5 @@
 pub mod api;
 pub mod detector;
 pub mod fields;
-mod parallel;
 pub mod policy;
 pub mod workloads;
-
-pub use parallel::threads;

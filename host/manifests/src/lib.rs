@@ -22,7 +22,6 @@ mod overlay;
 mod reader;
 mod scope;
 mod shared;
-mod side_by_side;
 #[cfg(test)]
 mod tests;
 mod unknown;

@@ -12,11 +12,10 @@ use std::ops::Range;
 
 use divvy_documents::Document;
 use divvy_documents::chunks::{Chunk, LineCounter};
-use divvy_karmada::threads;
+use divvy_parallel::{in_order, threads};
 
 use super::ReadOptions;
 use super::object::{Envelope, Found, ObjectReader, Place};
-use super::side_by_side::in_order;
 
 /// Bytes of objects that one thread reads before it hands over.
 const BATCH: usize = 1 << 20;
@@ -37,7 +36,6 @@ pub(super) fn read(
     let Some(()) = cutter.head() else {
         return false;
     };
-    let mut is_misread = false;
     let read = |batch: Batch| {
         let mut reader = ObjectReader::of_cut(options);
         let chunk = Chunk {
@@ -55,17 +53,17 @@ pub(super) fn read(
         }
         (reader.found, reader.is_misread)
     };
-    in_order(
+    let batches = std::iter::from_fn(|| cutter.batch());
+    let is_read = in_order(
+        batches,
         threads(),
-        || cutter.batch(),
-        read,
-        |(found, is_batch_misread)| {
-            is_misread |= is_batch_misread;
+        || read,
+        |(found, is_misread)| {
             take(found);
-            !is_misread
+            if is_misread { Err(()) } else { Ok(()) }
         },
     );
-    !is_misread && cutter.is_list()
+    is_read.is_ok() && cutter.is_list()
 }
 
 /// Consecutive objects of a list.

@@ -4,19 +4,19 @@
 //! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
 //! propagate them either.
 
+use std::convert::Infallible;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use divvy_documents::chunks::{self, Chunk};
 use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
-use divvy_karmada::threads;
+use divvy_parallel::{in_order, threads};
 
 use super::chunk::{self, Contents};
 use super::known::{Known, List, of_key, of_object};
 use super::object::{Faulty, Found, Named, Object, Place};
 use super::shared::SharedRequirements;
-use super::side_by_side::in_order;
 use super::{Manifests, ReadOptions, list, scope};
 
 /// Bytes of text that one thread reads before it hands over.
@@ -116,7 +116,7 @@ impl<'options> Reader<'options> {
         }
         let (file, options): (Arc<Path>, _) = (file.into(), self.options);
         let mut rest = chunks.as_slice();
-        let next = || {
+        let groups = std::iter::from_fn(|| {
             // Enough of them at once that handing over costs nothing.
             let mut length = 0;
             let count = rest.iter().take_while(|chunk| {
@@ -127,7 +127,7 @@ impl<'options> Reader<'options> {
             let (group, others) = rest.split_at(count.count());
             rest = others;
             (!group.is_empty()).then_some(group)
-        };
+        });
         let read = |group: &[Chunk<'_>]| -> Vec<Contents> {
             let mut shared = SharedRequirements::default();
             let contents = group
@@ -136,18 +136,23 @@ impl<'options> Reader<'options> {
             contents.collect()
         };
         let mut documents = 0;
-        in_order(threads(), next, read, |contents| {
-            for Contents {
-                mut found,
-                documents: more,
-            } in contents
-            {
-                found.iter_mut().for_each(|found| found.number_from(documents));
-                self.take(found);
-                documents += more;
-            }
-            true
-        });
+        let Ok(()) = in_order(
+            groups,
+            threads(),
+            || read,
+            |contents| {
+                for Contents {
+                    mut found,
+                    documents: more,
+                } in contents
+                {
+                    found.iter_mut().for_each(|found| found.number_from(documents));
+                    self.take(found);
+                    documents += more;
+                }
+                Ok::<(), Infallible>(())
+            },
+        );
     }
 
     /// Takes in what was found, in its order.

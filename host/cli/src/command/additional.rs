@@ -6,8 +6,8 @@ use divvy_loader::PluginFile;
 use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::{PluginTable, ProfileConfiguration, ScoreEntry};
 
-use super::plugin::{diagnostic, not_found, open, plugin_names};
-use super::setup::ChosenProfile;
+use super::chosen_profile::ChosenProfile;
+use super::libraries::{diagnostic, not_found, open, plugin_names};
 use crate::report::errors::Failure;
 
 /// True if an argument is the path of a library rather than the name of a plugin.

@@ -1,9 +1,9 @@
 //! `divvy completions`: prints a completion script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{CommandLine, Exit};
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::Failure;
 
@@ -19,11 +19,11 @@ pub(super) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Prints the script. Fails only if standard output cannot be written.
-pub(super) fn run(arguments: &CompletionsArguments, console: &Console) -> Result<Exit, Failure> {
+/// Prints the script for `command`. Fails only if standard output cannot be written.
+pub(super) fn run(arguments: &CompletionsArguments, command: &mut Command, console: &Console) -> Result<Exit, Failure> {
     // Generate into memory first: the generator panics if its stream fails.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut CommandLine::command(), "divvy", &mut script);
+    clap_complete::generate(arguments.shell, command, "divvy", &mut script);
     console.print(|out| out.write_all(&script))?;
     Ok(Exit::Success)
 }

@@ -68,16 +68,6 @@ pub(super) struct EstimatorArguments {
 }
 
 impl ConnectionArguments {
-    /// The arguments again, for a child process.
-    pub(super) fn repeated(&self) -> Vec<String> {
-        let kubeconfig = self
-            .kubeconfig
-            .iter()
-            .map(|file| format!("--kubeconfig={}", file.display()));
-        let context = self.context.iter().map(|name| format!("--context={name}"));
-        kubeconfig.chain(context).collect()
-    }
-
     /// The connection, with a user agent that names this process.
     pub(super) fn options(&self, identity: &str) -> ConnectionOptions {
         ConnectionOptions {

@@ -18,30 +18,30 @@ use divvy_forecast::notes;
 use divvy_forecast::violations::violations;
 use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
-use serde::Serialize;
 
 pub(super) use arguments::{DiffArguments, SituationArguments};
 use arguments::{FullLimit, MovedLimit};
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
-use super::Exit;
 use super::choosing::Shown;
 use super::input::workload_kinds;
 use super::logging;
-use super::output::{Output, binding_name, cluster_names};
+use super::output::{Output, binding_name, check_destination, cluster_names};
+use crate::exit::Exit;
 use crate::report::binding_errors::{self, BindingError};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, remark};
+use crate::report::format::{Content, Printed};
 use crate::report::progress::Progress;
 use crate::report::text::{counted, listed};
-use crate::report::{cluster_views, forecast as report, page, pipeline, style};
+use crate::report::{cluster_views, forecast as report, page, style};
 
 /// Maximum number of clusters that an error names.
 const NAMED_MAX: usize = 5;
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
-    arguments.output.check_destination("diff", console)?;
+    check_destination(&arguments.output, "diff", console)?;
     if arguments.output.is_page() && arguments.without_each.is_some() {
         let message = "`--without-each` has no page";
         let hint = "`--without NAME -o html` shows one of the losses";
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let options = Options {
         assumes: !arguments.situation.no_assume,
         explains: explains(arguments, &prepared, console),
-        threads: pipeline::threads(),
+        threads: divvy_parallel::threads(),
         time: Some(arguments.situation.time.milliseconds()),
     };
     let right = Loaded {
@@ -77,15 +77,12 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let progress = Progress::start("losing each");
         let document = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
-        let names = || document.failures.iter().map(|row| row.name.clone()).collect();
-        print(
-            &arguments.situation,
-            &arguments.output,
-            console,
-            &document,
-            names,
-            |out| report::write_failures(&document, out, console.width()),
-        )?;
+        let content = Printed {
+            document: &document,
+            names: || document.failures.iter().map(|row| row.name.clone()).collect(),
+            table: |out: &mut dyn Write| report::write_failures(&document, out, console.width()),
+        };
+        print(&arguments.situation, &arguments.output, console, &content)?;
         tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
         return Ok(exit_of_losses(arguments, &document, console).max(prepared.left_out));
     }
@@ -108,7 +105,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
     let exit = exit(arguments, &document, console).max(fault).max(left_out);
     let options = report::Options {
-        is_wide: arguments.output == Output::Wide,
+        is_wide: arguments.output.is_wide(),
         hidden: hide(&shown, &mut document),
     };
     let shows_errors = arguments.output.shows_errors() && !choosing.quiet && !choosing.shows_clusters();
@@ -136,21 +133,20 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
             page::print(&content, console)?;
         }
     } else if let Some(views) = views {
-        let names = || cluster_names(&views);
-        print(&arguments.situation, &arguments.output, console, &views, names, |out| {
-            cluster_views::write(&views, out, console.width())
-        })?;
+        let content = Printed {
+            document: &views,
+            names: || cluster_names(&views),
+            table: |out: &mut dyn Write| cluster_views::write(&views, out, console.width()),
+        };
+        print(&arguments.situation, &arguments.output, console, &content)?;
     } else {
-        let rows = document.bindings.iter().filter(|row| report::is_shown(row));
-        let names = || rows.map(|row| binding_name(&row.kind, &row.binding)).collect();
-        print(
-            &arguments.situation,
-            &arguments.output,
-            console,
-            &document,
-            names,
-            |out| report::write(&document, options, out, console.width()),
-        )?;
+        let rows = || document.bindings.iter().filter(|row| report::is_shown(row));
+        let content = Printed {
+            document: &document,
+            names: || rows().map(|row| binding_name(&row.kind, &row.binding)).collect(),
+            table: |out: &mut dyn Write| report::write(&document, options, out, console.width()),
+        };
+        print(&arguments.situation, &arguments.output, console, &content)?;
     }
     tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
@@ -439,13 +435,11 @@ pub(super) fn print(
     arguments: &SituationArguments,
     output: &Output,
     console: &Console,
-    document: &impl Serialize,
-    names: impl FnOnce() -> Vec<String>,
-    table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    content: &dyn Content,
 ) -> Result<(), Failure> {
     match arguments.choosing.quiet {
         true => Ok(()),
-        false => output.print(console, document, names, table),
+        false => output.print(content, console),
     }
 }
 

@@ -9,7 +9,7 @@ use divvy_controller::serve::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Exit;
+use crate::exit::Exit;
 use crate::report::account;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};

@@ -1,6 +1,7 @@
 //! `divvy headroom`: how far workloads can grow, and what stops them.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
@@ -14,18 +15,19 @@ use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{Quantity, ResourceList};
 use divvy_scheduler::cycle::CycleError;
 
-use super::Exit;
 use super::choosing::Shown;
 use super::diff::{self, SituationArguments};
 use super::input::workload_kinds;
-use super::output::{Output, OutputParser, binding_name};
+use super::output::{Output, OutputParser, binding_name, check_destination};
 use super::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::binding_errors::{self, BindingError};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::format::Printed;
 use crate::report::progress::Progress;
 use crate::report::text::counted;
-use crate::report::{headroom as report, page, pipeline};
+use crate::report::{headroom as report, page};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -157,7 +159,7 @@ impl HypotheticalArguments {
 
 /// Reads the manifests, decides everything once, and then tries how far each chosen workload can grow.
 pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
-    arguments.output.check_destination("headroom", console)?;
+    check_destination(&arguments.output, "headroom", console)?;
     let hypothetical = &arguments.hypothetical;
     let strategy = arguments.strategy.as_deref();
     let workload = hypothetical
@@ -179,7 +181,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let options = Options {
         assumes: !arguments.situation.no_assume,
         explains: Explains::Nothing,
-        threads: pipeline::threads(),
+        threads: divvy_parallel::threads(),
         time: Some(arguments.situation.time.milliseconds()),
     };
     let progress = Progress::start("deciding");
@@ -259,19 +261,16 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         page::print(&content, console)?;
         return Ok(exit);
     }
-    let names = || {
-        let rows = document.bindings.iter();
-        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+    let is_wide = arguments.output.is_wide() || arguments.situation.choosing.shows_clusters();
+    let content = Printed {
+        document: &document,
+        names: || {
+            let rows = document.bindings.iter();
+            rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+        },
+        table: |out: &mut dyn Write| report::write(&document, is_wide, out, console.width()),
     };
-    let is_wide = arguments.output == Output::Wide || arguments.situation.choosing.shows_clusters();
-    diff::print(
-        &arguments.situation,
-        &arguments.output,
-        console,
-        &document,
-        names,
-        |out| report::write(&document, is_wide, out, console.width()),
-    )?;
+    diff::print(&arguments.situation, &arguments.output, console, &content)?;
     diff::tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
 }

@@ -15,8 +15,8 @@ use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };
 
-use super::Exit;
 use super::connection::{ConnectionArguments, connection_failure};
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::progress::Progress;
@@ -96,7 +96,7 @@ impl InputArguments {
             (problems, false) => Err(Failure::input(problems)),
             (problems, true) => {
                 let failure = Failure::left_out(problems);
-                failure.tell(console);
+                console.report(&failure);
                 Ok(failure.exit)
             }
         }

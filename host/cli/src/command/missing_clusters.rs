@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Exit;
 use super::explain::{answered, no_answer};
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 

@@ -7,14 +7,15 @@
 mod additional;
 mod bench;
 mod choosing;
+mod chosen_profile;
 mod clusters;
 mod completions;
 mod connection;
 mod diff;
-mod exit;
 mod explain;
 mod headroom;
 mod input;
+mod libraries;
 mod logging;
 mod missing_clusters;
 mod output;
@@ -24,6 +25,7 @@ mod record;
 mod replay;
 mod run;
 mod schedule;
+mod seed;
 mod setup;
 mod tables;
 mod time;
@@ -31,23 +33,15 @@ mod time;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
+use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 
-pub(crate) use exit::Exit;
-
+use crate::exit::{EXIT_CODES, Exit};
 use crate::report::console::Console;
 use crate::report::errors::Failure;
 use crate::report::text::{is_hidden, printable};
 
 /// Help heading of the options that every command accepts.
 const GLOBAL: &str = "Global options";
-
-const EXIT_CODES: &str = "\
-Exit codes, the highest that applies:
-  0  everything was scheduled or skipped
-  1  something could not be scheduled
-  2  wrong usage, profile, plugin or input, or an invalid binding
-  3  a plugin failed, or Divvy itself";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -140,14 +134,14 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
-        Command::Completions(arguments) => completions::run(arguments, &console),
+        Command::Completions(arguments) => completions::run(arguments, &mut CommandLine::command(), &console),
         Command::Version => {
             let text = format!("divvy {}", version());
             console.print(|out| writeln!(out, "{text}")).map(|()| Exit::Success)
         }
     });
     let exit = done.unwrap_or_else(|failure: Failure| {
-        failure.tell(&console);
+        console.report(&failure);
         failure.exit
     });
     exit.into()
@@ -177,12 +171,6 @@ fn tell_usage(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
-}
-
-/// Parses a seed.
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

@@ -8,9 +8,10 @@ use divvy_loader::PluginDirectories;
 use divvy_profile::{BUILT_IN, DEFAULT_NAME};
 use divvy_scheduler::profile::{Profile, RegistryError};
 
-use super::Exit;
-use super::plugin::plugin_names;
-use super::setup::{ChosenProfile, ProfileArguments};
+use super::chosen_profile::ChosenProfile;
+use super::libraries::plugin_names;
+use super::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::profile::with_origins;

@@ -8,10 +8,10 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::report::clusters::names::Names;
 use divvy_manifests::Manifests;
 use divvy_profile::ProfileConfiguration;
 use divvy_recordings::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables};
-use divvy_results::names::Names;
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 use flate2::Compression;

@@ -20,11 +20,13 @@ use divvy_scheduler::profile::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::Exit;
+use super::chosen_profile::ChosenProfile;
 use super::output::{Output, OutputParser, binding_name};
-use super::setup::{ChosenProfile, ProfileArguments};
+use super::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::format::Printed;
 use crate::report::text::{counted, listed, printable};
 
 /// Heading of the options that choose what is shown.
@@ -160,9 +162,12 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
                 .map(|difference| difference.name.clone())
                 .collect()
         };
-        arguments
-            .output
-            .print(console, &replayed, names, |out| write_table(&replayed, arguments, out))?;
+        let content = Printed {
+            document: &replayed,
+            names,
+            table: |out: &mut dyn Write| write_table(&replayed, arguments, out),
+        };
+        arguments.output.print(&content, console)?;
     }
     Ok(if replayed.failed == 0 {
         Exit::Success
@@ -407,7 +412,7 @@ fn tell_changes(
 
 /// Writes one line per difference, and the summary alone on the last line.
 fn write_table(replayed: &Replayed, arguments: &ReplayArguments, out: &mut dyn Write) -> std::io::Result<()> {
-    let is_wide = arguments.output == Output::Wide;
+    let is_wide = arguments.output.is_wide();
     for Difference {
         file,
         line,

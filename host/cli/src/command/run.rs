@@ -15,11 +15,11 @@ use divvy_scheduler::profile::registry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::Exit;
 use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure, duration};
 use super::logging::{LogFormat, start_service};
 use super::setup::ProfileArguments;
 use crate::allocator;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 
@@ -106,7 +106,7 @@ pub(super) struct RunArguments {
     /// Write no events
     #[arg(long)]
     no_events: bool,
-    /// Wait before each write, for `divvy bench run --write-latency`
+    /// Wait before each write, for measurements: `divvy-load run --write-latency`
     #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = duration, hide = true)]
     write_latency: Duration,
 }

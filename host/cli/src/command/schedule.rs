@@ -1,6 +1,7 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
 use std::convert::Infallible;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,21 +23,23 @@ use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strateg
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::input::{InputArguments, workload_kinds};
-use super::output::{Output, OutputParser, binding_name, cluster_names};
+use super::output::{Output, OutputParser, binding_name, check_destination, cluster_names};
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
 use super::time::TimeArguments;
-use super::{EXIT_CODES, Exit, clusters, logging, record};
+use super::{clusters, logging, record};
+use crate::exit::{EXIT_CODES, Exit};
+use crate::report::clusters::targets::{Packer, Targets};
 use crate::report::console::Console;
 use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::form::Form;
+use crate::report::format::{Content, Printed};
 use crate::report::loads::loads;
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
-use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
-use crate::report::targets::{Packer, Targets};
-use crate::report::{binding_errors, cluster_views, pipeline, structured, style, warnings};
+use crate::report::{binding_errors, cluster_views, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,7 +101,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long)]
     explain: bool,
     /// Break ties with this seed instead of the profile's
-    #[arg(long, value_name = "NUMBER", value_parser = super::seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = super::seed::parse, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     ///
@@ -116,7 +119,7 @@ pub(super) struct ScheduleArguments {
 /// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
     let has_page = arguments.output.is_page();
-    arguments.output.check_destination("schedule", console)?;
+    check_destination(&arguments.output, "schedule", console)?;
     let directories = arguments.profile.directories()?;
     let mut chosen = arguments.profile.read()?;
     if arguments.seed.is_some() {
@@ -182,7 +185,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             // The messages of one decision stay together.
             NonZeroUsize::MIN
         } else {
-            pipeline::threads()
+            divvy_parallel::threads()
         },
         keeps_plans: arguments.explain && !explains_later
             || arguments.record.is_some()
@@ -221,7 +224,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     report.explains = arguments.explain;
     report.explaining = explaining;
     let exit = report.exit().max(left_out);
-    if choosing.shows_clusters() || has_page || arguments.output == Output::Wide {
+    if choosing.shows_clusters() || has_page || arguments.output.is_wide() {
         report.clusters = totals(&report, &manifests);
     }
     let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
@@ -332,7 +335,7 @@ impl Deciding<'_> {
                 (Decided { decision, targets }, finding)
             }
         };
-        let Ok(()) = pipeline::in_order(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {
+        let Ok(()) = divvy_parallel::each(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {
             findings.add(decided.len(), finding);
             each(&bindings[decided.len()], &mut one.decision);
             decided.push(one);
@@ -382,7 +385,7 @@ impl PlanFindings {
             move |binding: &Binding| Finding::of(&scheduler.plan(binding), binding, profile)
         };
         let (mut findings, mut indices) = (Self::default(), 0..);
-        let Ok(()) = pipeline::in_order(bindings, pipeline::threads(), worker, |finding| {
+        let Ok(()) = divvy_parallel::each(bindings, divvy_parallel::threads(), worker, |finding| {
             if let Some(index) = indices.next() {
                 findings.add(index, finding);
             }
@@ -464,13 +467,12 @@ fn print_views(
         explanation: entry.decision.explanation.as_ref(),
     });
     let document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
-    let output = &arguments.output;
-    output.print(
-        console,
-        &document,
-        || cluster_names(&document),
-        |out| cluster_views::write(&document, out, console.width()),
-    )
+    let content = Printed {
+        document: &document,
+        names: || cluster_names(&document),
+        table: |out: &mut dyn Write| cluster_views::write(&document, out, console.width()),
+    };
+    arguments.output.print(&content, console)
 }
 
 /// The strategy that an argument names. Case does not matter on the command line, as long as only one strategy can be meant.
@@ -515,29 +517,38 @@ fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
 
 fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) -> Result<(), Failure> {
     let options = TableOptions {
-        wide: arguments.output == Output::Wide,
+        wide: arguments.output.is_wide(),
         explain: arguments.explain,
         bars: console.has_bars(),
         colours: console.has_colours(),
         columns: console.width(),
     };
-    // Rows are made when they are written, on all cores: together they may be larger than the memory.
-    let form = match &arguments.output {
-        Output::Json => Some(Form::Json),
-        Output::Yaml => Some(Form::Yaml),
-        _ => None,
-    };
-    if let Some(form) = form {
-        return console.print_data(|out| structured::write_rows(report, form, out));
+    arguments.output.print(&Decisions { report, options }, console)
+}
+
+/// The decisions as formats print them.
+struct Decisions<'a> {
+    report: &'a Report<'a>,
+    options: TableOptions,
+}
+
+impl Content for Decisions<'_> {
+    fn write_table(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        table::write(self.report, self.options, out)
     }
-    let names = || {
-        let entries = report.entries.iter();
+
+    // Rows are made when they are written, on all cores: together they may be larger than the memory.
+    fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
+        structured::write_rows(self.report, form, out)
+    }
+
+    fn data(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(structured::rows(self.report))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = self.report.entries.iter();
         let names = entries.map(|entry| binding_name(entry.binding.object.scope().kind(), &entry.decision.binding));
         names.collect()
-    };
-    arguments
-        .output
-        .print(console, &structured::rows(report), names, |out| {
-            table::write(report, options, out)
-        })
+    }
 }

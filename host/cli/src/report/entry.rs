@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+use super::clusters::names::Names;
+use super::clusters::shares::{Share, shares};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
-use divvy_results::names::Names;
-use divvy_results::shares::{Share, shares};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
 use super::binding_errors::BindingError;
+use super::clusters::targets::{Target, Targets};
 use super::errors::location;
-use super::targets::{Target, Targets};
-use crate::command::Exit;
+use crate::exit::Exit;
 
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]

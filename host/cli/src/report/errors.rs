@@ -9,10 +9,9 @@ use std::io::{self, Write};
 use divvy_manifests::{Problem, Source};
 use divvy_profile::ProfileError;
 
-use super::console::Console;
 use super::style;
 use super::text::{counted, printable};
-use crate::command::Exit;
+use crate::exit::Exit;
 
 /// One error, with everything that helps to understand and fix it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -155,11 +154,7 @@ impl Failure {
         String::from_utf8_lossy(&text).trim_end().to_owned()
     }
 
-    /// Prints every error, then the conclusion, to standard error.
-    pub(crate) fn tell(&self, console: &Console) {
-        console.tell(|out| self.write(out, console.verbosity()));
-    }
-
+    /// Writes every error, then the conclusion.
     pub(super) fn write(&self, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
         for diagnostic in &self.diagnostics {
             diagnostic.write(out, verbosity)?;

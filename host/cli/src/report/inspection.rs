@@ -10,7 +10,7 @@ use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATIO
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::plugins::TableDescription;
+use super::declared::{ActsOn, TableDescription};
 use super::style;
 use super::text::printable;
 
@@ -65,28 +65,6 @@ struct Described {
     inputs: Vec<&'static str>,
     needs: Vec<&'static str>,
     keeps: Vec<&'static str>,
-}
-
-/// Parts of a binding without which the plugin is not called.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ActsOn {
-    extension_point: &'static str,
-    parts: Vec<&'static str>,
-}
-
-impl ActsOn {
-    /// Per extension point at which the plugin is not called for every binding; `acts_on` as for [`features::acts_on`].
-    pub(super) fn list(acts_on: impl Fn(u32) -> u64) -> Vec<Self> {
-        let points = features::acts_on(acts_on).into_iter();
-        points
-            .map(|(extension_point, parts)| Self { extension_point, parts })
-            .collect()
-    }
-
-    fn line(&self) -> String {
-        format!("{} at {}", self.parts.join(" or "), self.extension_point)
-    }
 }
 
 /// Verdict of this host: true if it would load the library, otherwise the reason.

@@ -8,7 +8,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::structured::Form;
+use super::form::Form;
 
 /// Maximum length of a name that is written directly. The library for YAML folds long texts.
 const NAME_LENGTH_MAX: usize = 63;

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
+use super::clusters::sums::Counts;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::api::ResourceList;
 use divvy_karmada::detector::Binding;
-use divvy_results::sums::Counts;
 use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use divvy_framework::table::ColumnType;
-use divvy_loader::{DeclaredTable, LoadError, PluginLibrary};
-use serde::{Deserialize, Serialize};
+use divvy_loader::{LoadError, PluginLibrary};
+use serde::Serialize;
 
+use super::declared::{ActsOn, TableDescription};
+use super::form::write_value;
 use super::grid::{Cell, Column, Grid};
-use super::inspection::ActsOn;
-use super::structured::write_value;
 use super::style;
 use super::text::{counted, printable};
 
@@ -61,48 +60,6 @@ struct LibraryDescription {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<TableDescription>,
     sha256: String,
-}
-
-/// A table that a plugin reads.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct TableDescription {
-    name: String,
-    columns: Vec<ColumnDescription>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct ColumnDescription {
-    name: String,
-    r#type: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    scale: Option<u32>,
-}
-
-impl TableDescription {
-    pub(super) fn of(table: &DeclaredTable) -> Self {
-        let columns = table.columns.iter().map(|column| ColumnDescription {
-            name: column.name.clone(),
-            r#type: column.column_type.word().to_owned(),
-            scale: match column.column_type {
-                ColumnType::Decimal { scale } => Some(scale),
-                _ => None,
-            },
-        });
-        Self {
-            name: table.name.clone(),
-            columns: columns.collect(),
-        }
-    }
-
-    /// `power: price (decimal with scale 2), note (text)`.
-    pub(super) fn line(&self) -> String {
-        let columns = self.columns.iter().map(|column| match column.scale {
-            Some(scale) => format!("{} ({} with scale {scale})", column.name, column.r#type),
-            None => format!("{} ({})", column.name, column.r#type),
-        });
-        let columns: Vec<String> = columns.collect();
-        format!("{}: {}", self.name, columns.join(", "))
-    }
 }
 
 impl LibraryDescription {

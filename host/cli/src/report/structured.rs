@@ -1,20 +1,19 @@
-//! The report as JSON and YAML, with the same fields in both.
+//! The report as data: JSON and YAML, with the same fields in both.
 //!
 //! `binding`, `strategy`, `result`, `clusters` and `message` are always present. Optional fields are omitted if empty.
 
 use std::io::{self, Write};
 
+use super::clusters::shares::Share;
 use divvy_karmada::api::Timestamp;
-use divvy_results::shares::Share;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::decision::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, Report};
-use super::escaping::{self, EscapedJson};
+use super::form::Form;
 use super::lines::{self, Line};
-use super::pipeline;
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -90,27 +89,6 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// Writes any value as indented JSON.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut EscapedJson(&mut *out), value)?;
-    writeln!(out)
-}
-
-/// Writes any value as YAML.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let text = escaping::yaml(value)?;
-    out.write_all(text.as_bytes())?;
-    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
-}
-
 /// The report as data: an array, one object per binding. Each is made when it is written.
 pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
     Rows(report)
@@ -139,9 +117,9 @@ pub(crate) fn write_rows(report: &Report<'_>, form: Form, out: &mut dyn Write) -
     let mut is_first = true;
     let worker = || {
         let mut explainer = report.explainer();
-        move |entry: &Entry<'_>| form.element(row(&explainer.explain(entry).entry(), report))
+        move |entry: &Entry<'_>| element(form, row(&explainer.explain(entry).entry(), report))
     };
-    pipeline::in_order(&report.entries, pipeline::threads(), worker, |bytes| {
+    divvy_parallel::each(&report.entries, divvy_parallel::threads(), worker, |bytes| {
         let before = match (form, std::mem::take(&mut is_first)) {
             (Form::Json, true) => "[\n",
             (Form::Json, false) => ",\n",
@@ -157,50 +135,31 @@ pub(crate) fn write_rows(report: &Report<'_>, form: Form, out: &mut dyn Write) -
     }
 }
 
-/// A form of data for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Indented JSON.
-    Json,
-    /// YAML.
-    Yaml,
+/// A binding as an element of an array, without the array.
+fn element(form: Form, row: Row<'_>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(512 + 128 * row.clusters.len());
+    write_array(form, [row], &mut bytes)?;
+    if form == Form::Json {
+        bytes.truncate(bytes.len() - b"\n]".len());
+        bytes.drain(..b"[\n".len());
+    }
+    Ok(bytes)
 }
 
-impl Form {
-    /// Writes a value. JSON ends without a line break.
-    pub(super) fn write(self, value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
-        match self {
-            Self::Json => Ok(serde_json::to_writer_pretty(&mut EscapedJson(out), value)?),
-            Self::Yaml => write_yaml_value(value, out),
+fn write_array(form: Form, mut array: [Row<'_>; 1], out: &mut Vec<u8>) -> io::Result<()> {
+    let [row] = &mut array;
+    if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
+        let clusters = std::mem::take(&mut row.clusters);
+        let lines = clusters.iter().map(|target| Line {
+            name: target.name,
+            numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
+        });
+        if lines::with_lines(form, &array, lines, out)? {
+            return Ok(());
         }
+        array[0].clusters = clusters;
     }
-
-    /// An element of an array, without the array.
-    fn element(self, row: Row<'_>) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(512 + 128 * row.clusters.len());
-        self.write_array([row], &mut bytes)?;
-        if self == Self::Json {
-            bytes.truncate(bytes.len() - b"\n]".len());
-            bytes.drain(..b"[\n".len());
-        }
-        Ok(bytes)
-    }
-
-    fn write_array(self, mut array: [Row<'_>; 1], out: &mut Vec<u8>) -> io::Result<()> {
-        let [row] = &mut array;
-        if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
-            let clusters = std::mem::take(&mut row.clusters);
-            let lines = clusters.iter().map(|target| Line {
-                name: target.name,
-                numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
-            });
-            if lines::with_lines(self, &array, lines, out)? {
-                return Ok(());
-            }
-            array[0].clusters = clusters;
-        }
-        self.write(&array, out)
-    }
+    form.write(&array, out)
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {

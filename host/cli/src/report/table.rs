@@ -5,19 +5,19 @@
 
 use std::io::{self, Write};
 
+use super::clusters::rows::{self, Rows, change};
+use super::clusters::shares::{Share, free, growth, is_uniform};
+use super::clusters::sums::Sums;
 use anstyle::Style;
 use divvy_forecast::document::ClusterRow;
-use divvy_results::rows::{self, Rows, change};
-use divvy_results::shares::{Share, free, growth, is_uniform};
-use divvy_results::sums::Sums;
 use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};
 use super::explanation::Account;
 use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid, Widths};
+use super::style;
 use super::text::{counted, listed};
-use super::{pipeline, style};
 
 /// Maximum number of clusters named in a sentence.
 const NAMED_MAX: usize = 12;
@@ -61,8 +61,8 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
         }
         (content, sums)
     };
-    let threads = pipeline::threads();
-    pipeline::in_blocks(
+    let threads = divvy_parallel::threads();
+    divvy_parallel::in_blocks(
         &report.entries,
         threads,
         || measured,
@@ -91,7 +91,7 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
         }
     };
     grid.write_titles(out, widths)?;
-    pipeline::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
+    divvy_parallel::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
     writeln!(out)?;
     let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
     let used: Vec<&ClusterRow> = used.collect();
@@ -99,7 +99,7 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
         clusters(&used).write(out, options.columns)?;
         writeln!(out)?;
     }
-    super::totals::write(report, &sums, options, out)
+    super::totals::write(report, &sums, options.wide, options.columns, out)
 }
 
 /// Adds the lines of one binding.

@@ -13,15 +13,15 @@ use divvy_scheduler::profile::PlanOptions;
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
+use super::clusters::targets::Targets;
 use super::entry::{Decided, ProfileSummary, Report};
 use super::errors::{Diagnostic, Failure};
+use super::form::Form;
 use super::grid::{Cell, Column, Grid};
-use super::structured::Form;
 use super::table::{self, TableOptions};
-use super::targets::Targets;
 use super::text::{listed, printable, wrapped};
-use super::{account, structured, style, warnings};
-use crate::command::Exit;
+use super::{account, form, structured, style, warnings};
+use crate::exit::Exit;
 
 /// Four bindings and three clusters; `divided` has a last result.
 const MANIFESTS: &str = "
@@ -323,7 +323,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
 #[test]
 fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     let case = Case::new();
-    let json = rendered(|out| structured::write_value(&structured::rows(&case.report()), out));
+    let json = rendered(|out| form::write_value(&structured::rows(&case.report()), out));
     let rows: Value = serde_json::from_str(&json).expect("it is JSON");
     for (pointer, expected) in [
         ("/0/binding", json!("shop/divided")),
@@ -342,7 +342,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     ] {
         assert_eq!(rows.pointer(pointer), Some(&expected), "{pointer}");
     }
-    let yaml = rendered(|out| structured::write_yaml_value(&structured::rows(&case.report()), out));
+    let yaml = rendered(|out| form::write_yaml_value(&structured::rows(&case.report()), out));
     assert!(yaml.starts_with("- binding: shop/divided\n"), "{yaml}");
 }
 
@@ -455,8 +455,8 @@ fn rows_that_are_written_one_by_one_are_the_whole_document() {
     let report = case.report();
     for form in [Form::Json, Form::Yaml] {
         let whole = rendered(|out| match form {
-            Form::Json => structured::write_value(&structured::rows(&report), out),
-            Form::Yaml => structured::write_yaml_value(&structured::rows(&report), out),
+            Form::Json => form::write_value(&structured::rows(&report), out),
+            Form::Yaml => form::write_yaml_value(&structured::rows(&report), out),
         });
         assert_eq!(rendered(|out| structured::write_rows(&report, form, out)), whole);
         let mut none = case.report();

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use divvy_results::sums::Sums;
+use super::clusters::sums::Sums;
 
 use super::entry::Report;
 use super::style;
-use super::table::TableOptions;
 use super::text::{counted, wrapped};
 
 /// Results in the order of printing, with their wording.
@@ -18,15 +17,16 @@ const RESULTS: [(&str, &str); 5] = [
     ("Skipped", "skipped"),
 ];
 
-/// Writes the totals, and with `-o wide` also the profile and its plugins.
+/// Writes the totals, and if `is_wide` also the profile and its plugins. `columns` is the width of the terminal.
 pub(super) fn write(
     report: &Report<'_>,
     sums: &Sums<'_>,
-    options: TableOptions,
+    is_wide: bool,
+    columns: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| -> io::Result<()> {
-        for part in wrapped(text, options.columns) {
+        for part in wrapped(text, columns) {
             writeln!(out, "{style}{part}{style:#}")?;
         }
         Ok(())
@@ -42,7 +42,7 @@ pub(super) fn write(
         );
         line(out, &text, style::FAINT)?;
     }
-    if options.wide {
+    if is_wide {
         let profile = &report.profile;
         let plugins: Vec<&str> = profile
             .others

@@ -7,11 +7,11 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use serde_json::Value;
 
 use super::{Announcement, Engine, News};
-use crate::decide::APPLIED_POLICY;
-use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
 use crate::objects::BindingKey;
 use crate::store::{Record, SharedPlacement};
 use crate::write::SpecificationPatch;
+use divvy_scheduler::decide::APPLIED_POLICY;
+use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
 
 /// A binding that was taken out of the queue, with everything that its decision reads.
 pub(super) struct Candidate {

@@ -15,10 +15,20 @@ use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
 use crate::decision::LiveDecision;
 use crate::objects::Kind;
-use crate::reload::Trial;
 
 /// Decisions that are remembered for a trial.
 const REMEMBERED_MAX: usize = 64;
+
+/// Outcome of the last decisions with a new set of plugins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trial {
+    /// Decisions that were repeated.
+    pub decisions: usize,
+    /// Those with another result than under the old set.
+    pub differences: usize,
+    /// Reason why the set is refused; `None` if it decides from now on.
+    pub refusal: Option<String>,
+}
 
 /// The last bindings that were decided, as plugins saw them.
 #[derive(Debug, Default)]

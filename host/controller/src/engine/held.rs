@@ -9,10 +9,11 @@ use divvy_scheduler::fleet::Footprint;
 
 use super::{Engine, Moment};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
-use crate::decide::affinity::selects;
 use crate::decision::LiveDecision;
+use crate::explanations::{HeldByResult, HeldCapacity};
 use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
 use crate::objects::BindingKey;
+use divvy_scheduler::decide::affinity::selects;
 
 /// Messages of the bindings that wait for held capacity. A binding keeps its message until it waits for something else, because each new
 /// message is a write.
@@ -26,11 +27,11 @@ const LOGGED_MAX: usize = 3;
 
 /// Capacity that is held on the clusters of a placement.
 #[derive(Debug, Default)]
-pub(crate) struct HeldThere<'a> {
+pub(super) struct HeldThere<'a> {
     /// The first parts, by cluster and in the order of the decisions.
-    pub(crate) parts: Vec<HeldPart<'a>>,
+    parts: Vec<HeldPart<'a>>,
     /// Parts that are not listed.
-    pub(crate) further: usize,
+    further: usize,
     /// Sum of each resource.
     sums: BTreeMap<&'a str, i64>,
 }
@@ -175,7 +176,27 @@ impl Engine {
     }
 }
 
-impl HeldThere<'_> {
+impl<'a> HeldThere<'a> {
+    /// As an explanation shows it; `None` if nothing is held. `waits` is true if the result waits for it.
+    pub(super) fn described(&self, waits: bool) -> Option<HeldCapacity<'a>> {
+        let parts = self.parts.iter().map(|part| HeldByResult {
+            cluster: part.cluster.into(),
+            binding: part.binding.to_string(),
+            since: part.began.to_string(),
+            resources: part
+                .resources
+                .iter()
+                .map(|(resource, quantity)| described(resource, *quantity))
+                .collect(),
+        });
+        let parts: Vec<HeldByResult<'a>> = parts.collect();
+        (!parts.is_empty()).then_some(HeldCapacity {
+            waits,
+            parts,
+            further: self.further,
+        })
+    }
+
     /// The sums, in words.
     fn text(&self) -> String {
         let sums: Vec<String> = self

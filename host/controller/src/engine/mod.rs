@@ -29,11 +29,11 @@ mod stray_rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::exchange::Recent;
+pub use self::exchange::Trial;
 use self::held::HeldMessages;
-pub(crate) use self::held::HeldThere;
 use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
@@ -47,7 +47,6 @@ use sha2::{Digest, Sha256};
 
 use crate::assumed::AssumedResults;
 use crate::condition::{Cause, Failure};
-use crate::decide::rules::Reason;
 use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
 use crate::holdings::{DecisionNumber, HeldPart, HoldingLimits, Holdings};
@@ -60,6 +59,7 @@ use crate::queue::{Depth, Expiries, Queue};
 use crate::store::{BindingStore, ClusterStore, Divided, PolicyStore};
 use crate::takings::Takings;
 use crate::write::WriteJob;
+use divvy_scheduler::decide::rules::Reason;
 
 /// A point in time, on both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -78,13 +78,13 @@ pub struct ActiveProfile {
     /// The plugins.
     pub profile: Arc<Profile>,
     /// Hash of the profile's text, with everything that it extends, and of the files of its plugins and tables.
-    pub hash: String,
+    pub(crate) hash: String,
     /// Treatment of the previous result if no cluster fits.
-    pub when_no_cluster_fits: WhenNoClusterFits,
+    pub(crate) when_no_cluster_fits: WhenNoClusterFits,
     /// Treatment of capacity that results have taken and clusters do not report yet.
-    pub while_capacity_is_unreported: WhileCapacityIsUnreported,
+    pub(crate) while_capacity_is_unreported: WhileCapacityIsUnreported,
     /// Treatment of satisfied bindings if clusters change.
-    pub when_clusters_change: WhenClustersChange,
+    pub(crate) when_clusters_change: WhenClustersChange,
 }
 
 impl ActiveProfile {
@@ -100,7 +100,7 @@ impl ActiveProfile {
     }
 
     /// True if capacity that results have taken is held until the clusters report it.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.while_capacity_is_unreported == WhileCapacityIsUnreported::Hold
     }
 }
@@ -234,9 +234,9 @@ pub struct Announcement {
     /// The binding.
     pub key: Arc<BindingKey>,
     /// UID of the binding.
-    pub uid: String,
+    pub(crate) uid: String,
     /// The propagated object.
-    pub resource: ObjectReference,
+    pub(crate) resource: ObjectReference,
     /// The subject of the event.
     pub news: News,
     /// Text.
@@ -256,7 +256,7 @@ pub enum News {
 
 impl Announcement {
     /// Reason of the event. Karmada has the first two.
-    pub fn reason(&self) -> &'static str {
+    pub(crate) fn reason(&self) -> &'static str {
         match self.news {
             News::Scheduled => "ScheduleBindingSucceed",
             News::Failed => "ScheduleBindingFailed",
@@ -265,7 +265,7 @@ impl Announcement {
     }
 
     /// Type of the event.
-    pub fn event_type(&self) -> &'static str {
+    pub(crate) fn event_type(&self) -> &'static str {
         match self.news {
             News::Scheduled => "Normal",
             News::Failed | News::Warning => "Warning",
@@ -335,14 +335,14 @@ impl Engine {
 
     /// Lists replicas that were assigned to a cluster and do not run there yet in requests to its estimator.
     #[must_use]
-    pub fn assuming_workloads(mut self, assumes: bool) -> Self {
+    pub(crate) fn assuming_workloads(mut self, assumes: bool) -> Self {
         self.assumes_workloads = assumes;
         self
     }
 
     /// Ends holdings by these limits. Nothing may be held yet.
     #[must_use]
-    pub fn holding_within(mut self, limits: HoldingLimits) -> Self {
+    pub(crate) fn holding_within(mut self, limits: HoldingLimits) -> Self {
         self.holdings = Holdings::new(limits);
         self
     }
@@ -353,17 +353,17 @@ impl Engine {
     }
 
     /// True once every kind has been listed. No decision is made before.
-    pub fn is_synced(&self) -> bool {
+    pub(crate) fn is_synced(&self) -> bool {
         self.synced.len() == Kind::ALL.len()
     }
 
     /// Kinds whose first list is not complete.
-    pub fn unsynced(&self) -> impl Iterator<Item = Kind> {
+    pub(crate) fn unsynced(&self) -> impl Iterator<Item = Kind> {
         Kind::ALL.into_iter().filter(|kind| !self.synced.contains(kind))
     }
 
     /// True if decisions are made: everything is listed, and this process leads.
-    pub fn is_deciding(&self) -> bool {
+    pub(crate) fn is_deciding(&self) -> bool {
         self.term.is_some() && self.is_synced()
     }
 
@@ -378,7 +378,7 @@ impl Engine {
     }
 
     /// Writes under way.
-    pub fn writes_under_way(&self) -> usize {
+    pub(crate) fn writes_under_way(&self) -> usize {
         self.in_flight.len()
     }
 
@@ -392,13 +392,8 @@ impl Engine {
         (self.bindings.len(), self.clusters.len())
     }
 
-    /// Time for which the next binding has waited.
-    pub fn head_age(&self, now: Instant) -> Duration {
-        self.queue.head_age(now)
-    }
-
     /// True if a cluster exists, or is missing without having been deleted.
-    pub fn may_come_back(&self, cluster: &str) -> bool {
+    pub(crate) fn may_come_back(&self, cluster: &str) -> bool {
         self.clusters.contains(cluster) || self.guard.is_missing(cluster)
     }
 

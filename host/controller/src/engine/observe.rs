@@ -10,8 +10,6 @@ use divvy_profile::WhenClustersChange;
 use super::peers::observed;
 use super::{Engine, Moment, scope_of};
 use crate::condition::{Cause, Retry};
-use crate::decide::affinity::{ClusterProperties, concerns, selects};
-use crate::decide::ownership::is_ours;
 use crate::holdings::Usage;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
@@ -20,6 +18,8 @@ use crate::placements::LivePlacements;
 use crate::serve::Unconfirmed;
 use crate::store::{ClusterChange, PolicyKey, Record};
 use crate::watch::Change;
+use divvy_scheduler::decide::affinity::{ClusterProperties, concerns, selects};
+use divvy_scheduler::decide::ownership::is_ours;
 
 /// Time between two looks at what only time changes.
 const TICK: Duration = Duration::from_secs(1);

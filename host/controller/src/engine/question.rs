@@ -9,8 +9,8 @@ use divvy_karmada::api::{Component, Placement};
 
 use super::Engine;
 use super::candidate::Candidate;
-use crate::decide::affinity::selects;
 use crate::estimates::{Answers, AskedCluster, EstimateJob, request};
+use divvy_scheduler::decide::affinity::selects;
 
 impl Engine {
     /// The question to estimators that must be answered first; `None` if none must.

@@ -13,18 +13,19 @@ use super::candidate::Candidate;
 use super::held::{may_depend_on_holding, must_wait};
 use super::{Engine, InFlight, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
-use crate::decide::policy::{Request, is_lazy};
-use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decision::LiveDecision;
-use crate::estimates::{Answers, Current};
+use crate::estimates::Answers;
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::BindingKey;
 use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
 use crate::store::Divided;
+use crate::takings::Current;
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
+use divvy_scheduler::decide::policy::{Request, is_lazy};
+use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 
 /// Time that a binding waits once for its policy, whose watch may be behind.
 const POLICY_WAIT: Duration = Duration::from_millis(250);
@@ -200,7 +201,7 @@ impl Engine {
         )
         .clearing(clears);
         let explanation = match unheld.is_some() || detail == Some(Detail::Full) {
-            true => explanation.holding(waits, &self.held_there(placement)),
+            true => explanation.holding(self.held_there(placement).described(waits)),
             false => explanation,
         };
         self.panel.explained(&candidate.key, &explanation);

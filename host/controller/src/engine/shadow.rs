@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::{Engine, Moment};
 use crate::condition::{Failure, SCHEDULED};
-use crate::decide::rules::Reason;
 use crate::decision::LiveDecision;
 use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
 use crate::observe::Agreement;
 use crate::store::Record;
+use divvy_scheduler::decide::rules::Reason;
 
 /// Differences that are kept.
 const DIFFERENCES_MAX: usize = 100;

@@ -24,7 +24,7 @@ use divvy_scheduler::fleet::estimate::PODS;
 use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger};
 
 use self::taking::{Held, Settled, Taking, settle};
-pub use self::usage::{Figure, Usage};
+pub(crate) use self::usage::Usage;
 use crate::objects::{AggregatedStatus, BindingKey};
 
 const MEBIBYTE: i64 = 1 << 20;
@@ -51,14 +51,14 @@ impl Default for HoldingLimits {
 impl HoldingLimits {
     /// Time after which a result that a cluster has applied must have been in a report. What no report shows by then is not going to
     /// be seen: pods that the cluster's quota refuses, or whose growth other pods hid by ending.
-    pub fn unseen(&self) -> Duration {
+    pub(crate) fn unseen(&self) -> Duration {
         self.report_period.saturating_mul(2)
     }
 }
 
 /// Capacity that results hold, by cluster.
 #[derive(Debug)]
-pub struct Holdings {
+pub(crate) struct Holdings {
     limits: HoldingLimits,
     clusters: HashMap<Arc<str>, Account>,
     /// Decisions of each binding that hold something, the oldest first, with the clusters.
@@ -75,25 +75,25 @@ type ClusterNames = Vec<Arc<str>>;
 
 /// Number of a decision, in the order in which decisions were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DecisionNumber(u64);
+pub(crate) struct DecisionNumber(u64);
 
 /// A result, as it takes capacity.
 #[derive(Debug, Clone, Copy)]
-pub struct NewResult<'a> {
+pub(crate) struct NewResult<'a> {
     /// Its clusters.
-    pub targets: &'a [TargetCluster],
+    pub(crate) targets: &'a [TargetCluster],
     /// The clusters before.
-    pub last: &'a [TargetCluster],
+    pub(crate) last: &'a [TargetCluster],
     /// State of the resource in each cluster.
-    pub aggregated: &'a [AggregatedStatus],
+    pub(crate) aggregated: &'a [AggregatedStatus],
     /// Pod templates of the binding.
-    pub footprint: &'a Footprint,
+    pub(crate) footprint: &'a Footprint,
     /// True if the API server has it. Otherwise [`Holdings::confirm`] or [`Holdings::retract`] follows.
-    pub is_written: bool,
+    pub(crate) is_written: bool,
     /// Time of the decision, for limits.
-    pub since: Instant,
+    pub(crate) since: Instant,
     /// Time of the decision, for people.
-    pub began: Timestamp,
+    pub(crate) began: Timestamp,
 }
 
 /// One cluster.
@@ -127,7 +127,7 @@ impl Default for Holdings {
 
 impl Holdings {
     /// Nothing is held.
-    pub fn new(limits: HoldingLimits) -> Self {
+    pub(crate) fn new(limits: HoldingLimits) -> Self {
         Self {
             limits,
             clusters: HashMap::new(),
@@ -139,14 +139,9 @@ impl Holdings {
         }
     }
 
-    /// The time limits.
-    pub fn limits(&self) -> &HoldingLimits {
-        &self.limits
-    }
-
     /// The ledger for a snapshot. `cluster_set` counts the changes of the set of clusters; with another count than the last,
     /// the rows are others, and the ledger is rebuilt.
-    pub fn ledger(&mut self, fleet: &FleetSnapshot, cluster_set: u64) -> &Ledger {
+    pub(crate) fn ledger(&mut self, fleet: &FleetSnapshot, cluster_set: u64) -> &Ledger {
         if self.cluster_set != Some(cluster_set) || self.rows.len() != fleet.len() {
             self.cluster_set = Some(cluster_set);
             self.rows = (0_u32..)
@@ -176,7 +171,7 @@ impl Holdings {
 
     /// Holds what a result adds on each cluster to the last one. Returns the number of the decision, with which
     /// [`Self::retract`] undoes it.
-    pub fn take(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>) -> DecisionNumber {
+    pub(crate) fn take(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>) -> DecisionNumber {
         self.decisions += 1;
         let number = DecisionNumber(self.decisions);
         for target in result.targets {
@@ -189,7 +184,7 @@ impl Holdings {
     /// Holds the part of a result that its clusters cannot have reported yet: of a binding that is seen for the first time, and was
     /// scheduled `age` ago. Its pods are in a report if the cluster has had the time for one, or if the status of the resource shows
     /// them already.
-    pub fn restore(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>, age: Duration) {
+    pub(crate) fn restore(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>, age: Duration) {
         if age >= self.limits.unseen() {
             return;
         }
@@ -260,7 +255,7 @@ impl Holdings {
     }
 
     /// The result of a decision is written.
-    pub fn confirm(&mut self, key: &BindingKey, number: DecisionNumber) {
+    pub(crate) fn confirm(&mut self, key: &BindingKey, number: DecisionNumber) {
         let decisions = self.bindings.get(key).into_iter().flatten();
         for cluster in decisions
             .filter(|(known, _)| *known == number)
@@ -273,13 +268,13 @@ impl Holdings {
     }
 
     /// Undoes [`Self::take`]: the result was not written. Returns true if anything was held.
-    pub fn retract(&mut self, key: &BindingKey, number: DecisionNumber) -> bool {
+    pub(crate) fn retract(&mut self, key: &BindingKey, number: DecisionNumber) -> bool {
         self.end(key, |_, decision, _| decision == number)
     }
 
     /// Takes in the present result of a binding: what is held on a cluster is at most what the result has there, whoever shrank it.
     /// Returns true if anything was released.
-    pub fn shrink(&mut self, key: &BindingKey, targets: &[TargetCluster], footprint: &Footprint) -> bool {
+    pub(crate) fn shrink(&mut self, key: &BindingKey, targets: &[TargetCluster], footprint: &Footprint) -> bool {
         let Some(decisions) = self.bindings.get(key) else {
             return false;
         };
@@ -311,7 +306,7 @@ impl Holdings {
     }
 
     /// Notes the state of a binding's resource.
-    pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
+    pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
         for (number, clusters) in self.bindings.get(key).into_iter().flatten() {
             for cluster in clusters {
                 let entry = aggregated.iter().find(|entry| entry.cluster == *cluster);
@@ -323,7 +318,7 @@ impl Holdings {
     }
 
     /// Takes in a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
-    pub fn reported(&mut self, cluster: &str, usage: Option<Usage>, now: Instant) -> bool {
+    pub(crate) fn reported(&mut self, cluster: &str, usage: Option<Usage>, now: Instant) -> bool {
         let name = match self.clusters.get_key_value(cluster) {
             Some((name, _)) => Arc::clone(name),
             None => Arc::from(cluster),
@@ -357,7 +352,7 @@ impl Holdings {
     }
 
     /// Gives up what was held too long. Returns the clusters on which anything was given up, with the bindings.
-    pub fn expire(&mut self, now: Instant) -> Vec<(Arc<BindingKey>, Arc<str>)> {
+    pub(crate) fn expire(&mut self, now: Instant) -> Vec<(Arc<BindingKey>, Arc<str>)> {
         let mut overdue = Vec::new();
         for (cluster, account) in &self.clusters {
             for taking in account.takings.values() {
@@ -378,12 +373,12 @@ impl Holdings {
     }
 
     /// Forgets a binding that is gone. Returns true if it held anything.
-    pub fn remove(&mut self, key: &BindingKey) -> bool {
+    pub(crate) fn remove(&mut self, key: &BindingKey) -> bool {
         self.end(key, |_, _, _| true)
     }
 
     /// Forgets the reports of a cluster that is gone. What is held there ends by its limits, because the cluster may come back.
-    pub fn forget_reports(&mut self, cluster: &str) {
+    pub(crate) fn forget_reports(&mut self, cluster: &str) {
         if let Some(account) = self.clusters.get_mut(cluster) {
             account.usage = None;
             account.before_zero = None;
@@ -391,7 +386,7 @@ impl Holdings {
     }
 
     /// Releases everything. What clusters report stays known.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bindings.clear();
         for account in self.clusters.values_mut() {
             account.takings.clear();
@@ -400,14 +395,14 @@ impl Holdings {
     }
 
     /// Everything that is held, by cluster and in the order of the decisions.
-    pub fn parts(&self) -> impl Iterator<Item = HeldPart<'_>> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = HeldPart<'_>> {
         let mut clusters: Vec<&Arc<str>> = self.clusters.keys().collect();
         clusters.sort_unstable();
         clusters.into_iter().flat_map(|cluster| self.parts_on(cluster))
     }
 
     /// Everything that is held on a cluster, in the order of the decisions.
-    pub fn parts_on(&self, cluster: &str) -> impl Iterator<Item = HeldPart<'_>> {
+    pub(crate) fn parts_on(&self, cluster: &str) -> impl Iterator<Item = HeldPart<'_>> {
         self.clusters
             .get_key_value(cluster)
             .into_iter()
@@ -428,12 +423,12 @@ impl Holdings {
     }
 
     /// True if a binding holds anything.
-    pub fn holds(&self, key: &BindingKey) -> bool {
+    pub(crate) fn holds(&self, key: &BindingKey) -> bool {
         self.bindings.contains_key(key)
     }
 
     /// True if nothing is held.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.bindings.is_empty()
     }
 

@@ -7,24 +7,24 @@ use divvy_scheduler::fleet::units;
 
 /// Requests of a cluster's pods by resource, in the units of estimates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Usage {
+pub(crate) struct Usage {
     figures: BTreeMap<Box<str>, Figure>,
     /// True if the cluster is estimated by its resource models, which show only pods that are bound to nodes.
-    pub counts_by_models: bool,
+    pub(crate) counts_by_models: bool,
 }
 
 /// Requests for one resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Of pods that are bound to nodes.
-    pub bound: i64,
+    pub(crate) bound: i64,
     /// Of all pods, those that wait for a node included.
-    pub all: i64,
+    pub(crate) all: i64,
 }
 
 impl Usage {
     /// The figures of a cluster's status; `None` if it has no resource summary.
-    pub fn new(cluster: &Cluster) -> Option<Self> {
+    pub(crate) fn new(cluster: &Cluster) -> Option<Self> {
         let summary = cluster.status.resource_summary.as_ref()?;
         let names: BTreeSet<&String> = summary.allocated.keys().chain(summary.allocating.keys()).collect();
         let figures = names.into_iter().map(|name| {
@@ -48,12 +48,12 @@ impl Usage {
     }
 
     /// The requests for a resource.
-    pub fn figure(&self, resource: &str) -> Figure {
+    pub(crate) fn figure(&self, resource: &str) -> Figure {
         self.figures.get(resource).copied().unwrap_or_default()
     }
 
     /// True if no pod requests anything. Karmada writes such a report if it cannot list a cluster's pods, too.
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.figures.values().all(|figure| *figure == Figure::default())
     }
 }

@@ -19,12 +19,12 @@ impl Moment {
 
     /// The moment `span` later. Saturates.
     #[must_use]
-    pub fn after(self, span: Duration) -> Self {
+    pub(crate) fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span))
     }
 
     /// Time from `earlier` until this moment; zero if `earlier` is not earlier.
-    pub fn since(self, earlier: Self) -> Duration {
+    pub(crate) fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 }

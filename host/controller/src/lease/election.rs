@@ -120,7 +120,7 @@ impl Election {
     }
 
     /// The options it was made with.
-    pub fn options(&self) -> &LeaseOptions {
+    pub(crate) fn options(&self) -> &LeaseOptions {
         &self.options
     }
 
@@ -204,7 +204,7 @@ impl Election {
     }
 
     /// Times that the lease changed hands, from the record; `None` if it was never seen.
-    pub fn transitions(&self) -> Option<i32> {
+    pub(crate) fn transitions(&self) -> Option<i32> {
         self.observed.as_ref()?.lease.spec.as_ref()?.lease_transitions
     }
 
@@ -212,7 +212,7 @@ impl Election {
     /// if it is not held.
     ///
     /// The caller must have stopped writing. If a request fails, the lease expires by itself.
-    pub fn release(&mut self, wall: Timestamp) -> Option<Request> {
+    pub(crate) fn release(&mut self, wall: Timestamp) -> Option<Request> {
         self.held.take()?;
         let freed = self.freed(wall)?;
         self.pending = Pending::Release;
@@ -220,7 +220,7 @@ impl Election {
     }
 
     /// True once the lease was freed by [`Self::release`].
-    pub fn is_released(&self) -> bool {
+    pub(crate) fn is_released(&self) -> bool {
         let observed = self.observed.as_ref();
         observed.is_some_and(|observed| holder(&observed.lease).is_none())
     }

@@ -41,7 +41,7 @@ impl<A: LeaseApi> Elector<A> {
     }
 
     /// The role, and every change of it. Changes may be reported late; what may be written is up to the [`Fence`] alone.
-    pub fn role(&self) -> watch::Receiver<Role> {
+    pub(crate) fn role(&self) -> watch::Receiver<Role> {
         self.role.subscribe()
     }
 

@@ -30,7 +30,7 @@ impl Fence {
     }
 
     /// A fence that is always open, in term 1, for a scheduler that runs without a lease.
-    pub fn without_lease(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn without_lease(clock: Arc<dyn Clock>) -> Self {
         let fence = Self::new(clock);
         fence.set(Some((Term(1), Moment::new(Duration::MAX))));
         fence
@@ -45,7 +45,7 @@ impl Fence {
     ///
     /// False after the renew deadline, for a decision from an earlier term, and after release. Ask right before every
     /// write, retries included; a write that is refused must give back what its decision took.
-    pub fn allows(&self, term: Term) -> bool {
+    pub(crate) fn allows(&self, term: Term) -> bool {
         self.term() == Some(term)
     }
 
@@ -56,7 +56,7 @@ impl Fence {
     }
 
     /// Closes the fence for good, whatever becomes of the lease.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }
 

@@ -6,7 +6,7 @@
 //! clock, so clocks may differ between machines.
 //!
 //! - [`Elector`]: contends for the lease, renews it, releases it. The only part that talks to an API server, through
-//!   [`LeaseApi`].
+//!   [`api::LeaseApi`].
 //! - [`Fence`]: whether a write may start now. It closes by itself when renewals fail or the process was paused.
 //! - [`Election`]: the algorithm as a state machine, without a clock or a network.
 //!
@@ -24,9 +24,10 @@ mod elector;
 mod fence;
 mod options;
 
-pub use api::{LeaseApi, LeaseApiError, LeasesOfCluster};
+pub use api::LeasesOfCluster;
 pub use clock::{BootClock, Clock, Moment};
 pub use election::{Answer, Election, Next, Request, Role, Term};
 pub use elector::Elector;
 pub use fence::Fence;
-pub use options::{LeaseName, LeaseOptions, LeaseTiming, TimingError, unique_identity};
+pub(crate) use options::TimingError;
+pub use options::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};

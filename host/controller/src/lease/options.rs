@@ -92,7 +92,7 @@ impl LeaseTiming {
     /// # Errors
     ///
     /// A [`TimingError`]. The scheduler must not start with such times.
-    pub fn validate(&self) -> Result<(), TimingError> {
+    pub(crate) fn validate(&self) -> Result<(), TimingError> {
         let Self {
             lease_duration,
             renew_deadline,

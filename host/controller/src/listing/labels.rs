@@ -32,7 +32,7 @@ pub struct ListedWorkloads {
 #[error("the labels of {} objects ({}) are unknown, because these cannot be listed", .kind.kind, .kind.api_version)]
 pub struct Unlisted {
     /// The kind.
-    pub kind: TypeMeta,
+    pub(crate) kind: TypeMeta,
     /// The cause.
     pub source: UnlistedCause,
 }

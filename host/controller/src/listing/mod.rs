@@ -5,7 +5,7 @@
 
 mod labels;
 
-pub use labels::{ListedWorkloads, Unlisted, UnlistedCause, list_workloads};
+pub use labels::{ListedWorkloads, list_workloads};
 
 use kube::core::Request;
 use kube::core::params::ListParams;

@@ -23,7 +23,7 @@ pub struct BindingDocument {
     /// The binding, without its placement.
     pub object: ResourceBinding,
     /// The placement as JSON; `None` if there is none.
-    pub placement: Option<String>,
+    pub(crate) placement: Option<String>,
     /// State of the resource in each cluster.
     pub aggregated: Vec<AggregatedStatus>,
 }
@@ -32,20 +32,20 @@ pub struct BindingDocument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AggregatedStatus {
     /// Name of the cluster. All bindings in the store share it.
-    pub cluster: Arc<str>,
+    pub(crate) cluster: Arc<str>,
     /// Health of the resource there.
-    pub health: Health,
+    pub(crate) health: Health,
     /// True if the resource was applied there. It stays true while the resource grows.
-    pub applied: bool,
+    pub(crate) applied: bool,
     /// Replicas of the resource there, by its own status; `None` for kinds whose status has none.
-    pub replicas: Option<i64>,
+    pub(crate) replicas: Option<i64>,
     /// Hash of the whole entry, to notice that it changed.
-    pub fingerprint: u64,
+    pub(crate) fingerprint: u64,
 }
 
 /// Health of a resource in a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Health {
+pub(crate) enum Health {
     /// All of it runs.
     Healthy,
     /// Not all of it runs.
@@ -112,7 +112,7 @@ impl BindingDocument {
     }
 
     /// Identity of the binding.
-    pub fn key(&self) -> BindingKey {
+    pub(crate) fn key(&self) -> BindingKey {
         BindingKey {
             scope: self.object.scope(),
             namespace: self.object.metadata.namespace.clone(),

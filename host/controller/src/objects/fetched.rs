@@ -90,7 +90,7 @@ impl Fetched {
     /// # Errors
     ///
     /// An error of `serde_json` if the clusters do not have their types.
-    pub fn clusters(&self) -> Result<Vec<TargetCluster>, serde_json::Error> {
+    pub(crate) fn clusters(&self) -> Result<Vec<TargetCluster>, serde_json::Error> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Specification {
@@ -112,7 +112,7 @@ impl Fetched {
     }
 
     /// Namespace and name.
-    pub fn key(&self) -> ObjectKey {
+    pub(crate) fn key(&self) -> ObjectKey {
         ObjectKey {
             namespace: self.metadata.namespace.clone(),
             name: self.metadata.name.clone(),

@@ -43,7 +43,7 @@ impl Kind {
     }
 
     /// API group.
-    pub fn group(self) -> &'static str {
+    pub(crate) fn group(self) -> &'static str {
         match self {
             Self::Binding | Self::ClusterBinding => "work.karmada.io",
             Self::Cluster => "cluster.karmada.io",
@@ -52,7 +52,7 @@ impl Kind {
     }
 
     /// API version within the group.
-    pub fn version(self) -> &'static str {
+    pub(crate) fn version(self) -> &'static str {
         match self {
             Self::Binding | Self::ClusterBinding => "v1alpha2",
             Self::Cluster | Self::Policy | Self::ClusterPolicy | Self::Quota => "v1alpha1",
@@ -80,7 +80,7 @@ impl Kind {
     }
 
     /// The kind of a binding of this scope.
-    pub fn binding(scope: BindingScope) -> Self {
+    pub(crate) fn binding(scope: BindingScope) -> Self {
         match scope {
             BindingScope::Namespaced => Self::Binding,
             BindingScope::Cluster => Self::ClusterBinding,

@@ -8,7 +8,8 @@ mod binding;
 mod fetched;
 mod kind;
 
-pub use binding::{AggregatedStatus, BindingDocument, Health};
+pub use binding::BindingDocument;
+pub(crate) use binding::{AggregatedStatus, Health};
 pub use fetched::Fetched;
 pub use kind::Kind;
 
@@ -36,7 +37,7 @@ impl std::fmt::Display for ObjectKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BindingKey {
     /// Scope, which decides between `ResourceBinding` and `ClusterResourceBinding`.
-    pub scope: BindingScope,
+    pub(crate) scope: BindingScope,
     /// Namespace; empty for a `ClusterResourceBinding`.
     pub namespace: String,
     /// Name.
@@ -70,11 +71,11 @@ pub enum Object {
 #[error("{kind} `{key}` cannot be read: {source}")]
 pub struct Unreadable {
     /// Kind of the object.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// Identity of the object.
     pub key: ObjectKey,
     /// The first field that does not fit.
-    pub source: serde_json::Error,
+    pub(crate) source: serde_json::Error,
 }
 
 impl Object {

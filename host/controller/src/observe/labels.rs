@@ -7,16 +7,17 @@ macro_rules! label {
     ($(#[$documentation:meta])* $name:ident { $( $(#[$about:meta])* $variant:ident = $word:literal, )+ }) => {
         $(#[$documentation])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name {
+        pub(crate) enum $name {
             $( $(#[$about])* $variant, )+
         }
 
         impl $name {
             /// Every value.
-            pub const ALL: &'static [Self] = &[$( Self::$variant ),+];
+            #[allow(dead_code, reason = "only some labels are exposed before they first count")]
+            pub(crate) const ALL: &'static [Self] = &[$( Self::$variant ),+];
 
             /// The value as it is exposed.
-            pub fn word(self) -> &'static str {
+            pub(crate) fn word(self) -> &'static str {
                 match self {
                     $( Self::$variant => $word, )+
                 }

@@ -20,7 +20,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use labels::{
+pub(crate) use labels::{
     Agreement, CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep,
     ScheduleType, WriteKind, WriteResult,
 };
@@ -82,11 +82,11 @@ impl Metrics {
     }
 
     /// The media type of [`Self::render`].
-    pub const CONTENT_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    pub(crate) const CONTENT_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     /// A binding was taken from the queue and decided, successfully or not. `duration` is from taking it to knowing the
     /// outcome of its write.
-    pub fn attempt(&self, schedule_type: ScheduleType, result: ScheduleResult, duration: Duration) {
+    pub(crate) fn attempt(&self, schedule_type: ScheduleType, result: ScheduleResult, duration: Duration) {
         let labels = AttemptLabels {
             result: result.word(),
             schedule_type: schedule_type.word(),
@@ -97,7 +97,7 @@ impl Metrics {
     }
 
     /// A step of a decision ended.
-    pub fn step(&self, step: ScheduleStep, duration: Duration) {
+    pub(crate) fn step(&self, step: ScheduleStep, duration: Duration) {
         let labels = StepLabels {
             schedule_step: step.word(),
         };
@@ -106,13 +106,13 @@ impl Metrics {
     }
 
     /// A binding entered the queue.
-    pub fn incoming(&self, event: IncomingEvent) {
+    pub(crate) fn incoming(&self, event: IncomingEvent) {
         let labels = EventLabels { event: event.word() };
         self.registered.incoming.get_or_create(&labels).inc();
     }
 
     /// All plugins of an extension point were called for a binding.
-    pub fn extension_point(&self, point: ExtensionPoint, outcome: CallOutcome, duration: Duration) {
+    pub(crate) fn extension_point(&self, point: ExtensionPoint, outcome: CallOutcome, duration: Duration) {
         let labels = PointLabels {
             extension_point: point.word(),
             result: outcome.word(),
@@ -122,7 +122,13 @@ impl Metrics {
     }
 
     /// A plugin was called. Counts its error or panic as well.
-    pub fn plugin_call(&self, plugin: &'static str, point: ExtensionPoint, outcome: CallOutcome, duration: Duration) {
+    pub(crate) fn plugin_call(
+        &self,
+        plugin: &'static str,
+        point: ExtensionPoint,
+        outcome: CallOutcome,
+        duration: Duration,
+    ) {
         let labels = PluginLabels {
             plugin,
             extension_point: point.word(),
@@ -146,7 +152,7 @@ impl Metrics {
     }
 
     /// A plugin rejected clusters (Filter) or bindings (Select, Assign).
-    pub fn plugin_rejections(&self, plugin: &'static str, point: ExtensionPoint, rejected: u64) {
+    pub(crate) fn plugin_rejections(&self, plugin: &'static str, point: ExtensionPoint, rejected: u64) {
         let labels = ResultLabels {
             plugin,
             extension_point: point.word(),
@@ -158,7 +164,7 @@ impl Metrics {
     }
 
     /// A plugin was quarantined after repeated panics, or a reload gave it another chance.
-    pub fn plugin_quarantined(&self, plugin: &'static str, quarantined: bool) {
+    pub(crate) fn plugin_quarantined(&self, plugin: &'static str, quarantined: bool) {
         let labels = QuarantineLabels { plugin };
         self.registered
             .quarantined
@@ -167,40 +173,40 @@ impl Metrics {
     }
 
     /// A plugin call exceeded the watchdog's limit.
-    pub fn plugin_hangs(&self, plugin: &'static str) {
+    pub(crate) fn plugin_hangs(&self, plugin: &'static str) {
         let labels = QuarantineLabels { plugin };
         self.registered.plugin_hangs.get_or_create(&labels).inc();
     }
 
     /// Sets the number of bindings in a part of the queue.
-    pub fn queue_depth(&self, part: QueuePart, bindings: usize) {
+    pub(crate) fn queue_depth(&self, part: QueuePart, bindings: usize) {
         let labels = PartLabels { queue: part.word() };
         self.registered.pending.get_or_create(&labels).set(signed(bindings));
     }
 
     /// Sets the time for which the next binding has waited; zero if the queue is empty.
-    pub fn queue_age(&self, age: Duration) {
+    pub(crate) fn queue_age(&self, age: Duration) {
         self.registered.queue_age.set(age.as_secs_f64());
     }
 
     /// A binding left the queue after this wait.
-    pub fn queue_wait(&self, wait: Duration) {
+    pub(crate) fn queue_wait(&self, wait: Duration) {
         self.registered.queue_waits.observe(wait.as_secs_f64());
     }
 
     /// Sets the number of bindings and clusters in memory.
-    pub fn sizes(&self, bindings: usize, clusters: usize) {
+    pub(crate) fn sizes(&self, bindings: usize, clusters: usize) {
         self.registered.bindings.set(signed(bindings));
         self.registered.clusters.set(signed(clusters));
     }
 
     /// Sets the number of clusters that vanished without being deleted.
-    pub fn missing_clusters(&self, clusters: usize) {
+    pub(crate) fn missing_clusters(&self, clusters: usize) {
         self.registered.missing_clusters.set(signed(clusters));
     }
 
     /// Sets the capacity that results hold on each cluster.
-    pub fn held_capacity<'a>(&self, parts: impl Iterator<Item = HeldPart<'a>>) {
+    pub(crate) fn held_capacity<'a>(&self, parts: impl Iterator<Item = HeldPart<'a>>) {
         let mut sums: BTreeMap<HeldLabels, i64> = BTreeMap::new();
         for part in parts {
             for (resource, quantity) in part.resources {
@@ -223,19 +229,19 @@ impl Metrics {
     }
 
     /// Results were held on a cluster until a time limit, because no report showed them.
-    pub fn holdings_given_up(&self, results: usize) {
+    pub(crate) fn holdings_given_up(&self, results: usize) {
         self.registered
             .holdings_given_up
             .inc_by(u64::try_from(results).unwrap_or(u64::MAX));
     }
 
     /// Decisions were held back because they would take replicas away while clusters are missing.
-    pub fn held_back(&self, decisions: u64) {
+    pub(crate) fn held_back(&self, decisions: u64) {
         self.registered.held_back.inc_by(decisions);
     }
 
     /// Estimators of a binding's clusters were asked. `duration` is that of the slowest.
-    pub fn estimates(&self, estimates: &[Estimate], duration: Duration) {
+    pub(crate) fn estimates(&self, estimates: &[Estimate], duration: Duration) {
         self.registered.estimate_durations.observe(duration.as_secs_f64());
         for estimate in estimates {
             let result = match estimate {
@@ -254,7 +260,7 @@ impl Metrics {
     }
 
     /// A request that writes ended.
-    pub fn write(&self, kind: WriteKind, result: WriteResult, duration: Duration) {
+    pub(crate) fn write(&self, kind: WriteKind, result: WriteResult, duration: Duration) {
         let labels = WriteLabels {
             kind: kind.word(),
             result: result.word(),
@@ -264,12 +270,12 @@ impl Metrics {
     }
 
     /// Sets the number of writes that are under way.
-    pub fn writes_under_way(&self, writes: usize) {
+    pub(crate) fn writes_under_way(&self, writes: usize) {
         self.registered.writes_under_way.set(signed(writes));
     }
 
     /// Sets whether a right to patch a resource is missing.
-    pub fn missing_right(&self, resource: &str, is_missing: bool) {
+    pub(crate) fn missing_right(&self, resource: &str, is_missing: bool) {
         let labels = RightLabels {
             resource: resource.to_owned(),
             verb: "patch",
@@ -281,7 +287,7 @@ impl Metrics {
     }
 
     /// Sets the number of bindings whose last decision failed, by the reason of their condition.
-    pub fn unscheduled(&self, bindings: &BTreeMap<&'static str, usize>) {
+    pub(crate) fn unscheduled(&self, bindings: &BTreeMap<&'static str, usize>) {
         for reason in ScheduledReason::FAILURES.map(ScheduledReason::as_str) {
             let count = bindings.get(reason).copied().unwrap_or(0);
             self.registered
@@ -292,32 +298,32 @@ impl Metrics {
     }
 
     /// Sets whether a changed profile waits that was refused.
-    pub fn profile_waiting(&self, is_waiting: bool) {
+    pub(crate) fn profile_waiting(&self, is_waiting: bool) {
         self.registered.profile_waiting.set(i64::from(is_waiting));
     }
 
     /// Writes met another version than they were made for.
-    pub fn conflicts(&self, conflicts: u64) {
+    pub(crate) fn conflicts(&self, conflicts: u64) {
         self.registered.conflicts.inc_by(conflicts);
     }
 
     /// Decisions were dropped because their binding changed meanwhile.
-    pub fn superseded(&self, decisions: u64) {
+    pub(crate) fn superseded(&self, decisions: u64) {
         self.registered.superseded.inc_by(decisions);
     }
 
     /// Bindings whose last write was incomplete were repaired.
-    pub fn repairs(&self, bindings: u64) {
+    pub(crate) fn repairs(&self, bindings: u64) {
         self.registered.repairs.inc_by(bindings);
     }
 
     /// Results took replicas from one cluster and gave them to another.
-    pub fn replicas_moved(&self, replicas: u64) {
+    pub(crate) fn replicas_moved(&self, replicas: u64) {
         self.registered.replicas_moved.inc_by(replicas);
     }
 
     /// Sets whether this process leads; the term is counted from 1 by each process.
-    pub fn leader(&self, term: Option<u64>) {
+    pub(crate) fn leader(&self, term: Option<u64>) {
         self.registered.leader.set(i64::from(term.is_some()));
         if let Some(term) = term {
             self.registered.term.set(i64::try_from(term).unwrap_or(i64::MAX));
@@ -325,18 +331,18 @@ impl Metrics {
     }
 
     /// Sets whether another process holds the lease.
-    pub fn standby(&self, is_held: bool) {
+    pub(crate) fn standby(&self, is_held: bool) {
         self.registered.standby.set(i64::from(is_held));
     }
 
     /// A changed profile or plugin file was loaded, or refused.
-    pub fn reload(&self, result: ReloadResult) {
+    pub(crate) fn reload(&self, result: ReloadResult) {
         let labels = ReloadLabels { result: result.word() };
         self.registered.reloads.get_or_create(&labels).inc();
     }
 
     /// Names the profile that decides, by a hash of its text and its plugins' files.
-    pub fn profile(&self, profile: &str, hash: &str) {
+    pub(crate) fn profile(&self, profile: &str, hash: &str) {
         self.registered.profile.clear();
         let labels = ProfileLabels {
             profile: profile.to_owned(),
@@ -346,12 +352,15 @@ impl Metrics {
     }
 
     /// From now on, a scrape asks this function for what plugins count themselves, by their names.
-    pub fn measured_by_plugins(&self, source: impl Fn() -> Vec<(&'static str, MetricFigures)> + Send + Sync + 'static) {
+    pub(crate) fn measured_by_plugins(
+        &self,
+        source: impl Fn() -> Vec<(&'static str, MetricFigures)> + Send + Sync + 'static,
+    ) {
         self.plugins.replace(source);
     }
 
     /// In shadow mode, a decision was compared with that of the scheduler in charge.
-    pub fn shadow(&self, strategy: &str, agreement: Agreement) {
+    pub(crate) fn shadow(&self, strategy: &str, agreement: Agreement) {
         let labels = ShadowLabels {
             strategy: strategy.to_owned(),
             agreement: agreement.word(),

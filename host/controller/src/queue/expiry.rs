@@ -8,13 +8,13 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 /// Least time for which a result holds, so that a plugin that names a time in the past does not keep the scheduler busy.
-pub const EXPIRY_MIN: Duration = Duration::from_secs(1);
+pub(crate) const EXPIRY_MIN: Duration = Duration::from_secs(1);
 /// Maximum time until a look at the clock. A result that holds longer is then found to hold still.
-pub const EXPIRY_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const EXPIRY_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Times until which results hold.
 #[derive(Debug)]
-pub struct Expiries<K> {
+pub(crate) struct Expiries<K> {
     due: HashMap<K, Instant>,
     order: BTreeSet<(Instant, K)>,
 }
@@ -31,7 +31,7 @@ impl<K> Default for Expiries<K> {
 impl<K: Clone + Ord + Hash> Expiries<K> {
     /// Sets the time until which the result of a binding holds, in place of an earlier one: `milliseconds` from now.
     /// Without one, the passing of time does not change the result.
-    pub fn set(&mut self, key: &K, milliseconds: Option<i64>, now: Instant) {
+    pub(crate) fn set(&mut self, key: &K, milliseconds: Option<i64>, now: Instant) {
         self.forget(key);
         let Some(milliseconds) = milliseconds else { return };
         let wait = Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0));
@@ -41,20 +41,20 @@ impl<K: Clone + Ord + Hash> Expiries<K> {
     }
 
     /// Forgets a binding that is gone, or whose result holds whatever the time.
-    pub fn forget(&mut self, key: &K) {
+    pub(crate) fn forget(&mut self, key: &K) {
         if let Some(due) = self.due.remove(key) {
             self.order.remove(&(due, key.clone()));
         }
     }
 
     /// Forgets all bindings.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.due.clear();
         self.order.clear();
     }
 
     /// Takes out a binding whose time has passed, the earliest first.
-    pub fn take(&mut self, now: Instant) -> Option<K> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<K> {
         self.order.first().filter(|(due, _)| *due <= now)?;
         let (_, key) = self.order.pop_first()?;
         self.due.remove(&key);
@@ -62,7 +62,7 @@ impl<K: Clone + Ord + Hash> Expiries<K> {
     }
 
     /// The earliest time.
-    pub fn next_due(&self) -> Option<Instant> {
+    pub(crate) fn next_due(&self) -> Option<Instant> {
         self.order.first().map(|(due, _)| *due)
     }
 }

@@ -12,7 +12,7 @@ mod expiry;
 #[cfg(test)]
 mod tests;
 
-pub use expiry::{EXPIRY_MAX, EXPIRY_MIN, Expiries};
+pub(crate) use expiry::Expiries;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -20,15 +20,15 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 /// Wait after the first failure.
-pub const BACKOFF_MIN: Duration = Duration::from_secs(1);
+pub(crate) const BACKOFF_MIN: Duration = Duration::from_secs(1);
 /// Maximum wait after a failure.
-pub const BACKOFF_MAX: Duration = Duration::from_secs(10);
+pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// Time after which a parked binding is tried again without an event.
-pub const PARKED_MAX: Duration = Duration::from_secs(300);
+pub(crate) const PARKED_MAX: Duration = Duration::from_secs(300);
 
 /// Bindings that wait for a decision.
 #[derive(Debug)]
-pub struct Queue<K, Cause> {
+pub(crate) struct Queue<K, Cause> {
     entries: HashMap<K, Entry<Cause>>,
     active: BTreeSet<(Reverse<i32>, u64, K)>,
     /// Due times of the bindings that back off.
@@ -62,13 +62,13 @@ enum Place<Cause> {
 
 /// A binding that was taken out for a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken<K> {
+pub(crate) struct Taken<K> {
     /// Key of the binding.
-    pub key: K,
+    pub(crate) key: K,
     /// Time since it became active.
-    pub waited: Duration,
+    pub(crate) waited: Duration,
     /// Failed attempts before this one.
-    pub attempts: u32,
+    pub(crate) attempts: u32,
 }
 
 /// Number of bindings in each part.
@@ -99,7 +99,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     ///
     /// A binding that is active already keeps its turn within its priority. One that is [taken](Self::take) is
     /// active again after this call; the caller must not call it while a decision is under way.
-    pub fn add(&mut self, key: &K, priority: i32, now: Instant) {
+    pub(crate) fn add(&mut self, key: &K, priority: i32, now: Instant) {
         self.detach(key);
         let arrival = match self.entries.get(key) {
             Some(entry) if matches!(entry.place, Place::Active) => entry.arrival,
@@ -123,7 +123,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
 
     /// Wakes a binding because something around it changed. Its failures count on: if it is still backing off, it
     /// stays where it is, and a parked one waits for the rest of its backoff.
-    pub fn wake(&mut self, key: &K, priority: i32, now: Instant) {
+    pub(crate) fn wake(&mut self, key: &K, priority: i32, now: Instant) {
         match self.entries.get(key).map(|entry| (entry.place, entry.ready)) {
             Some((Place::Active | Place::Backoff(_) | Place::Taken, _)) => {}
             Some((Place::Parked(..), ready)) => self.unpark(key, ready, now),
@@ -133,7 +133,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
 
     /// Wakes one binding as [`Self::wake`] does, but only if it is parked and an event may help it. Returns true if it was
     /// woken.
-    pub fn wake_if_parked(&mut self, key: &K, now: Instant, helps: impl FnOnce(Cause) -> bool) -> bool {
+    pub(crate) fn wake_if_parked(&mut self, key: &K, now: Instant, helps: impl FnOnce(Cause) -> bool) -> bool {
         let Some(entry) = self.entries.get(key) else {
             return false;
         };
@@ -146,7 +146,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Wakes the parked bindings that an event may help, as [`Self::wake`] does. Returns their number.
-    pub fn wake_parked(&mut self, now: Instant, mut helps: impl FnMut(&K, Cause) -> bool) -> usize {
+    pub(crate) fn wake_parked(&mut self, now: Instant, mut helps: impl FnMut(&K, Cause) -> bool) -> usize {
         let woken: Vec<(K, Instant)> = self
             .parked
             .iter()
@@ -165,7 +165,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Takes out the next active binding. Bindings whose wait has ended become active first.
-    pub fn take(&mut self, now: Instant) -> Option<Taken<K>> {
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Taken<K>> {
         self.advance(now);
         let (_, _, key) = self.active.pop_first()?;
         let entry = self.entries.get_mut(&key)?;
@@ -179,13 +179,13 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Ends a decision for good: the binding leaves the queue.
-    pub fn done(&mut self, key: &K) {
+    pub(crate) fn done(&mut self, key: &K) {
         self.detach(key);
         self.entries.remove(key);
     }
 
     /// Ends a decision that time can heal: the binding backs off. Returns the wait.
-    pub fn retry(&mut self, key: &K, priority: i32, now: Instant) -> Duration {
+    pub(crate) fn retry(&mut self, key: &K, priority: i32, now: Instant) -> Duration {
         let wait = self.fail(key, priority, now);
         let due = now + wait;
         self.put_into_backoff(key, due);
@@ -193,13 +193,13 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Puts off a decision for a short while, which does not count as a failure.
-    pub fn postpone(&mut self, key: &K, wait: Duration, now: Instant) {
+    pub(crate) fn postpone(&mut self, key: &K, wait: Duration, now: Instant) {
         self.detach(key);
         self.put_into_backoff(key, now + wait);
     }
 
     /// Ends a decision that only an event can heal: the binding is parked with the cause of its failure.
-    pub fn park(&mut self, key: &K, priority: i32, cause: Cause, now: Instant) {
+    pub(crate) fn park(&mut self, key: &K, priority: i32, cause: Cause, now: Instant) {
         self.fail(key, priority, now);
         let flush = now + PARKED_MAX;
         if let Some(entry) = self.entries.get_mut(key) {
@@ -209,29 +209,18 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Time at which a waiting binding becomes active; `None` if none waits.
-    pub fn next_due(&self) -> Option<Instant> {
+    pub(crate) fn next_due(&self) -> Option<Instant> {
         let first = |set: &BTreeSet<(Instant, u64, K)>| set.first().map(|(due, _, _)| *due);
         first(&self.backoff).into_iter().chain(first(&self.parked)).min()
     }
 
     /// True if a binding is ready to be decided.
-    pub fn has_active(&self) -> bool {
+    pub(crate) fn has_active(&self) -> bool {
         !self.active.is_empty()
     }
 
-    /// True if the queue knows the binding, in whatever part.
-    pub fn contains(&self, key: &K) -> bool {
-        self.entries.contains_key(key)
-    }
-
-    /// True if the binding failed and waits.
-    pub fn is_waiting(&self, key: &K) -> bool {
-        let place = self.entries.get(key).map(|entry| entry.place);
-        matches!(place, Some(Place::Backoff(_) | Place::Parked(..)))
-    }
-
     /// Number of bindings in each part.
-    pub fn depth(&self) -> Depth {
+    pub(crate) fn depth(&self) -> Depth {
         Depth {
             active: self.active.len(),
             backoff: self.backoff.len(),
@@ -240,7 +229,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     }
 
     /// Time for which the next active binding has waited; zero if there is none.
-    pub fn head_age(&self, now: Instant) -> Duration {
+    pub(crate) fn head_age(&self, now: Instant) -> Duration {
         let head = self.active.first().and_then(|(_, _, key)| self.entries.get(key));
         head.map_or(Duration::ZERO, |entry| now.saturating_duration_since(entry.since))
     }

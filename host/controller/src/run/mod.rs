@@ -23,7 +23,7 @@ use self::thread::Thread;
 use self::worker::{Worker, start_workers};
 
 use crate::client::{Clients, ConnectionError, ConnectionOptions, REQUEST_DEADLINE, connect};
-use crate::engine::ActiveProfile;
+use crate::engine::{ActiveProfile, Trial};
 use crate::estimates::Answers;
 use crate::events::EventSender;
 use crate::holdings::HoldingLimits;
@@ -33,7 +33,7 @@ use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
 use crate::outage::Outage;
 use crate::panel::Panel;
-use crate::reload::{self, Reloading, Trial};
+use crate::reload::{self, Reloading};
 use crate::serve::{Confirmation, Confirmations, ServeError, Server};
 use crate::watch::{Change, watch};
 use crate::watchdog::Hanging;

@@ -10,12 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{IDLE_MAX, Message, Relists, SHUTDOWN_MAX};
-use crate::engine::{ActiveProfile, Engine, Moment, Task};
+use crate::engine::{ActiveProfile, Engine, Moment, Task, Trial};
 use crate::events::EventSender;
 use crate::holdings::HoldingLimits;
 use crate::lease::Role;
 use crate::panel::Panel;
-use crate::reload::Trial;
 use crate::serve::Confirmation;
 
 /// The thread that decides.

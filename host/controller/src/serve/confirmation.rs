@@ -16,15 +16,15 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// A person's confirmation that clusters are gone.
 #[derive(Debug)]
-pub struct Confirmation {
+pub(crate) struct Confirmation {
     /// Names of the clusters.
-    pub clusters: Vec<String>,
+    pub(crate) clusters: Vec<String>,
     /// Takes the outcome.
-    pub outcome: oneshot::Sender<Result<(), Unconfirmed>>,
+    pub(crate) outcome: oneshot::Sender<Result<(), Unconfirmed>>,
 }
 
 /// Destination of confirmations.
-pub type Confirmations = mpsc::Sender<Confirmation>;
+pub(crate) type Confirmations = mpsc::Sender<Confirmation>;
 
 /// The reason why a confirmation changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -33,22 +33,24 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use confirmation::{Confirmation, Confirmations, Unconfirmed};
+pub use confirmation::Unconfirmed;
+pub(crate) use confirmation::{Confirmation, Confirmations};
 pub use request::{Response, get, post};
-pub use server::{ServeError, Server};
+pub use server::ServeError;
+pub(crate) use server::Server;
 
 /// A condition for being ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// Short name: `caches`, `plugins`, `watchdog`.
-    pub name: String,
+    pub(crate) name: String,
     /// The problem, with what an operator can do about it; `None` if the check passes.
-    pub problem: Option<String>,
+    pub(crate) problem: Option<String>,
 }
 
 impl Check {
     /// A check that passes.
-    pub fn passing(name: &str) -> Self {
+    pub(crate) fn passing(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             problem: None,
@@ -56,7 +58,7 @@ impl Check {
     }
 
     /// A check that fails.
-    pub fn failing(name: &str, problem: impl Into<String>) -> Self {
+    pub(crate) fn failing(name: &str, problem: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             problem: Some(problem.into()),

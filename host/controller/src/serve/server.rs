@@ -31,7 +31,7 @@ pub enum ServeError {
 
 /// A server that listens.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     listener: TcpListener,
     address: SocketAddr,
 }
@@ -43,7 +43,7 @@ impl Server {
     /// # Errors
     ///
     /// A [`ServeError::Listen`].
-    pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
+    pub(crate) async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
         let failure = |source| ServeError::Listen { address, source };
         let listener = match TcpListener::bind(address).await {
             Err(_) if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) => {
@@ -57,7 +57,7 @@ impl Server {
     }
 
     /// The address that it listens on.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
@@ -66,7 +66,7 @@ impl Server {
     /// # Errors
     ///
     /// A [`ServeError::Serve`]. Kubernetes restarts a process whose probes go unanswered, so the caller should end.
-    pub async fn run(
+    pub(crate) async fn run(
         self,
         insight: Arc<dyn Insight>,
         confirmations: Confirmations,

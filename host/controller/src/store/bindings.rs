@@ -23,15 +23,15 @@ pub struct BindingStore {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BindingChange {
     /// It is new, or another object of the same name.
-    pub is_new: bool,
+    pub(crate) is_new: bool,
     /// Its specification changed.
-    pub generation: bool,
+    pub(crate) generation: bool,
     /// Its labels or annotations changed, the applied ones aside.
-    pub metadata: bool,
+    pub(crate) metadata: bool,
     /// The state of its resource changed.
-    pub aggregated: bool,
+    pub(crate) aggregated: bool,
     /// The version was older than the stored one and was ignored.
-    pub is_stale: bool,
+    pub(crate) is_stale: bool,
 }
 
 impl BindingStore {
@@ -87,42 +87,37 @@ impl BindingStore {
     }
 
     /// The shared key of a binding.
-    pub fn shared_key(&self, key: &BindingKey) -> Option<&Arc<BindingKey>> {
+    pub(crate) fn shared_key(&self, key: &BindingKey) -> Option<&Arc<BindingKey>> {
         self.records.get_key_value(key).map(|(key, _)| key)
     }
 
     /// The binding with this key, to change its marks.
-    pub fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
+    pub(crate) fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
         self.records.get_mut(key).map(|record| &mut **record)
     }
 
     /// Removes a binding. Returns true if it was there.
-    pub fn remove(&mut self, key: &BindingKey) -> bool {
+    pub(crate) fn remove(&mut self, key: &BindingKey) -> bool {
         self.records.swap_remove(key).is_some()
     }
 
     /// All bindings, in an order that follows from the calls before.
-    pub fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
         self.records.iter().map(|(key, record)| (key, &**record))
     }
 
     /// Number of bindings.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// True if there are no bindings.
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
-    }
-
     /// Begins a relist of one kind: from now on, versions count as named by it.
-    pub fn begin_relist(&mut self, scope: BindingScope) {
+    pub(crate) fn begin_relist(&mut self, scope: BindingScope) {
         self.epochs[slot(scope)] += 1;
     }
 
     /// Counts a binding as named by the relist, although nothing of it is stored.
-    pub fn mark_listed(&mut self, key: &BindingKey) {
+    pub(crate) fn mark_listed(&mut self, key: &BindingKey) {
         let epoch = self.epochs[slot(key.scope)];
         if let Some(record) = self.records.get_mut(key) {
             record.epoch = epoch;
@@ -130,7 +125,7 @@ impl BindingStore {
     }
 
     /// Keys of the bindings of one kind that the relist did not mention. They are still in the store.
-    pub fn unlisted(&self, scope: BindingScope) -> Vec<Arc<BindingKey>> {
+    pub(crate) fn unlisted(&self, scope: BindingScope) -> Vec<Arc<BindingKey>> {
         let epoch = self.epochs[slot(scope)];
         let unlisted = self
             .records
@@ -148,7 +143,7 @@ fn slot(scope: BindingScope) -> usize {
 }
 
 /// A resource version as a number, which Kubernetes 1.35 and later guarantee it to be within one kind; 0 otherwise.
-pub fn version_number(version: &str) -> u64 {
+pub(crate) fn version_number(version: &str) -> u64 {
     version.parse().unwrap_or(0)
 }
 

@@ -9,11 +9,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use divvy_karmada::api::{Cluster, Quantity};
 
 use super::bindings::version_number;
-use crate::decide::affinity::ClusterProperties;
+use divvy_scheduler::decide::affinity::ClusterProperties;
 
 /// The clusters of a control plane.
 #[derive(Debug, Default)]
-pub struct ClusterStore {
+pub(crate) struct ClusterStore {
     clusters: BTreeMap<String, Entry>,
     epoch: u64,
 }
@@ -38,29 +38,29 @@ struct Entry {
 
 /// Differences between a new version of a cluster and the stored one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClusterChange {
+pub(crate) struct ClusterChange {
     /// The cluster before the change, if it was known.
-    pub before: Option<ClusterProperties>,
+    pub(crate) before: Option<ClusterProperties>,
     /// The version is the stored one: a list has named it again.
-    pub is_same: bool,
+    pub(crate) is_same: bool,
     /// The version is older than the stored one and was ignored: a watch that goes on earlier repeats it.
-    pub is_stale: bool,
+    pub(crate) is_stale: bool,
     /// The cluster was not known.
-    pub is_new: bool,
+    pub(crate) is_new: bool,
     /// Labels or the specification changed, or its deletion began: the changes that wake satisfied bindings, too.
-    pub is_spec: bool,
+    pub(crate) is_spec: bool,
     /// Its deletion began.
-    pub deletion_began: bool,
+    pub(crate) deletion_began: bool,
     /// Filters may judge it otherwise: its APIs or conditions changed.
-    pub offers_otherwise: bool,
+    pub(crate) offers_otherwise: bool,
     /// Resources of which more is free than before.
-    pub has_grown: bool,
+    pub(crate) has_grown: bool,
 }
 
 impl ClusterStore {
     /// Inserts a version of a cluster and reports what changed. Older versions are ignored as those of a binding are
     /// ([`BindingStore::upsert`](super::BindingStore::upsert)).
-    pub fn upsert(&mut self, cluster: &Cluster, is_listed: bool) -> ClusterChange {
+    pub(crate) fn upsert(&mut self, cluster: &Cluster, is_listed: bool) -> ClusterChange {
         let entry = Entry::new(cluster, self.epoch);
         if let Some(old) = self.clusters.get_mut(&cluster.metadata.name)
             && entry.is_older_than(old)
@@ -99,60 +99,50 @@ impl ClusterStore {
     }
 
     /// Removes a cluster. Returns true if it was there and its deletion had not been announced.
-    pub fn remove(&mut self, name: &str) -> bool {
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
         self.clusters.remove(name).is_some_and(|old| !old.is_deleting)
     }
 
     /// The properties of a cluster.
-    pub fn properties(&self, name: &str) -> Option<&ClusterProperties> {
+    pub(crate) fn properties(&self, name: &str) -> Option<&ClusterProperties> {
         self.clusters.get(name).map(|entry| &entry.properties)
     }
 
     /// True if the cluster is known.
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.clusters.contains_key(name)
     }
 
     /// True if the cluster is being deleted.
-    pub fn is_deleting(&self, name: &str) -> bool {
+    pub(crate) fn is_deleting(&self, name: &str) -> bool {
         self.clusters.get(name).is_some_and(|entry| entry.is_deleting)
     }
 
     /// The clusters that are not being deleted, sorted by name, with true for the sync mode `Pull`.
-    pub fn present(&self) -> impl Iterator<Item = (&ClusterProperties, bool)> {
+    pub(crate) fn present(&self) -> impl Iterator<Item = (&ClusterProperties, bool)> {
         let present = self.clusters.values().filter(|entry| !entry.is_deleting);
         present.map(|entry| (&entry.properties, entry.is_pull))
     }
 
-    /// Names of all clusters, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.clusters.keys().map(String::as_str)
-    }
-
     /// Number of clusters.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.clusters.len()
     }
 
-    /// True if there are no clusters.
-    pub fn is_empty(&self) -> bool {
-        self.clusters.is_empty()
-    }
-
     /// Begins a relist.
-    pub fn begin_relist(&mut self) {
+    pub(crate) fn begin_relist(&mut self) {
         self.epoch += 1;
     }
 
     /// Counts a cluster as named by the relist, although nothing of it is stored.
-    pub fn mark_listed(&mut self, name: &str) {
+    pub(crate) fn mark_listed(&mut self, name: &str) {
         if let Some(entry) = self.clusters.get_mut(name) {
             entry.epoch = self.epoch;
         }
     }
 
     /// Names of the clusters that the relist did not mention. They are still in the store.
-    pub fn unlisted(&self) -> Vec<String> {
+    pub(crate) fn unlisted(&self) -> Vec<String> {
         let unlisted = self.clusters.iter().filter(|(_, entry)| entry.epoch != self.epoch);
         unlisted.map(|(name, _)| name.clone()).collect()
     }

@@ -9,15 +9,14 @@
 //! anything is held.
 
 pub mod bindings;
-pub mod clusters;
+pub(crate) mod clusters;
 mod parts;
-pub mod policies;
+pub(crate) mod policies;
 mod record;
 mod shared;
 
 pub use bindings::BindingStore;
-pub use clusters::{ClusterChange, ClusterStore};
-pub use parts::Clusters;
-pub use policies::{PolicyKey, PolicyStore};
-pub use record::{Divided, Record, claim_text};
-pub use shared::{Shared, SharedPlacement};
+pub(crate) use clusters::{ClusterChange, ClusterStore};
+pub(crate) use policies::{PolicyKey, PolicyStore};
+pub(crate) use record::{Divided, Record, claim_text};
+pub(crate) use shared::{Shared, SharedPlacement};

@@ -11,7 +11,7 @@ use divvy_karmada::api::{
 };
 
 use super::Shared;
-use crate::decide::APPLIED_POLICY;
+use divvy_scheduler::decide::APPLIED_POLICY;
 
 /// Labels and annotations with a value of their own in each binding, which is not worth sharing.
 const OWN_VALUES: [&str; 3] = [
@@ -123,12 +123,12 @@ impl Clusters {
     }
 
     /// True if a cluster is in the result.
-    pub fn contains(&self, cluster: &str) -> bool {
+    pub(crate) fn contains(&self, cluster: &str) -> bool {
         self.names().any(|name| name == cluster)
     }
 
     /// Names of the clusters.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|target| &*target.name)
     }
 
@@ -141,7 +141,7 @@ impl Clusters {
     }
 
     /// The clusters in Karmada's type.
-    pub fn targets(&self) -> Vec<TargetCluster> {
+    pub(crate) fn targets(&self) -> Vec<TargetCluster> {
         let target = |target: &Target| TargetCluster {
             name: (*target.name).to_owned(),
             replicas: target.replicas,

@@ -19,11 +19,11 @@ const PERMANENT_IDS: [&str; 2] = [
 ];
 
 /// Identity of a policy: scope, namespace and name.
-pub type PolicyKey = (PolicyScope, String, String);
+pub(crate) type PolicyKey = (PolicyScope, String, String);
 
 /// The policies of a control plane.
 #[derive(Debug, Default)]
-pub struct PolicyStore {
+pub(crate) struct PolicyStore {
     facts: HashMap<PolicyKey, Entry>,
     by_id: HashMap<(PolicyScope, String), PolicyKey>,
     /// Number of the last relist, by scope.
@@ -42,24 +42,24 @@ struct Entry {
 impl PolicyStore {
     /// Keeps all labels and annotations, for plugins that read them, instead of the annotations that decisions read.
     #[must_use]
-    pub fn keeping_metadata(mut self, keeps: bool) -> Self {
+    pub(crate) fn keeping_metadata(mut self, keeps: bool) -> Self {
         self.keeps_metadata = keeps;
         self
     }
 
     /// As [`Self::keeping_metadata`], of policies that are inserted from now on.
-    pub fn keep_metadata(&mut self, keeps: bool) {
+    pub(crate) fn keep_metadata(&mut self, keeps: bool) {
         self.keeps_metadata = keeps;
     }
 
     /// True if all labels and annotations are kept.
-    pub fn keeps_metadata(&self) -> bool {
+    pub(crate) fn keeps_metadata(&self) -> bool {
         self.keeps_metadata
     }
 
     /// Inserts a policy. Returns the claims by which bindings name it, as in [`claim_text`], if what
     /// they take from it changed.
-    pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {
+    pub(crate) fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {
         let scope = policy.scope();
         let key = (scope, policy.metadata.namespace.clone(), policy.metadata.name.clone());
         let id = policy
@@ -102,14 +102,14 @@ impl PolicyStore {
     }
 
     /// Removes a policy. Bindings keep what was applied to them until Karmada takes its claim off them.
-    pub fn remove(&mut self, key: &PolicyKey) {
+    pub(crate) fn remove(&mut self, key: &PolicyKey) {
         if let Some(Entry { id: Some(id), .. }) = self.facts.remove(key) {
             self.by_id.remove(&(key.0, id));
         }
     }
 
     /// The policy that claims an object: `Err` if one does, but is not known.
-    pub fn of(&self, metadata: &ObjectMeta) -> Result<Option<&Arc<PolicyFacts>>, UnknownPolicy> {
+    pub(crate) fn of(&self, metadata: &ObjectMeta) -> Result<Option<&Arc<PolicyFacts>>, UnknownPolicy> {
         let Some(claim) = claimed_by(metadata) else {
             return Ok(None);
         };
@@ -124,12 +124,12 @@ impl PolicyStore {
     }
 
     /// Begins a relist.
-    pub fn begin_relist(&mut self, scope: PolicyScope) {
+    pub(crate) fn begin_relist(&mut self, scope: PolicyScope) {
         self.epochs[slot(scope)] += 1;
     }
 
     /// Counts a policy as named by the relist, although nothing of it is stored.
-    pub fn mark_listed(&mut self, key: &PolicyKey) {
+    pub(crate) fn mark_listed(&mut self, key: &PolicyKey) {
         let epoch = self.epochs[slot(key.0)];
         if let Some(entry) = self.facts.get_mut(key) {
             entry.epoch = epoch;
@@ -137,7 +137,7 @@ impl PolicyStore {
     }
 
     /// Ends a relist of the policies of one scope: those that it did not mention are removed.
-    pub fn end_relist(&mut self, scope: PolicyScope) {
+    pub(crate) fn end_relist(&mut self, scope: PolicyScope) {
         let epoch = self.epochs[slot(scope)];
         let gone = |(key, entry): &(&PolicyKey, &Entry)| key.0 == scope && entry.epoch != epoch;
         let mut gone: Vec<PolicyKey> = self.facts.iter().filter(gone).map(|(key, _)| key.clone()).collect();
@@ -150,7 +150,7 @@ impl PolicyStore {
 
 /// A policy that claims an object but is not known, or not yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownPolicy;
+pub(crate) struct UnknownPolicy;
 
 fn slot(scope: PolicyScope) -> usize {
     match scope {

@@ -13,23 +13,23 @@ use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 use super::bindings::BindingChange;
 use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts, Version};
 use super::{Shared, SharedPlacement};
-use crate::decide::rules::{Sum, goes_everywhere};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
+use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 
 /// A result that was written, as its status says it or will say it, or one that may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Divided {
+pub(crate) struct Divided {
     /// Clusters of a result whose answer was lost; `None` once it is known to be written. It counts when the binding has them.
-    pub awaited: Option<Box<[TargetCluster]>>,
+    pub(crate) awaited: Option<Box<[TargetCluster]>>,
     /// The request for a reschedule that it answers.
-    pub request: Option<Timestamp>,
+    pub(crate) request: Option<Timestamp>,
     /// The affinity group of a result that answers a reschedule, which began at the first. `None` for any other result: as in Karmada,
     /// the group of the status counts until another is written.
-    pub group: Option<Arc<str>>,
+    pub(crate) group: Option<Arc<str>>,
     /// Time of the scheduling before it. As long as the status still has it, that describes an earlier result.
-    pub before: Option<Timestamp>,
+    pub(crate) before: Option<Timestamp>,
 }
 
 impl Divided {
@@ -48,39 +48,39 @@ impl Divided {
 #[derive(Debug)]
 pub struct Record {
     /// UID.
-    pub uid: Box<str>,
+    pub(crate) uid: Box<str>,
     /// Generation.
-    pub generation: i64,
+    pub(crate) generation: i64,
     /// Resource version as a number; 0 if it is not one.
-    pub version: u64,
+    pub(crate) version: u64,
     /// Priority in the queue; 0 if it has none.
-    pub priority: i32,
+    pub(crate) priority: i32,
     has_priority: bool,
     /// True if this scheduler decides it.
-    pub is_ours: bool,
+    pub(crate) is_ours: bool,
     /// Time at which a reschedule was requested.
-    pub requested: Option<Timestamp>,
+    pub(crate) requested: Option<Timestamp>,
     /// Time of the last scheduling.
-    pub answered: Option<Timestamp>,
+    pub(crate) answered: Option<Timestamp>,
     /// The last result of this process, of which the status may not be written.
-    pub divided: Option<Box<Divided>>,
+    pub(crate) divided: Option<Box<Divided>>,
     /// True if that request has not been answered by a decision.
-    pub is_reschedule_pending: bool,
+    pub(crate) is_reschedule_pending: bool,
     /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
     /// names a strategy that may send it there.
-    pub follows_clusters: bool,
+    pub(crate) follows_clusters: bool,
     /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
-    pub is_moved_by_clusters: bool,
+    pub(crate) is_moved_by_clusters: bool,
     /// The affinity group in use.
-    pub observed_group: Option<Arc<str>>,
+    pub(crate) observed_group: Option<Arc<str>>,
     /// The policy that claims it, as in [`claim_text`].
-    pub claim: Option<Arc<str>>,
+    pub(crate) claim: Option<Arc<str>>,
     /// Its placement.
-    pub placement: Option<Arc<SharedPlacement>>,
+    pub(crate) placement: Option<Arc<SharedPlacement>>,
     /// The annotation `policy.karmada.io/applied-placement`.
-    pub applied_placement: Option<Arc<str>>,
+    pub(crate) applied_placement: Option<Arc<str>>,
     /// State of the resource in each cluster.
-    pub aggregated: Box<[AggregatedStatus]>,
+    pub(crate) aggregated: Box<[AggregatedStatus]>,
     /// The result.
     pub clusters: Clusters,
     /// Hash of its labels and annotations, except those that decisions write.
@@ -291,7 +291,7 @@ impl Record {
     }
 
     /// Takes in that a result is written, be its status written or not, or that it may have been.
-    pub fn divided_into(&mut self, divided: Divided) {
+    pub(crate) fn divided_into(&mut self, divided: Divided) {
         if divided.awaited.is_none()
             && let Some(group) = divided.group_beside(self.answered)
         {
@@ -301,7 +301,7 @@ impl Record {
     }
 
     /// The placement; `None` if there is none, or it cannot be read.
-    pub fn readable_placement(&self) -> Option<&Placement> {
+    pub(crate) fn readable_placement(&self) -> Option<&Placement> {
         let shared = self.placement.as_ref()?;
         shared.placement.as_deref().ok()
     }
@@ -328,7 +328,7 @@ impl Record {
 
     /// `replicas` pods of one template as a component, with the template's requirements. A resource with a single template has its own
     /// name there, as in Karmada.
-    pub fn component(&self, template: &str, replicas: i32) -> Component {
+    pub(crate) fn component(&self, template: &str, replicas: i32) -> Component {
         match self.components().iter().find(|known| *known.name == *template) {
             Some(known) => Component {
                 replicas,
@@ -366,7 +366,7 @@ fn each<T, K>(values: Vec<T>, kept: impl FnMut(T) -> K) -> Box<[K]> {
 }
 
 /// A claim as one text, the same for all bindings of a policy.
-pub fn claim_text(claim: Claim<'_>) -> String {
+pub(crate) fn claim_text(claim: Claim<'_>) -> String {
     let word = |scope| match scope {
         PolicyScope::Namespaced => "namespaced",
         PolicyScope::Cluster => "cluster",

@@ -14,16 +14,16 @@ const SMALLEST_LIMIT: usize = 1024;
 
 /// A placement that all bindings of a policy share.
 #[derive(Debug)]
-pub struct SharedPlacement {
+pub(crate) struct SharedPlacement {
     /// The placement as JSON, with every field that the API server keeps.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// The placement; the default and the error if it cannot be read.
-    pub placement: Result<Arc<Placement>, String>,
+    pub(crate) placement: Result<Arc<Placement>, String>,
 }
 
 /// The values that bindings share, by their content.
 #[derive(Debug, Default)]
-pub struct Shared {
+pub(crate) struct Shared {
     /// Names of clusters and namespaces, keys and values of labels and annotations, texts of placements.
     texts: Pool<str>,
     placements: HashMap<Arc<str>, Arc<SharedPlacement>>,
@@ -82,7 +82,7 @@ impl<T: ?Sized + Eq + Hash> Pool<T> {
 
 impl Shared {
     /// The one copy of a text.
-    pub fn text(&mut self, text: &str) -> Arc<str> {
+    pub(crate) fn text(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return known;
         }
@@ -93,7 +93,7 @@ impl Shared {
     }
 
     /// The one copy of a placement.
-    pub fn placement(&mut self, text: &str) -> Arc<SharedPlacement> {
+    pub(crate) fn placement(&mut self, text: &str) -> Arc<SharedPlacement> {
         if let Some(known) = self.placements.get(text) {
             return Arc::clone(known);
         }

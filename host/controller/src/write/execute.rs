@@ -86,13 +86,13 @@ impl Writer {
 
     /// Reports to `outage` whether the API server answers.
     #[must_use]
-    pub fn reporting(self, outage: Outage) -> Self {
+    pub(crate) fn reporting(self, outage: Outage) -> Self {
         Self { outage, ..self }
     }
 
     /// Waits before each patch, to measure the effect of a slow API server.
     #[must_use]
-    pub fn delayed(self, latency: Duration) -> Self {
+    pub(crate) fn delayed(self, latency: Duration) -> Self {
         Self { latency, ..self }
     }
 
@@ -407,7 +407,7 @@ fn judge(status: &Status) -> Answer {
 }
 
 /// Clusters and replicas for a message: `{m1:2, m2:1}`.
-pub fn described(targets: &[TargetCluster]) -> String {
+pub(crate) fn described(targets: &[TargetCluster]) -> String {
     let each: Vec<String> = targets
         .iter()
         .map(|target| format!("{}:{}", target.name, target.replicas))

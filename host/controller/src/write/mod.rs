@@ -12,7 +12,7 @@
 
 pub mod execute;
 pub mod patch;
-pub mod rights;
+pub(crate) mod rights;
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ use crate::objects::{BindingKey, Fetched};
 #[derive(Debug, Clone)]
 pub struct WriteJob {
     /// Span of the decision, under which the write is.
-    pub span: tracing::Span,
+    pub(crate) span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// The binding that was decided.
-    pub base: Arc<Binding>,
+    pub(crate) base: Arc<Binding>,
     /// Term in which it was decided.
-    pub term: Term,
+    pub(crate) term: Term,
     /// Change to the specification; `None` if it stays.
     pub specification: Option<SpecificationPatch>,
     /// The status that the binding gets.
@@ -53,31 +53,31 @@ pub struct SpecificationPatch {
     /// The new result; `None` if it stays.
     pub clusters: Option<Vec<TargetCluster>>,
     /// The annotation of the applied placement; `None` if it stays.
-    pub applied_placement: Option<String>,
+    pub(crate) applied_placement: Option<String>,
     /// The annotation of the applied policy; the inner `None` removes it, the outer one leaves it.
-    pub applied_policy: Option<Option<String>>,
+    pub(crate) applied_policy: Option<Option<String>>,
 }
 
 /// Status of a binding after a write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusWanted {
     /// The condition `Scheduled`; `None` leaves it.
-    pub condition: Option<(ScheduledReason, String)>,
+    pub(crate) condition: Option<(ScheduledReason, String)>,
     /// True to record the generation as observed.
-    pub observes: bool,
+    pub(crate) observes: bool,
     /// Time of the last scheduling; `None` leaves it.
-    pub scheduled_at: Option<Timestamp>,
+    pub(crate) scheduled_at: Option<Timestamp>,
     /// True to write the time even if nothing else of the status changes.
-    pub stamps: bool,
+    pub(crate) stamps: bool,
     /// Name of the affinity group that fitted; `None` leaves it.
-    pub affinity: Option<String>,
+    pub(crate) affinity: Option<String>,
     /// Now, for the condition's transition.
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
 }
 
 impl StatusWanted {
     /// The status of a decision that failed: its condition alone.
-    pub fn of_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
+    pub(crate) fn of_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
         Self {
             condition: Some((reason, message)),
             observes: false,

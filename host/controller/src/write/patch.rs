@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
 use crate::condition::{SCHEDULED, ScheduledReason};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 
 /// Merge patch of the specification, valid for one object at one version.
 pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: &str) -> Value {
@@ -122,7 +122,7 @@ fn written(condition: &Condition) -> Value {
 }
 
 /// True if an object with this metadata and result has the result and the annotations of a patch already.
-pub fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, result: &[TargetCluster]) -> bool {
+pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, result: &[TargetCluster]) -> bool {
     let annotation = |key: &str| metadata.annotations.get(key).map(String::as_str);
     let clusters = patch.clusters.as_deref().is_none_or(|clusters| clusters == result);
     let placement = patch.applied_placement.as_deref();
@@ -133,7 +133,7 @@ pub fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, result: &[T
 }
 
 /// Hash of the metadata that a decision reads: labels and annotations, except those that decisions write.
-pub fn read_metadata(metadata: &ObjectMeta) -> u64 {
+pub(crate) fn read_metadata(metadata: &ObjectMeta) -> u64 {
     let mut hasher = DefaultHasher::new();
     metadata.labels.hash(&mut hasher);
     metadata.is_deleting().hash(&mut hasher);

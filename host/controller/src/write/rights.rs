@@ -14,7 +14,7 @@ const BELIEVED_AFTER: Duration = Duration::from_secs(60);
 
 /// Rights that were refused, and since when.
 #[derive(Debug, Default)]
-pub struct Rights {
+pub(crate) struct Rights {
     refused: Mutex<BTreeMap<String, Refusal>>,
 }
 
@@ -27,7 +27,7 @@ struct Refusal {
 impl Rights {
     /// A patch of a resource, such as `resourcebindings/status`, was refused. Returns the rule that is missing if the refusal is not
     /// that of a starting API server.
-    pub fn refused(&self, resource: &str, cause: &str, outage: &Outage, now: Instant) -> Option<String> {
+    pub(crate) fn refused(&self, resource: &str, cause: &str, outage: &Outage, now: Instant) -> Option<String> {
         let mut refused = self.lock();
         let refusal = refused.entry(resource.to_owned()).or_insert_with(|| {
             tracing::warn!(resource, cause, "the API server knows no right to patch; trying again");
@@ -54,7 +54,7 @@ impl Rights {
     }
 
     /// A patch of a resource was not refused. Returns true if the right had been reported as missing.
-    pub fn granted(&self, resource: &str) -> bool {
+    pub(crate) fn granted(&self, resource: &str) -> bool {
         let refusal = self.lock().remove(resource);
         let was_reported = refusal.is_some_and(|refusal| refusal.is_reported);
         if was_reported {

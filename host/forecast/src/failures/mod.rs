@@ -21,7 +21,6 @@ use loss::Loser;
 use crate::choice::zones;
 use crate::document::FailureRow;
 use crate::future::{Options, Side};
-use crate::parallel;
 use crate::situation::{ClusterEntry, Situation};
 
 /// Size of a failure.
@@ -92,7 +91,7 @@ pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options
     let ground = Ground::new(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // One thread per loss; what is inside a loss is decided on that thread alone.
-    let mut rows = parallel::map(&losses, options.threads, || {
+    let mut rows = divvy_parallel::map(&losses, options.threads, || {
         let fleet = situation.fleet(side.profile.needs_raw_clusters());
         let mut loser = Loser::new(&ground, fleet, max_full);
         move |(name, lost): &(String, BTreeSet<String>)| loser.lose(name, lost)

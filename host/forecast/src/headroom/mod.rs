@@ -19,7 +19,6 @@ use divvy_scheduler::fleet::FleetSnapshot;
 
 use crate::change::{has_replicas, set_replicas};
 use crate::future::{Entry, Fate, Future, Options, Side};
-use crate::parallel;
 use crate::situation::Assignment;
 use document::{HeadroomRow, HeadroomStop, TargetCount};
 use search::{Found, REPLICAS_MAX, Try, largest};
@@ -64,7 +63,7 @@ pub fn headroom(
     side: &Side,
     options: Options,
 ) -> Vec<(HeadroomRow, Option<CycleError>)> {
-    parallel::map(subjects, options.threads, || {
+    divvy_parallel::map(subjects, options.threads, || {
         |subject: &Subject<'_>| Measurement::new(subject, future, side, options.time).row()
     })
 }

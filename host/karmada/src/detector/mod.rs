@@ -24,9 +24,9 @@ pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::{KnownPolicy, Policies, claimed_by};
-use crate::threads;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
+use divvy_parallel::threads;
 use order::Order;
 use warnings::Warnings;
 use workloads::Workloads;

@@ -9,6 +9,7 @@ use super::{Binding, Entry, is_reserved, merge, resource_name};
 use crate::policy::Policies;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::ObjectName;
+use divvy_parallel::collect;
 
 /// Workloads from which a further thread is worth its start.
 const WORKLOADS_PER_THREAD: usize = 4_000;
@@ -33,29 +34,15 @@ pub(super) fn detect(
     kinds: &WorkloadKinds,
     threads: NonZeroUsize,
 ) -> Vec<Part> {
-    let threads = threads.get().min(workloads.len().div_ceil(WORKLOADS_PER_THREAD)).max(1);
-    let length = workloads.len().div_ceil(threads);
-    let mut shares: Vec<Vec<Entry<WorkloadResource>>> = (1..threads)
+    let shares = threads.get().min(workloads.len().div_ceil(WORKLOADS_PER_THREAD)).max(1);
+    let length = workloads.len().div_ceil(shares);
+    let mut shares: Vec<Vec<Entry<WorkloadResource>>> = (1..shares)
         .rev()
         .map(|number| workloads.split_off((number * length).min(workloads.len())))
         .collect();
     shares.push(workloads);
-    let first = shares.pop().unwrap_or_default();
-    std::thread::scope(|scope| {
-        let others: Vec<_> = shares
-            .into_iter()
-            .rev()
-            .map(|share| scope.spawn(|| part(share, policies, kinds)))
-            .collect();
-        let mut parts = vec![part(first, policies, kinds)];
-        for other in others {
-            match other.join() {
-                Ok(part) => parts.push(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        parts
-    })
+    let shares = shares.into_iter().rev();
+    collect(shares, threads, || |share| part(share, policies, kinds))
 }
 
 fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &WorkloadKinds) -> Part {

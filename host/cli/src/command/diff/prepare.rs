@@ -17,12 +17,12 @@ use divvy_scheduler::decision::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};
 use super::overlaid::{self, Overlays};
-use crate::command::Exit;
 use crate::command::choosing::Shown;
+use crate::command::chosen_profile::ChosenProfile;
 use crate::command::clusters;
 use crate::command::schedule::{PlanFindings, check_strategy, tell_warnings};
-use crate::command::setup::ChosenProfile;
 use crate::command::tables::check_clusters;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 

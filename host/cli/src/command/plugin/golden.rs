@@ -18,8 +18,8 @@ use divvy_scheduler::fleet::Fleet;
 use divvy_scheduler::profile::Profile;
 use similar::{ChangeTag, TextDiff};
 
+use crate::command::chosen_profile::ChosenProfile;
 use crate::command::input::{ValidateMode, read_files, workload_kinds};
-use crate::command::setup::ChosenProfile;
 use crate::command::time;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::style;

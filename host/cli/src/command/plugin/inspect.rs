@@ -9,14 +9,15 @@ use divvy_loader::inspection::Inspection;
 use divvy_loader::{LoadError, LoadOptions, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
 
-use super::{Format, diagnostic, directories, named_by_profile, not_found};
-use crate::command::Exit;
+use super::{Format, directories, named_by_profile};
 use crate::command::additional::is_file;
+use crate::command::libraries::{diagnostic, not_found};
 use crate::command::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::form;
 use crate::report::inspection::{self, FromLibrary, Inspected};
-use crate::report::structured;
 
 /// Arguments of `divvy plugin inspect`.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     let path = path(arguments, profile)?;
     if arguments.child {
         let library = load(&path, arguments, profile).map_err(|error| Failure::usage(diagnostic(&error)))?;
-        console.print(|out| structured::write_value(&FromLibrary::of(&library), out))?;
+        console.print(|out| form::write_value(&FromLibrary::of(&library), out))?;
         return Ok(Exit::Success);
     }
     let file = Inspection::read(&path).map_err(|error| Failure::usage(diagnostic(&error)))?;
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     let inspected = Inspected::new(&file, name.as_deref(), refusal.as_ref(), from_library);
     console.print(|out| match arguments.output {
         Format::Table => inspection::write(&inspected, console.width(), out),
-        Format::Json => structured::write_value(&inspected, out),
+        Format::Json => form::write_value(&inspected, out),
     })?;
     Ok(match refusal {
         None => Exit::Success,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use cargo_metadata::{Message, TargetKind};
 use divvy_loader::directories::PATH_VARIABLE;
 
-use crate::command::Exit;
+use crate::exit::Exit;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::text::counted;
 

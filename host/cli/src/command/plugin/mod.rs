@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use divvy_loader::PluginFile;
-use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
+use divvy_loader::{LoadOptions, PluginDirectories};
 use divvy_profile::ProfileConfiguration;
 
-use super::Exit;
+use super::libraries::plugin_names;
 use super::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
@@ -134,23 +135,6 @@ fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<Path
     profile.plugin.get(plugin)?.path.clone()
 }
 
-/// Opens a library, without a certificate only if the profile allows that for a plugin in it.
-pub(super) fn open(
-    path: &Path,
-    profile: &ProfileConfiguration,
-    name: Option<&str>,
-) -> Result<PluginLibrary, LoadError> {
-    let file = PluginFile::read(path)?;
-    let names = file.names();
-    let mut tables = names.iter().filter_map(|name| profile.plugin.get(name));
-    let allow_uncertified = tables.any(|table| table.allow_uncertified);
-    file.open(LoadOptions {
-        name,
-        allow_uncertified,
-        ..LoadOptions::default()
-    })
-}
-
 /// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
 /// cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
@@ -185,35 +169,4 @@ fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Names of the plugins in a profile, in the order of the cycle.
-pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
-    let filters = profile.filters.iter().flatten().cloned();
-    let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
-    let assign = profile.assign.iter().flatten().cloned();
-    filters
-        .chain(scores)
-        .chain(profile.select.iter().flatten().cloned())
-        .chain(assign)
-        .collect()
-}
-
-pub(super) fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
-    let present = directories.list();
-    let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
-    let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
-    Failure::usage(match (directories.hint_for_missing(name), nearest) {
-        (Some(hint), _) => diagnostic.with_hint(hint),
-        (None, Some(nearest)) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
-        (None, None) => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
-    })
-}
-
-pub(super) fn diagnostic(error: &LoadError) -> Diagnostic {
-    Diagnostic {
-        hint: error.hint(),
-        detail: error.detail().map(ToOwned::to_owned),
-        ..Diagnostic::new(error.to_string()).with_causes_of(error)
-    }
 }

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use divvy_profile::ProfileSource;
 use divvy_scaffold::{ExtensionPoint, Language, PluginName, Scaffold, ScaffoldError, Sdk};
 
-use super::{Exit, plugin_names};
+use crate::command::libraries::plugin_names;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 

@@ -9,10 +9,8 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::{Elector, Role};
-use crate::lease::{
-    Clock, Fence, LeaseApi, LeaseApiError, LeaseName, LeaseOptions, LeaseTiming, Moment, Term, TimingError,
-    unique_identity,
-};
+use crate::lease::api::{LeaseApi, LeaseApiError};
+use crate::lease::{Clock, Fence, LeaseName, LeaseOptions, LeaseTiming, Moment, Term, TimingError, unique_identity};
 
 /// The runtime's clock, which stands still until every task waits.
 struct RuntimeClock(Instant);

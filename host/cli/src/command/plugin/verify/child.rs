@@ -11,10 +11,10 @@ use divvy_conformance::{Case, Subject, cases_from_manifests};
 use divvy_loader::PluginFile;
 
 use super::VerifyArguments;
-use crate::command::Exit;
 use crate::command::additional::{is_file, with_plugins};
-use crate::command::plugin::plugin_names;
-use crate::command::setup::ChosenProfile;
+use crate::command::chosen_profile::ChosenProfile;
+use crate::command::libraries::plugin_names;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 
@@ -161,7 +161,7 @@ fn with_subject(
     }
     let path = PathBuf::from(argument);
     let names = PluginFile::read(&path)
-        .map_err(|error| Failure::usage(crate::command::plugin::diagnostic(&error)))?
+        .map_err(|error| Failure::usage(crate::command::libraries::diagnostic(&error)))?
         .names();
     let known = names.iter().find(|name| used.contains(name)).cloned();
     if let Some(name) = known {

@@ -10,7 +10,7 @@ use divvy_conformance::{Case, shrink};
 
 use super::{VerifyArguments, child};
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::structured::write_yaml_value;
+use crate::report::form::write_yaml_value;
 use crate::report::text::printable;
 use crate::report::verification::FailingCase;
 

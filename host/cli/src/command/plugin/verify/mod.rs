@@ -14,12 +14,12 @@ use divvy_conformance::check::{self, Broken, Check, Outcome};
 use divvy_conformance::supervise::{End, Event, Loaded, NotStarted, Program};
 use divvy_karmada::api::Quantity;
 
-use crate::command::Exit;
 use crate::command::connection::duration;
 use crate::command::setup::ProfileArguments;
+use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::structured;
+use crate::report::form;
 use crate::report::verification::{self, Row, Verification};
 
 const EXAMPLES: &str = "\
@@ -58,7 +58,7 @@ pub(in crate::command) struct VerifyArguments {
     #[command(flatten)]
     profile: ProfileArguments,
     /// Seed of the random cases: the same seed gives the same cases
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = crate::command::seed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = crate::command::seed::parse, allow_negative_numbers = true)]
     seed: u64,
     /// Random cases per check
     #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
@@ -173,7 +173,7 @@ fn verify(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Stop> 
     verification.rows.push(end);
     console.print(|out| match arguments.output {
         VerifyFormat::Table => verification::write_end(&verification, console.width(), out),
-        VerifyFormat::Json => structured::write_value(&verification, out),
+        VerifyFormat::Json => form::write_value(&verification, out),
     })?;
     Ok(match verification.is_passed() {
         true => Exit::Success,

@@ -1,0 +1,58 @@
+//! Libraries of plugins as commands name, open and miss them.
+
+use std::path::Path;
+
+use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
+
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Opens a library, without a certificate only if the profile allows that for a plugin in it.
+pub(super) fn open(
+    path: &Path,
+    profile: &ProfileConfiguration,
+    name: Option<&str>,
+) -> Result<PluginLibrary, LoadError> {
+    let file = PluginFile::read(path)?;
+    let names = file.names();
+    let mut tables = names.iter().filter_map(|name| profile.plugin.get(name));
+    let allow_uncertified = tables.any(|table| table.allow_uncertified);
+    file.open(LoadOptions {
+        name,
+        allow_uncertified,
+        ..LoadOptions::default()
+    })
+}
+
+/// Names of the plugins in a profile, in the order of the cycle.
+pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
+    let filters = profile.filters.iter().flatten().cloned();
+    let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
+    let assign = profile.assign.iter().flatten().cloned();
+    filters
+        .chain(scores)
+        .chain(profile.select.iter().flatten().cloned())
+        .chain(assign)
+        .collect()
+}
+
+/// The failure of a plugin that no folder has, with the nearest name.
+pub(super) fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
+    let present = directories.list();
+    let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
+    let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
+    Failure::usage(match (directories.hint_for_missing(name), nearest) {
+        (Some(hint), _) => diagnostic.with_hint(hint),
+        (None, Some(nearest)) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
+        (None, None) => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
+    })
+}
+
+/// Describes an error of loading.
+pub(super) fn diagnostic(error: &LoadError) -> Diagnostic {
+    Diagnostic {
+        hint: error.hint(),
+        detail: error.detail().map(ToOwned::to_owned),
+        ..Diagnostic::new(error.to_string()).with_causes_of(error)
+    }
+}

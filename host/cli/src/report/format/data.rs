@@ -1,0 +1,33 @@
+//! `-o json` and `-o yaml`: data for programs.
+
+use std::sync::Arc;
+
+use super::super::console::Console;
+use super::super::errors::Failure;
+use super::super::form::Form;
+use super::{Content, Format, Offer};
+
+/// `-o json`.
+pub(super) const JSON: Offer = Offer {
+    name: "json",
+    help: "For programs",
+    needs_page: false,
+    make: |_| Ok(Arc::new(Data(Form::Json))),
+};
+
+/// `-o yaml`.
+pub(super) const YAML: Offer = Offer {
+    name: "yaml",
+    help: "The same data as YAML",
+    needs_page: false,
+    make: |_| Ok(Arc::new(Data(Form::Yaml))),
+};
+
+#[derive(Debug)]
+struct Data(Form);
+
+impl Format for Data {
+    fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure> {
+        console.print_data(|out| content.write_data(self.0, out))
+    }
+}

@@ -1,0 +1,176 @@
+//! `-o`: the formats in which a command prints its result, with kubectl's meanings.
+//!
+//! A format is a file of this folder and a line in [`OFFERS`]; nothing else names one. What a command prints is a [`Content`], of
+//! which each format takes what it needs.
+
+mod data;
+mod jsonpath;
+mod names;
+mod page;
+mod table;
+
+use std::fmt::Debug;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::console::Console;
+use super::errors::Failure;
+use super::form::Form;
+
+/// All formats, in the order in which `--help` lists them.
+pub(crate) const OFFERS: &[Offer] = &[
+    table::TABLE,
+    table::WIDE,
+    data::JSON,
+    data::YAML,
+    names::OFFER,
+    jsonpath::OFFER,
+    page::OFFER,
+];
+
+/// A format as the command line offers it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer {
+    /// The word after `-o`; `WORD=ARGUMENT` for a format that takes an argument.
+    pub(crate) name: &'static str,
+    /// One line for `--help`.
+    pub(crate) help: &'static str,
+    /// True if only commands that have a page offer it.
+    pub(crate) needs_page: bool,
+    /// Makes the format of its argument, which is empty for a format that takes none. Refuses the argument with a reason.
+    make: fn(&str) -> Result<Arc<dyn Format>, String>,
+}
+
+impl Offer {
+    /// Reads the text after `-o`; `None` if it asks for another format.
+    pub(crate) fn parse(&self, text: &str) -> Option<Result<Arc<dyn Format>, String>> {
+        let argument = match self.name.split_once('=') {
+            Some((word, _)) => text.strip_prefix(word)?.strip_prefix('=')?,
+            None => (text == self.name).then_some("")?,
+        };
+        Some((self.make)(argument))
+    }
+}
+
+/// A format of a command's result.
+pub(crate) trait Format: Debug + Send + Sync {
+    /// True for the formats that people read, beside which notes are printed.
+    fn is_table(&self) -> bool {
+        false
+    }
+
+    /// True for the table with all details.
+    fn is_wide(&self) -> bool {
+        false
+    }
+
+    /// True for the formats in which the error of a binding is beside its result.
+    fn shows_errors(&self) -> bool {
+        true
+    }
+
+    /// True for a page, which the commands that have one print themselves.
+    fn is_page(&self) -> bool {
+        false
+    }
+
+    /// Prints a result to standard output.
+    ///
+    /// # Errors
+    ///
+    /// The format cannot express the result, or standard output cannot be written.
+    fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure>;
+}
+
+/// A result that a format prints.
+pub(crate) trait Content {
+    /// Writes the table for people.
+    ///
+    /// # Errors
+    ///
+    /// The error of `out`. Part of the output may have been written.
+    fn write_table(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes the data for programs, without all of them being in memory.
+    ///
+    /// # Errors
+    ///
+    /// The error of `out`. Part of the output may have been written.
+    fn write_data(&self, form: Form, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The same data in memory.
+    ///
+    /// # Errors
+    ///
+    /// A value that JSON cannot express.
+    fn data(&self) -> serde_json::Result<Value>;
+
+    /// The bindings that the result is about, as `kubectl get -o name` prints them.
+    fn names(&self) -> Vec<String>;
+}
+
+/// A document with the table and the names that belong to it.
+pub(crate) struct Printed<'a, D, N, T> {
+    pub(crate) document: &'a D,
+    pub(crate) names: N,
+    pub(crate) table: T,
+}
+
+impl<D, N, T> Content for Printed<'_, D, N, T>
+where
+    D: Serialize,
+    N: Fn() -> Vec<String>,
+    T: Fn(&mut dyn Write) -> io::Result<()>,
+{
+    fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
+        (self.table)(out)
+    }
+
+    fn write_data(&self, form: Form, out: &mut dyn Write) -> io::Result<()> {
+        form.write_document(self.document, out)
+    }
+
+    fn data(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self.document)
+    }
+
+    fn names(&self) -> Vec<String> {
+        (self.names)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_format_is_found_by_its_own_name_alone() {
+        let names: BTreeSet<&str> = OFFERS.iter().map(|offer| offer.name).collect();
+        assert_eq!(names.len(), OFFERS.len());
+        for offer in OFFERS {
+            let text = match offer.name.split_once('=') {
+                Some((word, _)) => format!("{word}={{.binding}}"),
+                None => offer.name.to_owned(),
+            };
+            let found: Vec<&str> = OFFERS
+                .iter()
+                .filter(|known| known.parse(&text).is_some())
+                .map(|known| known.name)
+                .collect();
+            assert_eq!(found, [offer.name]);
+        }
+    }
+
+    #[test]
+    fn a_format_without_an_argument_takes_none() {
+        let is_known = |text: &str| OFFERS.iter().any(|offer| offer.parse(text).is_some());
+        for text in ["json=", "json={.binding}", "jsonpath", "", "tables"] {
+            assert!(!is_known(text), "{text}");
+        }
+    }
+}

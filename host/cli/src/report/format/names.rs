@@ -1,0 +1,32 @@
+//! `-o name`: what kubectl accepts as arguments.
+
+use std::sync::Arc;
+
+use super::super::console::Console;
+use super::super::errors::Failure;
+use super::super::text::printable;
+use super::{Content, Format, Offer};
+
+/// `-o name`.
+pub(super) const OFFER: Offer = Offer {
+    name: "name",
+    help: "One line per binding that kubectl accepts: `resourcebinding.work.karmada.io/NAME`",
+    needs_page: false,
+    make: |_| Ok(Arc::new(Names)),
+};
+
+#[derive(Debug)]
+struct Names;
+
+impl Format for Names {
+    fn shows_errors(&self) -> bool {
+        false
+    }
+
+    fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure> {
+        console.print(|out| {
+            let names = content.names();
+            names.iter().try_for_each(|name| writeln!(out, "{}", printable(name)))
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! `-o html`: a page for a browser.
+//!
+//! Only offered here: a command that has a page collects explanations for it while it decides, and prints it itself.
+
+use std::sync::Arc;
+
+use super::super::console::Console;
+use super::super::errors::{Diagnostic, Failure};
+use super::{Content, Format, Offer};
+
+/// `-o html`.
+pub(super) const OFFER: Offer = Offer {
+    name: "html",
+    help: "A page with charts, for a browser: one file that needs no network",
+    needs_page: true,
+    make: |_| Ok(Arc::new(Page)),
+};
+
+#[derive(Debug)]
+struct Page;
+
+impl Format for Page {
+    fn is_page(&self) -> bool {
+        true
+    }
+
+    fn print(&self, _content: &dyn Content, _console: &Console) -> Result<(), Failure> {
+        Err(Failure::usage(
+            Diagnostic::new("this result has no page").with_hint("`-o json` prints the same for programs"),
+        ))
+    }
+}

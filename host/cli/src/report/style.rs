@@ -1,0 +1,26 @@
+//! Colours, each named after its meaning.
+//!
+//! Only the sixteen colours of the terminal's theme are used, so that text is readable on any background.
+
+use anstyle::{AnsiColor, Style};
+
+/// Ordinary text.
+pub(crate) const PLAIN: Style = Style::new();
+/// Names of bindings and plugins, which a reader looks for first.
+pub(crate) const NAME: Style = Style::new().bold();
+/// Secondary text: titles, locations, figures.
+pub(crate) const FAINT: Style = Style::new().dimmed();
+/// Success, or growth.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// A result that needs attention, or shrinkage.
+pub(crate) const NOTABLE: Style = AnsiColor::Yellow.on_default();
+/// Failure.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+/// Names of strategies.
+pub(crate) const STRATEGY: Style = AnsiColor::Cyan.on_default();
+/// The word `error`.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// The word `warning`.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// The words `hint` and `note`.
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default().bold();
