@@ -1,0 +1,155 @@
+//! The bounds that contradict each other, if no division keeps them all.
+//!
+//! Each constraint is left out in turn. If there is still no division without it, it was not needed for the contradiction and stays
+//! out. Those that remain contradict each other, and none of them can be left out.
+
+use super::super::error::DivisionError;
+use super::super::request::Request;
+use super::super::scratch::Scratch;
+use super::node::{Amount, Floor, Tree};
+use super::search::Search;
+use super::{Members, TreeError};
+
+/// A constraint that takes part in a contradiction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constraint {
+    /// The node.
+    pub node: usize,
+    /// What constrains it.
+    pub kind: ConstraintKind,
+}
+
+/// The kind of a [`Constraint`], with its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConstraintKind {
+    /// Exactly so many replicas: equal bounds.
+    Exactly(i64),
+    /// The lower bound.
+    Least(Amount),
+    /// The upper bound.
+    Most(Amount),
+    /// The floor of each candidate of a leaf.
+    Floor(Floor),
+    /// The cap of each candidate of a leaf.
+    Cap(i64),
+    /// The room of a leaf's candidates.
+    Room {
+        /// Number of candidates.
+        candidates: usize,
+        /// Replicas that fit them together, existing ones included; saturates at `i64::MAX`.
+        available: i64,
+    },
+}
+
+/// Finds constraints that no division of the replicas keeps together, none of which can be left out. Call it for a request that
+/// [`divide`](super::divide) finds unsatisfiable. Empty if it is not.
+///
+/// # Errors
+/// As [`divide`](super::divide).
+pub fn find_conflict(
+    request: &Request<'_>,
+    tree: &Tree,
+    members: Members<'_>,
+    scratch: &mut Scratch,
+) -> Result<Vec<Constraint>, TreeError> {
+    let mut trial = Trial {
+        tree: tree.clone(),
+        unlimited: vec![false; tree.nodes().len()],
+    };
+    let mut conflict = Vec::new();
+    let rooms = rooms(request, tree, members)?;
+    if trial.is_possible(request, members, scratch)? {
+        return Ok(conflict);
+    }
+    for constraint in constraints(tree, &rooms) {
+        let before = trial.clone();
+        trial.leave_out(constraint);
+        if trial.is_possible(request, members, scratch)? {
+            trial = before;
+            conflict.push(constraint);
+        }
+    }
+    Ok(conflict)
+}
+
+/// A tree without some of its constraints.
+#[derive(Clone)]
+struct Trial {
+    tree: Tree,
+    unlimited: Vec<bool>,
+}
+
+impl Trial {
+    fn leave_out(&mut self, Constraint { node, kind }: Constraint) {
+        if let (ConstraintKind::Room { .. }, Some(unlimited)) = (kind, self.unlimited.get_mut(node)) {
+            *unlimited = true;
+        }
+        let Some(node) = self.tree.node_mut(node) else {
+            return;
+        };
+        match kind {
+            ConstraintKind::Exactly(_) => (node.least, node.most) = (None, None),
+            ConstraintKind::Least(_) => node.least = None,
+            ConstraintKind::Most(_) => node.most = None,
+            ConstraintKind::Floor(_) => node.leaf.floor = Floor::None,
+            ConstraintKind::Cap(_) => node.leaf.cap = None,
+            ConstraintKind::Room { .. } => {}
+        }
+    }
+
+    fn is_possible(
+        &self,
+        request: &Request<'_>,
+        members: Members<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<bool, TreeError> {
+        let memory = &mut scratch.tree;
+        memory.gather(request, &self.tree, members)?;
+        memory.find_possible(&self.tree, members, &self.unlimited);
+        let mut search = Search::new(&self.tree, &memory.possible, &mut memory.found, request.replicas);
+        search.contains(0, request.replicas).map_err(|_| TreeError::TooIntricate)
+    }
+}
+
+/// Number of candidates of each node, and their room.
+fn rooms(request: &Request<'_>, tree: &Tree, members: Members<'_>) -> Result<Vec<(usize, i64)>, DivisionError> {
+    request.change_and_available()?;
+    let mut rooms = vec![(0, 0_i64); tree.nodes().len()];
+    for (candidate, &leaf) in members.leaf_of.iter().enumerate().take(request.fits_now.len()) {
+        if let Some((candidates, available)) = rooms.get_mut(leaf as usize) {
+            *candidates += 1;
+            *available = available.saturating_add(request.capacity(candidate));
+        }
+    }
+    Ok(rooms)
+}
+
+/// All constraints of a tree. Room comes first, so that it is left out wherever a bound, which says more to the author of a policy,
+/// makes the contradiction as well.
+fn constraints(tree: &Tree, rooms: &[(usize, i64)]) -> Vec<Constraint> {
+    let leaves = rooms.iter().enumerate().filter(|(node, _)| tree.is_leaf(*node));
+    let room = leaves.map(|(node, &(candidates, available))| Constraint {
+        node,
+        kind: ConstraintKind::Room { candidates, available },
+    });
+    let mut constraints: Vec<Constraint> = room.collect();
+    for (node, properties) in tree.nodes().iter().enumerate() {
+        let mut add = |kind| constraints.push(Constraint { node, kind });
+        match (properties.least, properties.most) {
+            (Some(Amount::Count(least)), Some(Amount::Count(most))) if least == most => {
+                add(ConstraintKind::Exactly(least));
+            }
+            (least, most) => {
+                least.into_iter().for_each(|least| add(ConstraintKind::Least(least)));
+                most.into_iter().for_each(|most| add(ConstraintKind::Most(most)));
+            }
+        }
+        if tree.is_leaf(node) {
+            if properties.leaf.floor != Floor::None {
+                add(ConstraintKind::Floor(properties.leaf.floor));
+            }
+            properties.leaf.cap.into_iter().for_each(|cap| add(ConstraintKind::Cap(cap)));
+        }
+    }
+    constraints
+}
