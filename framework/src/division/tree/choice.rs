@@ -43,10 +43,16 @@ impl Choice {
         let floor = floor.max(1);
         self.chosen.clear();
         self.order.clear();
-        self.order
-            .extend((0_u32..).zip(candidates.upper).filter(|(_, upper)| **upper >= floor).map(|(place, _)| place));
+        self.order.extend(
+            (0_u32..)
+                .zip(candidates.upper)
+                .filter(|(_, upper)| **upper >= floor)
+                .map(|(place, _)| place),
+        );
         // A floor of one has place for as many candidates as there are replicas.
-        let places = usize::try_from(count / floor).unwrap_or(usize::MAX).min(self.order.len());
+        let places = usize::try_from(count / floor)
+            .unwrap_or(usize::MAX)
+            .min(self.order.len());
         match rule {
             LeafRule::Evenly => self.choose_even(count, places, candidates, ties),
             LeafRule::ByWeight => self.choose_heaviest(count, places, candidates, ties),
@@ -54,7 +60,11 @@ impl Choice {
                 let Self { order, keeping, .. } = self;
                 let rank = |place: u32| {
                     let place = place as usize;
-                    (Reverse(candidates.kept(place)), Reverse(candidates.upper[place]), ties(place))
+                    (
+                        Reverse(candidates.kept(place)),
+                        Reverse(candidates.upper[place]),
+                        ties(place),
+                    )
                 };
                 order.sort_unstable_by_key(|&place| rank(place));
                 let (as_few, chosen) = (rule == LeafRule::Fewest, &mut self.chosen);
@@ -74,7 +84,8 @@ impl Choice {
         };
         let smallest = room(*smallest);
         self.capacities.clear();
-        self.capacities.extend(self.order[..places].iter().map(|&place| room(place)));
+        self.capacities
+            .extend(self.order[..places].iter().map(|&place| room(place)));
         let (level, left) = level_of(&self.capacities, count);
         // Those above the level have it or one more. Where even the smallest are full, all with more room are needed.
         let is_needed = |place: u32| level >= smallest && room(place) > smallest;
@@ -99,7 +110,13 @@ impl Choice {
         let has_room = |place: u32| room(place) > level;
         let missing = left.saturating_sub(first.iter().filter(|&&place| has_room(place)).count());
         let mut roomy = others.iter().copied().filter(|&place| has_room(place));
-        for slot in self.chosen.iter_mut().rev().filter(|place| !has_room(**place)).take(missing) {
+        for slot in self
+            .chosen
+            .iter_mut()
+            .rev()
+            .filter(|place| !has_room(**place))
+            .take(missing)
+        {
             *slot = roomy.next().unwrap_or(*slot);
         }
     }
@@ -108,7 +125,11 @@ impl Choice {
     fn choose_heaviest(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
         let rank = |place: u32| {
             let place = place as usize;
-            (Reverse(candidates.weight(place)), Reverse(candidates.kept(place)), ties(place))
+            (
+                Reverse(candidates.weight(place)),
+                Reverse(candidates.kept(place)),
+                ties(place),
+            )
         };
         self.order.sort_by_key(|&place| rank(place));
         let room = |place: u32| i128::from(candidates.upper[place as usize]);
@@ -124,7 +145,8 @@ impl Choice {
             };
             self.capacities.clear();
             let after = self.order[number + 1..].iter();
-            self.capacities.extend(after.map(|&place| candidates.upper[place as usize]));
+            self.capacities
+                .extend(after.map(|&place| candidates.upper[place as usize]));
             if self.capacities.len() < others {
                 return;
             }

@@ -107,7 +107,9 @@ impl Trial {
         memory.gather(request, &self.tree, members)?;
         memory.find_possible(&self.tree, members, &self.unlimited);
         let mut search = Search::new(&self.tree, &memory.possible, &mut memory.found, request.replicas);
-        search.contains(0, request.replicas).map_err(|_| TreeError::TooIntricate)
+        search
+            .contains(0, request.replicas)
+            .map_err(|_| TreeError::TooIntricate)
     }
 }
 
@@ -148,7 +150,11 @@ fn constraints(tree: &Tree, rooms: &[(usize, i64)]) -> Vec<Constraint> {
             if properties.leaf.floor != Floor::None {
                 add(ConstraintKind::Floor(properties.leaf.floor));
             }
-            properties.leaf.cap.into_iter().for_each(|cap| add(ConstraintKind::Cap(cap)));
+            properties
+                .leaf
+                .cap
+                .into_iter()
+                .for_each(|cap| add(ConstraintKind::Cap(cap)));
         }
     }
     constraints

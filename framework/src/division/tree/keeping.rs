@@ -76,10 +76,15 @@ impl Keeping {
         let fewest = self.fewest_with_room(count);
         self.numbers.clear();
         let sums = self.sums.iter().enumerate().take(most + 1).skip(fewest);
-        self.numbers.extend(sums.map(|(number, sums)| (sums.kept(count), number)));
+        self.numbers
+            .extend(sums.map(|(number, sums)| (sums.kept(count), number)));
         match as_few {
-            true => self.numbers.sort_unstable_by_key(|&(kept, number)| (Reverse(kept), number)),
-            false => self.numbers.sort_unstable_by_key(|&(kept, number)| Reverse((kept, number))),
+            true => self
+                .numbers
+                .sort_unstable_by_key(|&(kept, number)| (Reverse(kept), number)),
+            false => self
+                .numbers
+                .sort_unstable_by_key(|&(kept, number)| Reverse((kept, number))),
         }
         let numbers = std::mem::take(&mut self.numbers);
         let mut best: Option<(i128, usize)> = None;

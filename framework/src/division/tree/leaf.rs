@@ -170,7 +170,8 @@ impl LeafScratch {
             return Ok(());
         }
         weights.extend((0..upper.len()).map(|place| kept(place) - part.lower));
-        part.rounding.divide(part.above_lower(), weights, last, &part.ties, out, scratch)?;
+        part.rounding
+            .divide(part.above_lower(), weights, last, &part.ties, out, scratch)?;
         for share in out {
             *share += part.lower;
         }
@@ -209,7 +210,8 @@ impl LeafScratch {
         self.shares.clear();
         let columns = part.candidates.upper.iter().zip(part.candidates.last).enumerate();
         for (place, (&upper, &last)) in columns {
-            self.shares.push(part.candidates.weight(place), (part.lower, upper), last);
+            self.shares
+                .push(part.candidates.weight(place), (part.lower, upper), last);
         }
         self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
         out.copy_from_slice(&self.shares.out);

@@ -159,6 +159,7 @@ impl TreeScratch {
             possible,
             found,
             quotas,
+            upper,
             ..
         } = self;
         let requested = request.replicas;
@@ -167,7 +168,9 @@ impl TreeScratch {
             NoQuotas::TooIntricate => TreeError::TooIntricate,
             NoQuotas::Division(error) => error.into(),
         };
-        let mut search = Search::new(tree, possible, found, requested);
+        // Room beyond the replicas counts where growth is divided in proportion to it.
+        let largest = upper.iter().fold(0_i64, |sum, &upper| sum.saturating_add(upper));
+        let mut search = Search::new(tree, possible, found, largest.max(requested));
         let is_possible = search.contains(0, requested).map_err(|error| refused(error.into()))?;
         if !is_possible {
             return Err(TreeError::Unsatisfiable { requested });
@@ -249,7 +252,9 @@ impl TreeScratch {
             let end = start + members.len();
             match unlimited.get(node) {
                 Some(true) => {
-                    let weights = members.iter().map(|&member| of.weights.get(member as usize).copied().unwrap_or(0));
+                    let weights = members
+                        .iter()
+                        .map(|&member| of.weights.get(member as usize).copied().unwrap_or(0));
                     possible.set_unlimited_leaf(node, &properties.leaf, weights);
                 }
                 _ => possible.set_leaf(node, &properties.leaf, &upper[start..end]),

@@ -47,11 +47,7 @@ struct Best {
 /// # Errors
 ///
 /// `TooIntricate` if the budget of the search is used up.
-pub(super) fn nearest(
-    search: &mut Search<'_>,
-    variables: &[Variable],
-    total: i128,
-) -> Searched<Option<Vec<i64>>> {
+pub(super) fn nearest(search: &mut Search<'_>, variables: &[Variable], total: i128) -> Searched<Option<Vec<i64>>> {
     let mut order: Vec<usize> = (0..variables.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(variables[place].last), variables[place].tie));
     let mut nearest = Nearest {
@@ -80,7 +76,11 @@ impl Nearest<'_> {
             return Ok(());
         };
         let cost = self.cost(&counts);
-        if self.best.as_ref().is_some_and(|best| !self.is_better(cost, &counts, best)) {
+        if self
+            .best
+            .as_ref()
+            .is_some_and(|best| !self.is_better(cost, &counts, best))
+        {
             return Ok(());
         }
         for (place, variable) in self.variables.iter().enumerate() {

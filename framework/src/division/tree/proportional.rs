@@ -194,7 +194,9 @@ impl Shares {
         };
         let tie = |index: usize| ties(open[index] as usize);
         // Fewer than there are shares.
-        first_by_rank(left as usize, 0..open.len(), rank, tie, scratch, |index| served.push(open[index]));
+        first_by_rank(left as usize, 0..open.len(), rank, tie, scratch, |index| {
+            served.push(open[index])
+        });
         for &place in served.iter() {
             out[place as usize] += 1;
         }

@@ -98,7 +98,8 @@ impl Quotas {
         let mut left = count;
         for step in [Step::Rest, Step::Keeps, Step::Weighs] {
             self.members.clear();
-            self.members.extend(children.clone().filter(|&child| step_of(child) == step));
+            self.members
+                .extend(children.clone().filter(|&child| step_of(child) == step));
             if self.members.is_empty() {
                 continue;
             }
@@ -149,7 +150,11 @@ impl Quotas {
             ..
         } = self;
         kept.clear();
-        kept.extend(members.iter().map(|&member| last[member].clamp(low[member], high[member])));
+        kept.extend(
+            members
+                .iter()
+                .map(|&member| last[member].clamp(low[member], high[member])),
+        );
         let sum: i128 = kept.iter().map(|&kept| i128::from(kept)).sum();
         let others = weighing.fold((0_i128, 0_i128), |(fewest, most), child| {
             (fewest + i128::from(low[child]), most + i128::from(high[child]))
@@ -219,4 +224,3 @@ impl Quotas {
         Ok(())
     }
 }
-

@@ -161,9 +161,9 @@ impl<'a> Search<'a> {
             let limit = bounds.most_of(count);
             let high = self.previous(child, limit)?.filter(|&high| high >= low);
             let Some(high) = high else {
-                return Ok(first_with_most(bounds.most, low).map_or(Attempt::Never, |next| {
-                    Attempt::Next(next.max(count + 1))
-                }));
+                return Ok(
+                    first_with_most(bounds.most, low).map_or(Attempt::Never, |next| Attempt::Next(next.max(count + 1)))
+                );
             };
             (fewest, most) = (fewest + i128::from(low), most + i128::from(high));
             let above = self.next(child, limit.saturating_add(1))?;
@@ -203,9 +203,8 @@ impl<'a> Search<'a> {
             let limit = bounds.least_of(count);
             let low = self.next(child, limit)?.filter(|&low| low <= high);
             let Some(low) = low else {
-                return Ok(last_with_least(bounds.least, high).map_or(Attempt::Never, |next| {
-                    Attempt::Next(next.min(count - 1))
-                }));
+                return Ok(last_with_least(bounds.least, high)
+                    .map_or(Attempt::Never, |next| Attempt::Next(next.min(count - 1))));
             };
             (fewest, most) = (fewest + i128::from(low), most + i128::from(high));
             let below = self.previous(child, limit - 1)?;
@@ -293,7 +292,7 @@ impl<'a> Search<'a> {
         let counts = nearest(self, &variables, total)?;
         let away = counts.and_then(|counts| counts.last().copied());
         Ok(away.map(|value| match direction {
-            Direction::Up => count + (self.largest - value),
+            Direction::Up => count.saturating_add(self.largest - value),
             Direction::Down => count - value,
         }))
     }
