@@ -256,17 +256,22 @@ fn check(case: &Case) -> bool {
 
 #[test]
 fn ten_thousand_small_trees_are_divided_as_by_trying_everything() {
-    let mut divided = 0;
-    for seed in 0..22_000 {
+    const WANTED: u32 = 10_000;
+    let (mut divided, mut refused) = (0, 0);
+    for seed in 0.. {
         let case = Numbers(mix64(seed)).case();
-        let checked = std::panic::catch_unwind(|| check(&case));
-        match checked {
-            Ok(is_divided) => divided += u32::from(is_divided),
+        match std::panic::catch_unwind(|| check(&case)) {
+            Ok(true) => divided += 1,
+            Ok(false) => refused += 1,
             Err(panic) => {
                 eprintln!("seed {seed}: {case:#?}");
                 std::panic::resume_unwind(panic);
             }
         }
+        if divided == WANTED {
+            break;
+        }
     }
-    assert!(divided >= 10_000, "only {divided} of the trees can be divided");
+    // Contradictions are checked, too.
+    assert!(refused > WANTED, "only {refused} trees have no division");
 }
