@@ -38,11 +38,28 @@ pub enum ConstraintKind {
         candidates: usize,
         /// Replicas that fit them together, existing ones included; saturates at `i64::MAX`.
         available: i64,
+        /// Replicas that fit the smallest of them; 0 if there is none.
+        smallest: i64,
     },
 }
 
+impl ConstraintKind {
+    /// The order in which the constraints of a node are named.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Exactly(_) => 0,
+            Self::Least(_) => 1,
+            Self::Most(_) => 2,
+            Self::Floor(_) => 3,
+            Self::Cap(_) => 4,
+            Self::Room { .. } => 5,
+        }
+    }
+}
+
 /// Finds constraints that no division of the replicas keeps together, none of which can be left out. Call it for a request that
-/// [`divide`](super::divide) finds unsatisfiable. Empty if it is not.
+/// [`divide`](super::divide) finds unsatisfiable. Empty if it is not. Which ones are found does not depend on the order of siblings; they
+/// are in the order of their nodes.
 ///
 /// # Errors
 /// As [`divide`](super::divide).
@@ -69,6 +86,7 @@ pub fn find_conflict(
             conflict.push(constraint);
         }
     }
+    conflict.sort_by_key(|constraint| (constraint.node, constraint.kind.rank()));
     Ok(conflict)
 }
 
@@ -113,27 +131,31 @@ impl Trial {
     }
 }
 
-/// Number of candidates of each node, and their room.
-fn rooms(request: &Request<'_>, tree: &Tree, members: Members<'_>) -> Result<Vec<(usize, i64)>, DivisionError> {
+/// The room of each node's own candidates.
+fn rooms(request: &Request<'_>, tree: &Tree, members: Members<'_>) -> Result<Vec<ConstraintKind>, DivisionError> {
     request.change_and_available()?;
-    let mut rooms = vec![(0, 0_i64); tree.nodes().len()];
+    let mut rooms = vec![(0, 0_i64, i64::MAX); tree.nodes().len()];
     for (candidate, &leaf) in members.leaf_of.iter().enumerate().take(request.fits_now.len()) {
-        if let Some((candidates, available)) = rooms.get_mut(leaf as usize) {
+        if let Some((candidates, available, smallest)) = rooms.get_mut(leaf as usize) {
             *candidates += 1;
             *available = available.saturating_add(request.capacity(candidate));
+            *smallest = request.capacity(candidate).min(*smallest);
         }
     }
-    Ok(rooms)
+    let rooms = rooms.into_iter();
+    let room = rooms.map(|(candidates, available, smallest)| ConstraintKind::Room {
+        candidates,
+        available,
+        smallest: if candidates == 0 { 0 } else { smallest },
+    });
+    Ok(room.collect())
 }
 
 /// All constraints of a tree. Room comes first, so that it is left out wherever a bound, which says more to the author of a policy,
-/// makes the contradiction as well.
-fn constraints(tree: &Tree, rooms: &[(usize, i64)]) -> Vec<Constraint> {
+/// makes the contradiction as well. Otherwise, the keys for ties order them.
+fn constraints(tree: &Tree, rooms: &[ConstraintKind]) -> Vec<Constraint> {
     let leaves = rooms.iter().enumerate().filter(|(node, _)| tree.is_leaf(*node));
-    let room = leaves.map(|(node, &(candidates, available))| Constraint {
-        node,
-        kind: ConstraintKind::Room { candidates, available },
-    });
+    let room = leaves.map(|(node, &kind)| Constraint { node, kind });
     let mut constraints: Vec<Constraint> = room.collect();
     for (node, properties) in tree.nodes().iter().enumerate() {
         let mut add = |kind| constraints.push(Constraint { node, kind });
@@ -157,5 +179,7 @@ fn constraints(tree: &Tree, rooms: &[(usize, i64)]) -> Vec<Constraint> {
                 .for_each(|cap| add(ConstraintKind::Cap(cap)));
         }
     }
+    let tie = |constraint: &Constraint| tree.nodes().get(constraint.node).map_or(0, |node| node.tie);
+    constraints.sort_by_key(|constraint| (constraint.kind.rank() < 5, tie(constraint), constraint.kind.rank()));
     constraints
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) const WHOLE: i128 = 100_000_000;
 
 /// A percentage from 0 to 100 with up to six decimal places, exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Percent(u32);
 
 impl Percent {
@@ -45,6 +45,13 @@ impl Percent {
         let millionths: u32 = format!("{fraction:0<6}").parse().ok()?;
         let whole: u32 = whole.parse().ok()?;
         let parts = whole.checked_mul(1_000_000)?.checked_add(millionths)?;
+        (i128::from(parts) <= WHOLE).then_some(Self(parts))
+    }
+
+    /// Both together; `None` if that is more than 100 percent.
+    #[must_use]
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        let parts = self.0.checked_add(other.0)?;
         (i128::from(parts) <= WHOLE).then_some(Self(parts))
     }
 

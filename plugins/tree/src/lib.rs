@@ -1,0 +1,104 @@
+//! Tree as a plugin. [`plan`] checks the preferences, [`fleet`] finds the clusters of each node, and
+//! [`divvy_framework::division::tree`] divides.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod explanation;
+pub mod fleet;
+mod kept;
+pub mod plan;
+pub mod preferences;
+mod refusal;
+pub mod selection;
+
+use divvy_framework::division::tree::{Members, divide};
+use divvy_framework::division::{Rounding, Scratch};
+use divvy_framework::prelude::*;
+
+use kept::{Kept, Snapshot};
+use preferences::TreePreferences;
+
+/// The strategy, which has no configuration.
+#[derive(Default)]
+struct Tree;
+
+/// Buffers reused between calls.
+#[derive(Debug, Default)]
+struct Memory {
+    leaf_of: Vec<u32>,
+    weights: Vec<i64>,
+    division: Scratch,
+}
+
+impl Plugin for Tree {
+    const NAME: &'static str = "tree";
+    const DESCRIPTION: &'static str = "divides over a tree of clusters: weights, counts and bounds at any depth";
+}
+
+/// The plan, which depends on the binding alone.
+impl BindingValuePlugin for Tree {
+    type BindingValue = Kept;
+
+    fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<Kept, Failure> {
+        let preferences = context.preferences::<TreePreferences>()?;
+        let absent = TreePreferences::default();
+        Ok(Kept::new(plan::nodes(preferences.unwrap_or(&absent))?))
+    }
+}
+
+/// A mark of the names, labels and locations of all clusters, on which the clusters of a plan's nodes depend.
+impl SnapshotValuePlugin for Tree {
+    type SnapshotValue = Snapshot;
+    const READS: ClusterColumns = ClusterColumns::NONE.location().labels();
+
+    fn snapshot_value(&self, _: &SnapshotValueContext<'_>, _: Option<&Snapshot>) -> Result<Snapshot, Failure> {
+        Ok(Snapshot::default())
+    }
+}
+
+impl AssignPlugin<TreePreferences> for Tree {
+    const STRATEGIES: &'static [&'static str] = &["Tree"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+    /// The tree takes the place of tiers.
+    const NEEDS: Needs = Needs::NONE.own_tiers().no_priorities();
+
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self, TreePreferences>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure> {
+        let kept = context.binding_value()?;
+        let fleet = kept.fleet(context.snapshot_value()?, &context.clusters(), context.seed())?;
+        let (request, ties, out) = (context.division_request(), context.ties(), result.replicas());
+        with_scratch(|memory: &mut Memory| {
+            let Memory {
+                leaf_of,
+                weights,
+                division,
+            } = memory;
+            let none = fleet.names.len() as u32;
+            let of_row = |row: &Row| fleet.leaf_of_row.get(row.index()).copied().unwrap_or(none);
+            let rows = context.rows().as_slice();
+            leaf_of.clear();
+            leaf_of.extend(rows.iter().map(of_row));
+            weights.clear();
+            if !fleet.weight_of_row.is_empty() {
+                let of_row = |row: &Row| fleet.weight_of_row.get(row.index()).copied().unwrap_or(0);
+                weights.extend(rows.iter().map(of_row));
+            }
+            let members = Members { leaf_of, weights };
+            divide(&request, &fleet.tree, members, Rounding::default(), ties, out, division)
+                .map_err(|error| refusal::of(error, context, &fleet, members))?;
+            if context.wants_explanation() {
+                explanation::explain(context, &fleet, members, out, division);
+            }
+            Ok(())
+        })
+    }
+}
+
+divvy_framework::export_plugin!(Tree: Assign, BindingValue, SnapshotValue);
+
+#[cfg(test)]
+mod tests;
