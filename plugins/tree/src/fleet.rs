@@ -3,7 +3,9 @@
 //! This depends on the names, labels and locations of all clusters, candidates or not, so that a contradiction in the policy is
 //! reported even while a cluster is not feasible. It is kept with the plan until one of these changes.
 
-use divvy_framework::clusters::{Cluster, ClusterSelector, Clusters, Symbol};
+use std::borrow::Cow;
+
+use divvy_framework::clusters::{Cluster, ClusterSelector, Clusters};
 use divvy_framework::configuration::nearest;
 use divvy_framework::division::ties::{identity_hash, tie_key};
 use divvy_framework::division::tree::{LeafRule, Node, Share, Tree};
@@ -151,12 +153,14 @@ fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clust
         name => format!("{what} among those of {name}"),
     };
     let error = refused(&child.path, "match", message);
-    let known = rows.iter().filter_map(
-        |&row| match value_of(parent.by.as_ref()?, &clusters.get(row), clusters) {
-            Value::Text(text) => Some(text),
-            Value::None | Value::Several(..) => None,
-        },
-    );
+    let known: Vec<Cow<'_, str>> = match &parent.by {
+        Some(by) => rows
+            .iter()
+            .filter_map(|&row| value_of(by, &clusters.get(row), clusters))
+            .collect(),
+        None => Vec::new(),
+    };
+    let known = known.iter().map(|value| &**value);
     match child.texts.first().and_then(|text| nearest(text, known)) {
         Some(nearest) => error.with_hint(format!("did you mean `{nearest}`?")),
         None => error,
@@ -181,18 +185,10 @@ impl Fleet {
         clusters: &Clusters<'_>,
         seed: u64,
     ) -> Result<(), ValueError> {
-        let mut groups: Vec<(&str, Row)> = Vec::with_capacity(rows.len());
-        for row in rows {
-            let cluster = clusters.get(row);
-            match value_of(by, &cluster, clusters) {
-                Value::Text(text) => groups.push((text, row)),
-                Value::None => {}
-                Value::Several(first, second) => {
-                    let message = format!("cluster `{}` is in two zones, {first} and {second}", cluster.name());
-                    return Err(refused(&node.path, "by", message));
-                }
-            }
-        }
+        let valued = rows
+            .into_iter()
+            .filter_map(|row| Some((value_of(by, &clusters.get(row), clusters)?, row)));
+        let mut groups: Vec<(Cow<'_, str>, Row)> = valued.collect();
         groups.sort_unstable();
         let leaf = node.node.leaf;
         let child = |value: &str| Node {
@@ -204,8 +200,11 @@ impl Fleet {
             tie: tie_key(seed, identity_hash(&within(&node.identity, value))),
             ..Node::default()
         };
-        let groups: Vec<&[(&str, Row)]> = groups.chunk_by(|one, next| one.0 == next.0).collect();
-        let values = groups.iter().filter_map(|group| group.first()).map(|(value, _)| *value);
+        let groups: Vec<&[(Cow<'_, str>, Row)]> = groups.chunk_by(|one, next| one.0 == next.0).collect();
+        let values = groups
+            .iter()
+            .filter_map(|group| group.first())
+            .map(|(value, _)| &**value);
         self.names.extend(values.clone().map(|value| within(&node.name, value)));
         self.tree.divide_among(number, values.map(child));
         rows_of.extend(groups.iter().map(|group| group.iter().map(|(_, row)| *row).collect()));
@@ -235,33 +234,23 @@ impl Fleet {
     }
 }
 
-/// The value of a property of a cluster.
-enum Value<'a> {
-    None,
-    Text(&'a str),
-    Several(&'a str, &'a str),
-}
-
-fn value_of<'a>(by: &By, cluster: &Cluster<'a>, clusters: &Clusters<'a>) -> Value<'a> {
-    let text = |text: &'a str| {
-        if text.is_empty() {
-            Value::None
-        } else {
-            Value::Text(text)
-        }
-    };
-    match by {
-        By::Region => text(cluster.region()),
-        By::Provider => text(cluster.provider()),
-        By::Name => text(cluster.name()),
-        By::Label(key) => cluster.label(key).map_or(Value::None, text),
+/// The value of a property of a cluster; `None` if it has none. Several zones together are one value, since a cluster is in one group.
+fn value_of<'a>(by: &By, cluster: &Cluster<'a>, clusters: &Clusters<'a>) -> Option<Cow<'a, str>> {
+    let text = match by {
+        By::Region => cluster.region(),
+        By::Provider => cluster.provider(),
+        By::Name => cluster.name(),
+        By::Label(key) => cluster.label(key)?,
         By::Zone => {
-            let read = |zone: &Symbol| clusters.text(*zone);
-            match cluster.zone_symbols() {
-                [] => Value::None,
-                [zone] => text(read(zone)),
-                [first, second, ..] => Value::Several(read(first), read(second)),
+            let zones = cluster.zone_symbols().iter().map(|zone| clusters.text(*zone));
+            let mut zones: Vec<&str> = zones.collect();
+            zones.sort_unstable();
+            match zones.as_slice() {
+                [] => "",
+                [zone] => zone,
+                zones => return Some(zones.join("+").into()),
             }
         }
-    }
+    };
+    (!text.is_empty()).then_some(Cow::Borrowed(text))
 }

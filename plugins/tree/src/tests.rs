@@ -128,14 +128,14 @@ fn named_cases() {
             7,
             [0; 7],
             json!({ "divide": "evenly", "floor": 3 }),
-            [4, 3, 0, 0, 0, 0, 0],
+            [0, 0, 4, 0, 3, 0, 0],
         ),
         (
             "a floor for all",
             16,
             [0; 7],
             json!({ "divide": "byRoom", "always": 2 }),
-            [3, 2, 2, 2, 2, 2, 3],
+            [3, 2, 3, 2, 2, 2, 2],
         ),
         (
             "weights of clusters",
