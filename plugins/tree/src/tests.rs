@@ -148,7 +148,7 @@ fn named_cases() {
                 ] } }, "weight": 1 },
                 { "match": ["us-1", "us-2"], "weight": 2 },
             ] }),
-            [0, 0, 0, 0, 5, 3, 4],
+            [0, 0, 0, 0, 5, 4, 3],
         ),
     ] {
         let counts = divided(&with_last(last), replicas, &preferences);
