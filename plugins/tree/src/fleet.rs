@@ -1,7 +1,7 @@
 //! The clusters of a plan's nodes: the tree that is divided over, and the leaf of each cluster.
 //!
 //! This depends on the names, labels and locations of all clusters, candidates or not, so that a contradiction in the policy is
-//! reported even while a cluster is not feasible. It is kept with the plan until one of these changes.
+//! reported even while a cluster is not feasible. [`kept`](crate::kept) keeps it with the plan.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! What is kept beyond a call: the plan of a binding, and with it the clusters of its nodes.
+//!
+//! Clusters change all the time, but hardly their names and locations. Labels do change more often, and most plans read none, so
+//! that only those that do look for their clusters again in every snapshot.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,31 +9,41 @@ use divvy_framework::clusters::Clusters;
 use divvy_framework::prelude::*;
 
 use crate::fleet::{self, Fleet};
+use crate::locations::Locations;
 use crate::plan::PlanNode;
-
-/// A mark of a snapshot's names, labels and locations: the host makes another one when one of these changes.
-#[derive(Debug, Default)]
-pub(crate) struct Snapshot(Arc<()>);
 
 /// A binding's plan, and the clusters of its nodes in the last snapshot.
 #[derive(Debug)]
 pub(crate) struct Kept {
     nodes: Vec<PlanNode>,
-    last: Mutex<Option<Last>>,
+    reads_labels: bool,
+    last: Mutex<Option<(Key, Arc<Fleet>)>>,
 }
 
-/// The clusters of a plan's nodes. They hold the mark of their snapshot, so that its address is not used again.
+/// What the clusters of a plan's nodes depend on.
 #[derive(Debug)]
-struct Last {
-    mark: Arc<()>,
+struct Key {
+    /// Kept, so that nothing else gets the address.
+    locations: Arc<Locations>,
+    /// The generation of the snapshot, for a plan that reads labels; 0 for any.
+    generation: u64,
+    /// The order of ties.
     seed: u64,
-    fleet: Arc<Fleet>,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.locations, &other.locations) && (self.generation, self.seed) == (other.generation, other.seed)
+    }
 }
 
 impl Kept {
     pub(crate) fn new(nodes: Vec<PlanNode>) -> Self {
-        let last = Mutex::new(None);
-        Self { nodes, last }
+        Self {
+            reads_labels: nodes.iter().any(PlanNode::reads_labels),
+            last: Mutex::new(None),
+            nodes,
+        }
     }
 
     /// The clusters of the plan's nodes in a snapshot.
@@ -40,24 +53,28 @@ impl Kept {
     /// [`Failure::Preferences`] if the preferences contradict the clusters.
     pub(crate) fn fleet(
         &self,
-        Snapshot(mark): &Snapshot,
+        locations: &Arc<Locations>,
         clusters: &Clusters<'_>,
         seed: u64,
     ) -> Result<Arc<Fleet>, Failure> {
+        let generation = if self.reads_labels { clusters.generation() } else { 0 };
+        // A host need not number its snapshots.
+        let is_known = !self.reads_labels || generation != 0;
+        let key = Key {
+            locations: Arc::clone(locations),
+            generation,
+            seed,
+        };
         // Each value in the lock is complete, whatever happened to the thread that wrote it.
         let lock = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = &*lock()
-            && Arc::ptr_eq(&last.mark, mark)
-            && last.seed == seed
+        if let Some((known, fleet)) = &*lock()
+            && is_known
+            && *known == key
         {
-            return Ok(Arc::clone(&last.fleet));
+            return Ok(Arc::clone(fleet));
         }
         let fleet = Arc::new(fleet::find(&self.nodes, clusters, seed)?);
-        *lock() = Some(Last {
-            mark: Arc::clone(mark),
-            seed,
-            fleet: Arc::clone(&fleet),
-        });
+        *lock() = Some((key, Arc::clone(&fleet)));
         Ok(fleet)
     }
 }

@@ -7,16 +7,20 @@
 mod explanation;
 pub mod fleet;
 mod kept;
+mod locations;
 pub mod plan;
 pub mod preferences;
 mod refusal;
 pub mod selection;
 
+use std::sync::Arc;
+
 use divvy_framework::division::tree::{Members, divide};
 use divvy_framework::division::{Rounding, Scratch};
 use divvy_framework::prelude::*;
 
-use kept::{Kept, Snapshot};
+use kept::Kept;
+use locations::Locations;
 use preferences::TreePreferences;
 
 /// The strategy, which has no configuration.
@@ -47,13 +51,16 @@ impl BindingValuePlugin for Tree {
     }
 }
 
-/// A mark of the names, labels and locations of all clusters, on which the clusters of a plan's nodes depend.
 impl SnapshotValuePlugin for Tree {
-    type SnapshotValue = Snapshot;
-    const READS: ClusterColumns = ClusterColumns::NONE.location().labels();
+    type SnapshotValue = Arc<Locations>;
+    const READS: ClusterColumns = ClusterColumns::NONE.location();
 
-    fn snapshot_value(&self, _: &SnapshotValueContext<'_>, _: Option<&Snapshot>) -> Result<Snapshot, Failure> {
-        Ok(Snapshot::default())
+    fn snapshot_value(
+        &self,
+        context: &SnapshotValueContext<'_>,
+        previous: Option<&Arc<Locations>>,
+    ) -> Result<Arc<Locations>, Failure> {
+        Ok(Locations::of(&context.clusters(), previous))
     }
 }
 

@@ -39,6 +39,18 @@ pub struct PlanNode {
     pub weights: Vec<PlanWeight>,
 }
 
+impl PlanNode {
+    /// True if its clusters depend on labels.
+    pub(crate) fn reads_labels(&self) -> bool {
+        let selectors = self
+            .selector
+            .iter()
+            .chain(self.weights.iter().map(|weight| &weight.selector));
+        let reads_by = |by: &Option<By>| matches!(by, Some(By::Label(_)));
+        reads_by(&self.groups) || selectors.into_iter().any(ClusterSelector::reads_labels)
+    }
+}
+
 /// The weight of some clusters.
 #[derive(Debug, Clone)]
 pub struct PlanWeight {

@@ -71,6 +71,12 @@ impl ClusterSelector {
         self.expression(field.code(), Text::EMPTY, operator, values)
     }
 
+    /// True if it requires anything of labels, so that it may select other clusters after a change of labels alone.
+    pub fn reads_labels(&self) -> bool {
+        let mut expressions = self.expressions.iter();
+        expressions.any(|expression| expression.source == expression_source::LABEL)
+    }
+
     /// The names that [`Self::names`] was given and that no cluster has.
     pub fn unknown_names<'a>(&'a self, clusters: &Clusters<'_>) -> impl Iterator<Item = &'a str> {
         let arena = clusters.arena();

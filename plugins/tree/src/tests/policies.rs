@@ -6,7 +6,8 @@ use divvy_framework::testing::ClusterBuilder;
 
 use super::*;
 use crate::fleet::Fleet;
-use crate::kept::{Kept, Snapshot};
+use crate::kept::Kept;
+use crate::locations::Locations;
 use crate::plan::nodes;
 use crate::preferences::TreePreferences;
 
@@ -127,7 +128,6 @@ fn an_explanation_shows_the_path_and_what_bound_each_node() {
 /// Finds the clusters of a plan's nodes several times, for other snapshots and seeds.
 struct Finds {
     kept: Kept,
-    snapshots: [Snapshot; 2],
     found: Mutex<Vec<Arc<Fleet>>>,
 }
 
@@ -138,28 +138,128 @@ impl Plugin for Finds {
 
 impl FilterPlugin for Finds {
     fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        for (snapshot, seed) in [(0, 1), (0, 1), (1, 1), (1, 2)] {
-            let fleet = self.kept.fleet(&self.snapshots[snapshot], &context.clusters(), seed)?;
+        let clusters = context.clusters();
+        let first = Locations::of(&clusters, None);
+        let other = Locations::of(&clusters, None);
+        for (locations, seed) in [
+            (&first, 1),
+            (&Locations::of(&clusters, Some(&first)), 1),
+            (&other, 1),
+            (&other, 2),
+        ] {
+            let fleet = self.kept.fleet(locations, &clusters, seed)?;
             self.found.lock().expect("no test panics here").push(fleet);
         }
         Ok(())
     }
 }
 
-/// The clusters of the nodes are found once per snapshot whose names, labels and locations differ.
+fn finds(preferences: &Value) -> Finds {
+    let preferences = TreePreferences::read(preferences).expect("it is valid");
+    Finds {
+        kept: Kept::new(nodes(&preferences).expect("it is valid")),
+        found: Mutex::default(),
+    }
+}
+
+/// The clusters of the nodes are found once per snapshot whose names or locations differ.
 #[test]
 fn the_clusters_of_nodes_are_kept_with_the_plan() {
-    let preferences = json!({ "by": "region", "children": [{ "match": "eu" }, { "match": "*" }] });
-    let preferences = TreePreferences::read(&preferences).expect("it is valid");
-    let finds = Finds {
-        kept: Kept::new(nodes(&preferences).expect("it is valid")),
-        snapshots: Default::default(),
-        found: Mutex::default(),
-    };
+    let finds = finds(&json!({ "by": "region", "children": [{ "match": "eu" }, { "match": "*" }] }));
     scenario(&FLEET).feasible(&finds).expect("the children match clusters");
     let found = finds.found.into_inner().expect("no test panics here");
     assert_eq!(found[0].sizes, [7, 3, 4]);
-    assert!(Arc::ptr_eq(&found[0], &found[1]), "the same snapshot and binding");
-    assert!(!Arc::ptr_eq(&found[1], &found[2]), "another snapshot");
+    assert!(Arc::ptr_eq(&found[0], &found[1]), "the same locations and binding");
+    assert!(!Arc::ptr_eq(&found[1], &found[2]), "other locations");
     assert!(!Arc::ptr_eq(&found[2], &found[3]), "another order of ties");
+}
+
+/// A change of anything but names and locations is none of locations.
+#[test]
+fn locations_are_those_of_another_snapshot_if_they_are_equal() {
+    let seen = |scenario: &Scenario| -> Arc<Locations> {
+        let looks = Looks(Mutex::default());
+        scenario.feasible(&looks).expect("it only looks");
+        looks
+            .0
+            .into_inner()
+            .expect("no test panics here")
+            .expect("it has looked")
+    };
+    let cluster = |region: &str, zone: &str| ClusterBuilder::new("b").region(region).zone(zone).provider("aws");
+    let fleet = |cluster: ClusterBuilder| Scenario::new().clusters([ClusterBuilder::new("a").region("eu"), cluster]);
+    let first = seen(&fleet(cluster("eu", "x")));
+    let is_known = |other: &Scenario| {
+        let compares = Compares(Arc::clone(&first), Mutex::default());
+        other.feasible(&compares).expect("it only looks");
+        compares.1.into_inner().expect("no test panics here")
+    };
+    assert!(is_known(&fleet(cluster("eu", "x"))));
+    // A label in front numbers the symbols anew.
+    assert!(is_known(&fleet(cluster("eu", "x").label("x", "eu"))));
+    for other in [
+        cluster("us", "x"),
+        cluster("eu", "y"),
+        cluster("eu", "x").zone("y"),
+        cluster("eu", "x").provider("gcp"),
+        ClusterBuilder::new("c").region("eu").zone("x").provider("aws"),
+    ] {
+        assert!(!is_known(&fleet(other.clone())), "{other:?}");
+    }
+}
+
+/// Reads locations.
+struct Looks(Mutex<Option<Arc<Locations>>>);
+
+impl Plugin for Looks {
+    const NAME: &'static str = "looks";
+    const DESCRIPTION: &'static str = "reads locations";
+}
+
+impl FilterPlugin for Looks {
+    fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
+        *self.0.lock().expect("no test panics here") = Some(Locations::of(&context.clusters(), None));
+        Ok(())
+    }
+}
+
+/// Compares locations with known ones.
+struct Compares(Arc<Locations>, Mutex<bool>);
+
+impl Plugin for Compares {
+    const NAME: &'static str = "compares";
+    const DESCRIPTION: &'static str = "compares locations";
+}
+
+impl FilterPlugin for Compares {
+    fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
+        let locations = Locations::of(&context.clusters(), Some(&self.0));
+        *self.1.lock().expect("no test panics here") = Arc::ptr_eq(&locations, &self.0);
+        Ok(())
+    }
+}
+
+/// A change of labels is no change of locations, so that a plan that reads labels looks again.
+#[test]
+fn a_plan_that_reads_labels_sees_them_change() {
+    let gold = |name: &str| ClusterBuilder::new(name).label("tier", "gold").fits_now(9);
+    for preferences in [
+        json!({ "by": { "label": "tier" }, "children": [{ "match": "gold" }, { "match": "*" }] }),
+        json!({ "children": [
+            { "match": { "labelSelector": { "matchLabels": { "tier": "gold" } } } }, { "match": "*" },
+        ] }),
+    ] {
+        let finds = finds(&preferences);
+        let one = Scenario::new().clusters([gold("a"), ClusterBuilder::new("b")]);
+        let both = Scenario::new().clusters([gold("a"), gold("b")]);
+        for scenario in [&one, &both] {
+            scenario.feasible(&finds).expect("the children match clusters");
+        }
+        let found = finds.found.into_inner().expect("no test panics here");
+        assert_eq!(
+            (&found[0].sizes, &found[4].sizes),
+            (&vec![2, 1, 1], &vec![2, 2, 0]),
+            "{preferences}"
+        );
+    }
 }
