@@ -11,9 +11,9 @@ use divvy_framework::division::ties::{identity_hash, tie_key};
 use divvy_framework::division::tree::{LeafRule, Node, Share, Tree};
 use divvy_framework::prelude::*;
 
-use crate::plan::{PlanNode, refused};
 use crate::preferences::By;
 use crate::selection::within;
+use crate::tree::{PlanNode, refused};
 
 /// A plan's nodes with their clusters.
 #[derive(Debug)]

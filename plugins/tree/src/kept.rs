@@ -10,7 +10,7 @@ use divvy_framework::prelude::*;
 
 use crate::fleet::{self, Fleet};
 use crate::locations::Locations;
-use crate::plan::PlanNode;
+use crate::tree::PlanNode;
 
 /// A binding's plan, and the clusters of its nodes in the last snapshot.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Tree as a plugin. [`plan`] checks the preferences, [`fleet`] finds the clusters of each node, and
+//! Tree as a plugin. [`tree`] checks the preferences, [`fleet`] finds the clusters of each node, and
 //! [`divvy_framework::division::tree`] divides.
 //!
 #![doc = include_str!("../README.md")]
@@ -8,10 +8,10 @@ mod explanation;
 pub mod fleet;
 mod kept;
 mod locations;
-pub mod plan;
 pub mod preferences;
 mod refusal;
 pub mod selection;
+pub mod tree;
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl BindingValuePlugin for Tree {
     fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<Kept, Failure> {
         let preferences = context.preferences::<TreePreferences>()?;
         let absent = TreePreferences::default();
-        Ok(Kept::new(plan::nodes(preferences.unwrap_or(&absent))?))
+        Ok(Kept::new(tree::nodes(preferences.unwrap_or(&absent))?))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The preferences as a policy writes them. What they mean together is checked in [`plan`](crate::plan).
+//! The preferences as a policy writes them. What they mean together is checked in [`tree`](crate::tree).
 
 use divvy_framework::configuration::ClusterMatch;
 use divvy_framework::division::tree::Amount;

@@ -5,8 +5,8 @@ use divvy_framework::clusters::ClusterSelector;
 use divvy_framework::configuration::ClusterMatch;
 use divvy_framework::prelude::*;
 
-use crate::plan::{PlanNode, PlanWeight, below, described, refused, share_of};
 use crate::preferences::{By, Child, ClusterWeight};
+use crate::tree::{PlanNode, PlanWeight, below, described, refused, share_of};
 
 /// The text for the clusters that no sibling matches.
 const REST: &str = "*";

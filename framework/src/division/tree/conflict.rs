@@ -3,7 +3,6 @@
 //! Each constraint is left out in turn. If there is still no division without it, it was not needed for the contradiction and stays
 //! out. Those that remain contradict each other, and none of them can be left out.
 
-use super::super::error::DivisionError;
 use super::super::request::Request;
 use super::super::scratch::Scratch;
 use super::node::{Amount, Floor, Tree};
@@ -74,10 +73,11 @@ pub fn find_conflict(
         unlimited: vec![false; tree.nodes().len()],
     };
     let mut conflict = Vec::new();
-    let rooms = rooms(request, tree, members)?;
     if trial.is_possible(request, members, scratch)? {
         return Ok(conflict);
     }
+    let nodes = 0..tree.nodes().len();
+    let rooms: Vec<ConstraintKind> = nodes.map(|node| room(request, scratch.tree.members(node))).collect();
     for constraint in constraints(tree, &rooms) {
         let before = trial.clone();
         trial.leave_out(constraint);
@@ -123,7 +123,7 @@ impl Trial {
     ) -> Result<bool, TreeError> {
         let memory = &mut scratch.tree;
         memory.gather(request, &self.tree, members)?;
-        memory.find_possible(&self.tree, members, &self.unlimited);
+        memory.find_possible(&self.tree, &self.unlimited);
         let mut search = Search::new(&self.tree, &memory.possible, &mut memory.found, request.replicas);
         search
             .contains(0, request.replicas)
@@ -131,24 +131,14 @@ impl Trial {
     }
 }
 
-/// The room of each node's own candidates.
-fn rooms(request: &Request<'_>, tree: &Tree, members: Members<'_>) -> Result<Vec<ConstraintKind>, DivisionError> {
-    request.change_and_available()?;
-    let mut rooms = vec![(0, 0_i64, i64::MAX); tree.nodes().len()];
-    for (candidate, &leaf) in members.leaf_of.iter().enumerate().take(request.fits_now.len()) {
-        if let Some((candidates, available, smallest)) = rooms.get_mut(leaf as usize) {
-            *candidates += 1;
-            *available = available.saturating_add(request.capacity(candidate));
-            *smallest = request.capacity(candidate).min(*smallest);
-        }
+/// The room of a leaf's candidates.
+fn room(request: &Request<'_>, candidates: &[u32]) -> ConstraintKind {
+    let capacities = candidates.iter().map(|&candidate| request.capacity(candidate as usize));
+    ConstraintKind::Room {
+        candidates: candidates.len(),
+        available: capacities.clone().fold(0, i64::saturating_add),
+        smallest: capacities.min().unwrap_or(0),
     }
-    let rooms = rooms.into_iter();
-    let room = rooms.map(|(candidates, available, smallest)| ConstraintKind::Room {
-        candidates,
-        available,
-        smallest: if candidates == 0 { 0 } else { smallest },
-    });
-    Ok(room.collect())
 }
 
 /// All constraints of a tree. Room comes first, so that it is left out wherever a bound, which says more to the author of a policy,

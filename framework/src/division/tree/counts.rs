@@ -3,7 +3,7 @@
 //! Mostly these are all counts from one to another. A floor that means "none, or at least so many" leaves gaps between them, and a
 //! percentage below a node makes its bounds depend on the very count; [`search`](super::search) answers for such nodes.
 
-use super::node::{Amount, Floor, Leaf, LeafRule, Tree};
+use super::node::{Amount, Floor, Leaf, Tree};
 
 /// The counts that a node can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +33,9 @@ pub(super) struct Possible {
     sums: Vec<i64>,
 }
 
-/// The most replicas that a leaf may give to a candidate with this capacity and weight.
-pub(super) fn upper_bound(leaf: &Leaf, capacity: i64, weight: i64) -> i64 {
-    let most = leaf.cap.map_or(capacity, |cap| capacity.min(cap.max(0)));
-    match (leaf.rule, leaf.floor) {
-        (LeafRule::ByWeight, Floor::Always(least)) if weight <= 0 => most.min(least),
-        (LeafRule::ByWeight, _) if weight <= 0 => 0,
-        _ => most,
-    }
+/// The most replicas that a leaf may give to a candidate with this capacity.
+pub(super) fn upper_bound(leaf: &Leaf, capacity: i64) -> i64 {
+    leaf.cap.map_or(capacity, |cap| capacity.min(cap.max(0)))
 }
 
 impl Possible {
@@ -82,13 +77,12 @@ impl Possible {
         };
     }
 
-    /// Lets a leaf have any count that its floor and its cap allow its candidates, whatever room there is. One without candidates
+    /// Lets a leaf have any count that its floor and its cap allow so many candidates, whatever room there is. One without candidates
     /// can then have any count.
-    pub(super) fn set_unlimited_leaf(&mut self, node: usize, leaf: &Leaf, weights: impl Iterator<Item = i64>) {
-        let upper: Vec<i64> = weights.map(|weight| upper_bound(leaf, i64::MAX, weight)).collect();
-        match upper.is_empty() {
-            true => self.of[node] = Counts::Range(0, i64::MAX),
-            false => self.set_leaf(node, leaf, &upper),
+    pub(super) fn set_unlimited_leaf(&mut self, node: usize, leaf: &Leaf, candidates: usize) {
+        match candidates {
+            0 => self.of[node] = Counts::Range(0, i64::MAX),
+            _ => self.set_leaf(node, leaf, &vec![upper_bound(leaf, i64::MAX); candidates]),
         }
     }
 

@@ -45,7 +45,8 @@ use search::{Found, Search};
 pub struct Members<'a> {
     /// The leaf of each candidate; the number of nodes for a candidate in none, which gets nothing.
     pub leaf_of: &'a [u32],
-    /// The weight of each candidate, 0 or more, for leaves that divide by weight; may be empty if there are none.
+    /// The weight of each candidate, 0 or more, for leaves that divide by weight; may be empty if there are none. A candidate of
+    /// such a leaf without weight is in no leaf.
     pub weights: &'a [i64],
 }
 
@@ -70,6 +71,7 @@ pub enum TreeError {
 /// Buffers of a division over a tree.
 #[derive(Debug, Default)]
 pub(super) struct TreeScratch {
+    leaf_of: Vec<u32>,
     members: TierMembers,
     /// One entry per candidate in a leaf, in the order of the leaves.
     upper: Vec<i64>,
@@ -154,7 +156,7 @@ impl TreeScratch {
         scratch: &mut Scratch,
     ) -> Result<(), TreeError> {
         self.gather(request, tree, members)?;
-        self.find_possible(tree, members, &[]);
+        self.find_possible(tree, &[]);
         let Self {
             possible,
             found,
@@ -185,6 +187,11 @@ impl TreeScratch {
         Ok(())
     }
 
+    /// Candidates of a node.
+    fn members(&self, node: usize) -> &[u32] {
+        self.members.members(node)
+    }
+
     /// Gathers the columns of the candidates by leaf.
     fn gather(&mut self, request: &Request<'_>, tree: &Tree, of: Members<'_>) -> Result<(), DivisionError> {
         request.change_and_available()?;
@@ -194,6 +201,7 @@ impl TreeScratch {
             check_column("weights", of.weights, candidates)?;
         }
         let Self {
+            leaf_of,
             members,
             upper,
             last,
@@ -201,7 +209,20 @@ impl TreeScratch {
             quotas,
             ..
         } = self;
-        members.rebuild_from_tiers(of.leaf_of, nodes + 1)?;
+        let weight_of = |candidate: usize| of.weights.get(candidate).copied().unwrap_or(0);
+        let none = nodes as u32;
+        let divides_by_weight = |leaf: u32| {
+            let leaf = tree.nodes().get(leaf as usize);
+            leaf.is_some_and(|node| node.leaf.rule == LeafRule::ByWeight)
+        };
+        leaf_of.clear();
+        leaf_of.extend(of.leaf_of.iter().enumerate().map(|(candidate, &leaf)| {
+            match divides_by_weight(leaf) && weight_of(candidate) == 0 {
+                true => none,
+                false => leaf,
+            }
+        }));
+        members.rebuild_from_tiers(leaf_of, nodes + 1)?;
         quotas.reset(nodes);
         for column in [&mut *upper, &mut *last, &mut *weights] {
             column.clear();
@@ -218,14 +239,13 @@ impl TreeScratch {
             let mut present = 0;
             for &member in members {
                 let member = member as usize;
-                let weight = of.weights.get(member).copied().unwrap_or(0);
                 let there = match request.cycle {
                     Cycle::Steady => request.last[member],
                     Cycle::Fresh => 0,
                 };
-                upper.push(upper_bound(&properties.leaf, request.capacity(member), weight));
+                upper.push(upper_bound(&properties.leaf, request.capacity(member)));
                 last.push(there);
-                weights.push(weight);
+                weights.push(weight_of(member));
                 // Cannot overflow: the sum of the last replicas has been checked.
                 present += there;
             }
@@ -238,7 +258,7 @@ impl TreeScratch {
     }
 
     /// Works out which counts the nodes can have, with unlimited room in some leaves.
-    fn find_possible(&mut self, tree: &Tree, of: Members<'_>, unlimited: &[bool]) {
+    fn find_possible(&mut self, tree: &Tree, unlimited: &[bool]) {
         let Self {
             members,
             upper,
@@ -251,12 +271,7 @@ impl TreeScratch {
             let members = members.members(node);
             let end = start + members.len();
             match unlimited.get(node) {
-                Some(true) => {
-                    let weights = members
-                        .iter()
-                        .map(|&member| of.weights.get(member as usize).copied().unwrap_or(0));
-                    possible.set_unlimited_leaf(node, &properties.leaf, weights);
-                }
+                Some(true) => possible.set_unlimited_leaf(node, &properties.leaf, members.len()),
                 _ => possible.set_leaf(node, &properties.leaf, &upper[start..end]),
             }
             start = end;

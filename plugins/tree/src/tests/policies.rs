@@ -8,8 +8,8 @@ use super::*;
 use crate::fleet::Fleet;
 use crate::kept::Kept;
 use crate::locations::Locations;
-use crate::plan::nodes;
 use crate::preferences::TreePreferences;
+use crate::tree::nodes;
 
 fn labelled() -> Scenario {
     let row = |name: &str, provider: &str, tier: &str| {

@@ -39,11 +39,12 @@ impl<'a> Exact<'a> {
         Self { case, known }
     }
 
-    /// Candidates of a leaf.
+    /// Candidates of a leaf. One that divides by weight has none without weight.
     pub(super) fn candidates(&self, leaf: usize) -> Vec<usize> {
-        let all = 0..self.case.leaf_of.len();
-        all.filter(|&candidate| self.case.leaf_of[candidate] as usize == leaf)
-            .collect()
+        let by_weight = self.case.tree.nodes()[leaf].leaf.rule == LeafRule::ByWeight;
+        let takes_part = |candidate: usize| !by_weight || self.case.weights[candidate] > 0;
+        let is_in = |candidate: &usize| self.case.leaf_of[*candidate] as usize == leaf && takes_part(*candidate);
+        (0..self.case.leaf_of.len()).filter(is_in).collect()
     }
 
     fn room(&self, leaf: usize, candidate: usize) -> i64 {
@@ -62,11 +63,7 @@ impl<'a> Exact<'a> {
             Floor::IfAny(floor) => count == 0 || count >= floor,
             Floor::Always(least) => count >= least,
         };
-        let weighs = rule.rule != LeafRule::ByWeight
-            || self.case.weights[candidate] > 0
-            || count == 0
-            || rule.floor == Floor::Always(count);
-        fits && keeps_floor && weighs
+        fits && keeps_floor
     }
 
     /// All divisions of a count over the candidates of a leaf.

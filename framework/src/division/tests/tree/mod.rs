@@ -7,5 +7,347 @@ use super::super::tree::{
     Amount, Constraint, ConstraintKind, Floor, Leaf, LeafRule, Members, Node, Percent, Share, Tree, TreeError, divide,
     find_conflict,
 };
-use super::super::{Cycle, Request, Rounding, Scratch};
+use super::super::{Cycle, DivisionError, Request, Rounding, Scratch};
 use super::ties;
+
+const fn weighing(weight: u32) -> Node {
+    Node {
+        share: Share::Weight(weight),
+        ..KEEPING
+    }
+}
+
+const KEEPING: Node = Node {
+    share: Share::Keeps,
+    least: None,
+    most: None,
+    leaf: Leaf {
+        rule: LeafRule::ByRoom,
+        floor: Floor::None,
+        cap: None,
+    },
+    tie: 0,
+};
+
+fn percent(number: u32) -> Option<Amount> {
+    Percent::new(number).map(Amount::Percent)
+}
+
+/// A tree of one level.
+fn level(children: impl IntoIterator<Item = Node>) -> Tree {
+    let mut tree = Tree::default();
+    let tied = (0..).zip(children).map(|(tie, node)| Node { tie, ..node });
+    tree.divide_among(0, tied);
+    tree
+}
+
+/// The counts of candidates and of nodes; rows have a leaf, replicas that fit now, and last replicas.
+fn divided(
+    tree: &Tree,
+    replicas: i64,
+    rows: &[(u32, i64, i64)],
+    cycle: Cycle,
+) -> Result<(Vec<i64>, Vec<i64>), TreeError> {
+    let fits_now: Vec<i64> = rows.iter().map(|row| row.1).collect();
+    let last: Vec<i64> = rows.iter().map(|row| row.2).collect();
+    let leaf_of: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let members = Members {
+        leaf_of: &leaf_of,
+        weights: &[],
+    };
+    let (mut out, mut scratch) = (vec![-1; rows.len()], Scratch::default());
+    let request = Request::new(replicas, &fits_now, &last, cycle);
+    divide(
+        &request,
+        tree,
+        members,
+        Rounding::default(),
+        ties,
+        &mut out,
+        &mut scratch,
+    )?;
+    Ok((out, scratch.node_counts().to_vec()))
+}
+
+fn of_nodes(tree: &Tree, replicas: i64, rows: &[(u32, i64, i64)]) -> Result<Vec<i64>, TreeError> {
+    divided(tree, replicas, rows, Cycle::Steady).map(|(_, nodes)| nodes)
+}
+
+#[test]
+fn percentages_are_exact() {
+    let of = |text: &str| Percent::parse(text).map(|percent| (percent.floor_of(1_000), percent.ceil_of(1_000)));
+    assert_eq!(of("33.3"), Some((333, 333)));
+    assert_eq!(of("0.05"), Some((0, 1)));
+    assert_eq!(of("99.999999"), Some((999, 1_000)));
+    assert_eq!(of("100"), Some((1_000, 1_000)));
+    for text in [
+        "",
+        ".5",
+        "5.",
+        "-1",
+        "+1",
+        "1e1",
+        "100.000001",
+        "0.0000001",
+        "1 ",
+        "4294967296",
+    ] {
+        assert_eq!(of(text), None, "{text:?}");
+    }
+    assert_eq!(
+        Percent::parse("7.50").map(|percent| percent.to_string()).as_deref(),
+        Some("7.5%")
+    );
+    let whole = Percent::new(100).expect("it is a percentage");
+    assert_eq!(whole.floor_of(i64::MAX), i64::MAX);
+    assert_eq!(whole.ceil_of(i64::MAX), i64::MAX);
+    assert_eq!(
+        Percent::new(60).and_then(|most| most.checked_add(Percent::new(41)?)),
+        None
+    );
+}
+
+#[test]
+fn what_bounds_keep_from_one_goes_to_the_others_by_weight() {
+    let bounded = |least, most, weight| Node {
+        least,
+        most,
+        ..weighing(weight)
+    };
+    let tree = level([
+        bounded(None, percent(20), 50),
+        bounded(None, None, 30),
+        bounded(percent(30), None, 20),
+    ]);
+    let rows = [(1, 900, 0), (2, 900, 0), (3, 900, 0)];
+    // 50, 30 and 20; the first is held at 20, the last at 30 of the 80 that are left.
+    assert_eq!(of_nodes(&tree, 100, &rows), Ok(vec![100, 20, 48, 32]));
+    // Room is a bound like others.
+    assert_eq!(
+        of_nodes(&tree, 100, &[(1, 900, 0), (2, 10, 0), (3, 900, 0)]),
+        Ok(vec![100, 20, 10, 70])
+    );
+}
+
+/// Weights of 5 and 1 share three replicas as 2½ and ½.
+#[test]
+fn a_remainder_stays_where_it_is() {
+    let tree = level([weighing(5), weighing(1)]);
+    for last in [(2, 1), (3, 0)] {
+        let rows = [(1, 9, last.0), (2, 9, last.1)];
+        assert_eq!(of_nodes(&tree, 3, &rows), Ok(vec![3, last.0, last.1]));
+    }
+}
+
+#[test]
+fn a_fresh_cycle_forgets_what_is_there() {
+    let tree = level([KEEPING, weighing(1)]);
+    let rows = [(1, 0, 9), (2, 20, 0)];
+    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 9, 1]));
+    let fresh = divided(&tree, 10, &rows, Cycle::Fresh);
+    assert_eq!(fresh, Ok((vec![0, 10], vec![10, 0, 10])));
+}
+
+/// Minima of 50 percent each, and one replica elsewhere: only odd counts can be divided.
+#[test]
+fn counts_may_be_possible_one_by_one() {
+    let half = Node {
+        least: percent(50),
+        ..weighing(1)
+    };
+    let one = Some(Amount::Count(1));
+    let mut tree = level([weighing(1), weighing(1)]);
+    tree.divide_among(
+        1,
+        [
+            half,
+            half,
+            Node {
+                least: one,
+                most: one,
+                ..KEEPING
+            },
+        ],
+    );
+    let rows = [
+        (2, i64::MAX / 4, 0),
+        (3, i64::MAX / 4, 0),
+        (4, i64::MAX / 4, 0),
+        (5, i64::MAX / 4, 0),
+    ];
+    for (replicas, expected) in [(6, [3, 3]), (8, [5, 3]), (2_000_000_000, [1_000_000_001, 999_999_999])] {
+        let nodes = of_nodes(&tree, replicas, &rows).expect("it can be divided");
+        assert_eq!(nodes[1..3], expected, "of {replicas}");
+    }
+}
+
+/// Two billion replicas take as few steps as two hundred.
+#[test]
+fn no_search_goes_one_by_one() {
+    let shared = |least, most, rule, floor| Node {
+        least: percent(least),
+        most: percent(most),
+        leaf: Leaf {
+            rule,
+            floor: Floor::IfAny(floor),
+            cap: None,
+        },
+        ..weighing(1)
+    };
+    for scale in [100, 1_000_000_000] {
+        let mut tree = level([weighing(3), weighing(1)]);
+        // At most 40 percent each: only a few small counts. Floors leave a gap up to the scale.
+        tree.divide_among(
+            1,
+            [
+                shared(0, 40, LeafRule::Evenly, scale),
+                shared(10, 40, LeafRule::Evenly, 1),
+            ],
+        );
+        tree.divide_among(
+            2,
+            [
+                shared(30, 70, LeafRule::Evenly, scale / 2),
+                shared(0, 60, LeafRule::Evenly, 1),
+            ],
+        );
+        let rows: Vec<(u32, i64, i64)> = (3..7).map(|leaf| (leaf, 4 * scale, 0)).collect();
+        let nodes = of_nodes(&tree, 2 * scale, &rows).expect("it can be divided");
+        assert_eq!(nodes[1] + nodes[2], 2 * scale);
+        assert!(nodes[1] <= 8, "{nodes:?}");
+        assert!(nodes[5] >= scale / 2, "{nodes:?}");
+    }
+}
+
+/// Leaves of one candidate each that gets all or nothing: a sum of a subset, which no search can find fast in every case.
+#[test]
+fn a_search_that_takes_too_long_gives_up() {
+    let whole = |size: i64| Node {
+        leaf: Leaf {
+            floor: Floor::IfAny(size),
+            cap: Some(size),
+            ..Leaf::default()
+        },
+        ..weighing(1)
+    };
+    // Even sizes have no odd sum.
+    let sizes: Vec<i64> = (0..40)
+        .map(|number| 100_000 + 2 * (number * number + 7 * number))
+        .collect();
+    let tree = level(sizes.iter().map(|&size| whole(size)));
+    let rows: Vec<(u32, i64, i64)> = (1..).zip(&sizes).map(|(leaf, &size)| (leaf, size, 0)).collect();
+    assert_eq!(
+        of_nodes(&tree, sizes[3] + sizes[30], &rows).map(|nodes| nodes[0]),
+        Ok(sizes[3] + sizes[30])
+    );
+    assert_eq!(of_nodes(&tree, 20 * 100_001 + 1, &rows), Err(TreeError::TooIntricate));
+}
+
+#[test]
+fn extreme_numbers_give_a_result_or_an_error() {
+    let most = i64::MAX;
+    let heavy = level([weighing(u32::MAX), weighing(1), KEEPING]);
+    let rows = [(1, most, 0), (2, most, 0), (3, most, 5)];
+    let nodes = of_nodes(&heavy, most, &rows).expect("it can be divided");
+    assert_eq!(
+        nodes.iter().skip(1).map(|&count| i128::from(count)).sum::<i128>(),
+        i128::from(most)
+    );
+    assert_eq!(nodes[3], 5);
+    let capped = |floor, cap| Node {
+        leaf: Leaf {
+            rule: LeafRule::Evenly,
+            floor,
+            cap: Some(cap),
+        },
+        ..KEEPING
+    };
+    for node in [
+        capped(Floor::IfAny(most), most),
+        capped(Floor::Always(most), most),
+        capped(Floor::IfAny(2), 0),
+        capped(Floor::None, -1),
+        Node {
+            least: Some(Amount::Count(most)),
+            ..KEEPING
+        },
+        Node {
+            most: Some(Amount::Count(-1)),
+            ..KEEPING
+        },
+    ] {
+        let refused = of_nodes(&level([node]), 7, &[(1, 9, 0), (1, 9, 0)]);
+        assert_eq!(refused, Err(TreeError::Unsatisfiable { requested: 7 }), "{node:?}");
+    }
+    assert_eq!(of_nodes(&level([KEEPING]), 0, &[]), Ok(vec![0, 0]));
+    // Weights of candidates beyond the arithmetic are refused, not wrapped.
+    let by_weight = level([Node {
+        leaf: Leaf {
+            rule: LeafRule::ByWeight,
+            ..Leaf::default()
+        },
+        ..KEEPING
+    }]);
+    let weighted = |weights: &[i64]| {
+        let request = Request::new(9, &[9, 9], &[0, 0], Cycle::Steady);
+        let (members, mut out) = (
+            Members {
+                leaf_of: &[1, 1],
+                weights,
+            },
+            [0; 2],
+        );
+        let divided = divide(
+            &request,
+            &by_weight,
+            members,
+            Rounding::default(),
+            ties,
+            &mut out,
+            &mut Scratch::default(),
+        );
+        divided.map(|()| out)
+    };
+    assert_eq!(weighted(&[most / 2, most / 2]).map(|out| out[0] + out[1]), Ok(9));
+    let column = "weights";
+    assert_eq!(
+        weighted(&[most, most]),
+        Err(DivisionError::SumTooLarge { column }.into())
+    );
+    assert_eq!(
+        weighted(&[-1, 2]),
+        Err(DivisionError::Negative {
+            column,
+            index: 0,
+            value: -1
+        }
+        .into())
+    );
+}
+
+#[test]
+fn candidates_must_be_in_leaves() {
+    let mut tree = level([KEEPING]);
+    tree.divide_among(1, [KEEPING]);
+    let refused = |leaf: u32| of_nodes(&tree, 1, &[(leaf, 9, 0)]);
+    let out_of_range = |tier, tiers| Err(DivisionError::TierOutOfRange { index: 0, tier, tiers }.into());
+    assert_eq!(refused(1), out_of_range(1, 3));
+    assert_eq!(refused(4), out_of_range(4, 4));
+    // The number of nodes means no leaf.
+    assert_eq!(
+        divided(&tree, 0, &[(3, 9, 4)], Cycle::Steady).map(|(out, _)| out),
+        Ok(vec![0])
+    );
+}
+
+/// The first of a node's children, and never another node's.
+#[test]
+fn children_are_given_once() {
+    let mut tree = Tree::default();
+    assert_eq!(tree.divide_among(0, [KEEPING]), 1..2);
+    assert_eq!(tree.divide_among(0, [KEEPING]), 2..2);
+    assert_eq!(tree.divide_among(9, [KEEPING]), 2..2);
+    assert_eq!(tree.nodes().len(), 2);
+    tree.reset();
+    assert!(tree.is_leaf(0));
+}

@@ -1,4 +1,5 @@
-//! Preferences as a plan: checked, with the nodes of the tree in the order of [`division::tree`](divvy_framework::division::tree).
+//! The tree that preferences describe, as a plan: checked, with its nodes in the order of
+//! [`division::tree`](divvy_framework::division::tree), which divides over them.
 //!
 //! It depends on the binding alone, and is kept for it. [`fleet`](crate::fleet) finds the clusters of its nodes.
 
