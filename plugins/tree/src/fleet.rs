@@ -13,10 +13,10 @@ use divvy_framework::prelude::*;
 
 use crate::preferences::By;
 use crate::selection::within;
-use crate::tree::{PlanNode, refused};
+use crate::tree::{PlanNode, PlanWeight, refused};
 
 /// A plan's nodes with their clusters.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fleet {
     /// The tree: the nodes of the plan, then a child for each group of a node that is divided by a property.
     pub tree: Tree,
@@ -37,100 +37,164 @@ pub struct Fleet {
 /// A [`ValueError`] with the path of a child or of a weight that matches no cluster, and of the second of two children with a
 /// cluster in common.
 pub fn find(nodes: &[PlanNode], clusters: &Clusters<'_>, seed: u64) -> Result<Fleet, ValueError> {
-    let mut fleet = Fleet {
-        tree: Tree::default(),
-        names: nodes.iter().map(|node| node.name.clone()).collect(),
-        sizes: Vec::new(),
-        leaf_of_row: Vec::new(),
-        weight_of_row: Vec::new(),
+    let mut found = Found {
+        clusters,
+        seed,
+        rows_of: vec![Vec::new(); nodes.len()],
+        fleet: Fleet::default(),
     };
-    let mut rows_of: Vec<Vec<Row>> = vec![Vec::new(); nodes.len()];
-    rows_of[0] = clusters.rows().collect();
-    for (number, parent) in nodes.iter().enumerate() {
-        let children = parent.children.clone();
-        let tied = |child: &PlanNode| Node {
-            tie: tie_key(seed, identity_hash(&child.identity)),
-            ..child.node
-        };
-        fleet
-            .tree
-            .divide_among(number, nodes[children.clone()].iter().map(tied));
-        if !children.is_empty() {
-            let rows = std::mem::take(&mut rows_of[number]);
-            let assigned = assign_rows(parent, &nodes[children.clone()], &rows, clusters)?;
-            for (&row, place) in rows.iter().zip(assigned) {
-                if let Some(place) = place {
-                    rows_of[children.start + place].push(row);
-                }
-            }
-        }
+    if let (Some(root), Some(node)) = (nodes.first(), found.fleet.tree.node_mut(0)) {
+        *node = root.node;
+        found.rows_of[0].extend(clusters.rows());
     }
-    if let Some(root) = fleet.tree.node_mut(0) {
-        *root = nodes[0].node;
+    found.fleet.names.extend(nodes.iter().map(|node| node.name.clone()));
+    for (number, node) in nodes.iter().enumerate() {
+        found.divide_among_children(number, node, nodes)?;
     }
+    // Groups are nodes that the plan does not have, so they come last.
     for (number, node) in nodes.iter().enumerate() {
         if let Some(by) = &node.groups {
-            fleet.divide_by(
-                by,
-                number,
-                node,
-                std::mem::take(&mut rows_of[number]),
-                &mut rows_of,
-                clusters,
-                seed,
-            )?;
+            found.divide_by(by, number, node);
         }
-        if !node.weights.is_empty() {
-            fleet.weigh(node, &rows_of[number], clusters)?;
+        for weight in &node.weights {
+            found.weigh(number, weight)?;
         }
     }
-    let none = rows_of.len() as u32;
-    fleet.leaf_of_row.resize(clusters.len(), none);
-    for (number, rows) in (0_u32..).zip(&rows_of) {
-        for row in rows {
-            fleet.leaf_of_row[row.index()] = number;
-        }
-    }
-    fleet.sizes.extend(rows_of.iter().map(Vec::len));
-    for number in (0..nodes.len()).rev() {
-        let sum: usize = fleet.tree.children(number).map(|child| fleet.sizes[child]).sum();
-        fleet.sizes[number] += sum;
-    }
-    Ok(fleet)
+    Ok(found.complete())
 }
 
-/// The child that takes each row of its parent.
-fn assign_rows(
-    parent: &PlanNode,
-    children: &[PlanNode],
-    rows: &[Row],
-    clusters: &Clusters<'_>,
-) -> Result<Vec<Option<usize>>, ValueError> {
-    let mut taken_by: Vec<Option<usize>> = vec![None; rows.len()];
-    for (place, child) in children.iter().enumerate() {
-        let Some(selector) = &child.selector else {
-            continue;
-        };
-        let matcher = selector.compile(clusters);
-        let mut matches_any = false;
-        for (&row, taken) in rows.iter().zip(&mut taken_by).filter(|(row, _)| matcher.matches(**row)) {
-            matches_any = true;
-            if let Some(first) = *taken {
-                let (cluster, first) = (clusters.get(row).name(), &children[first].path);
-                let message = format!("cluster `{cluster}` is already in {first}");
-                return Err(refused(&child.path, "match", message));
+/// What has been found so far.
+struct Found<'a> {
+    clusters: &'a Clusters<'a>,
+    seed: u64,
+    /// The rows of each node that have not moved on to a child.
+    rows_of: Vec<Vec<Row>>,
+    fleet: Fleet,
+}
+
+impl Found<'_> {
+    fn tie(&self, identity: &str) -> u64 {
+        tie_key(self.seed, identity_hash(identity))
+    }
+
+    /// Moves the clusters of a node to its children.
+    fn divide_among_children(
+        &mut self,
+        number: usize,
+        parent: &PlanNode,
+        nodes: &[PlanNode],
+    ) -> Result<(), ValueError> {
+        let start = parent.children.start;
+        let children = &nodes[parent.children.clone()];
+        if children.is_empty() {
+            return Ok(());
+        }
+        let tied = children.iter().map(|child| Node {
+            tie: tie_key(self.seed, identity_hash(&child.identity)),
+            ..child.node
+        });
+        self.fleet.tree.divide_among(number, tied);
+        let rows = std::mem::take(&mut self.rows_of[number]);
+        let mut taken_by: Vec<Option<usize>> = vec![None; rows.len()];
+        for (place, child) in children.iter().enumerate() {
+            let Some(selector) = &child.selector else {
+                continue;
+            };
+            let matcher = selector.compile(self.clusters);
+            let mut matches_any = false;
+            for (&row, taken) in rows.iter().zip(&mut taken_by).filter(|(row, _)| matcher.matches(**row)) {
+                matches_any = true;
+                if let Some(first) = *taken {
+                    let (cluster, first) = (self.clusters.get(row).name(), &children[first].path);
+                    let message = format!("cluster `{cluster}` is already in {first}");
+                    return Err(refused(&child.path, "match", message));
+                }
+                *taken = Some(place);
             }
-            *taken = Some(place);
+            // Below a rest that is empty, nothing has a cluster to match.
+            let has_clusters = !rows.is_empty() || number == 0;
+            if !matches_any && has_clusters {
+                return Err(unmatched(parent, child, &rows, self.clusters));
+            }
         }
-        // An empty rest above has no cluster to match.
-        if !matches_any && !(rows.is_empty() && !clusters.is_empty()) {
-            return Err(unmatched(parent, child, rows, clusters));
+        let rest = children.iter().position(|child| child.selector.is_none());
+        for (&row, taken) in rows.iter().zip(taken_by) {
+            if let Some(place) = taken.or(rest) {
+                self.rows_of[start + place].push(row);
+            }
         }
+        Ok(())
     }
-    if let Some(rest) = children.iter().position(|child| child.selector.is_none()) {
-        taken_by.iter_mut().for_each(|taken| *taken = taken.or(Some(rest)));
+
+    /// Makes a child for each value of a property among the clusters of a node.
+    fn divide_by(&mut self, by: &By, number: usize, node: &PlanNode) {
+        let rows = std::mem::take(&mut self.rows_of[number]);
+        let value = |row: Row| value_of(by, &self.clusters.get(row), self.clusters);
+        let mut rows: Vec<(Cow<'_, str>, Row)> = rows.into_iter().filter_map(|row| Some((value(row)?, row))).collect();
+        rows.sort_unstable();
+        let leaf = node.node.leaf;
+        let groups: Vec<&[(Cow<'_, str>, Row)]> = rows.chunk_by(|one, next| one.0 == next.0).collect();
+        let values = groups
+            .iter()
+            .filter_map(|group| group.first())
+            .map(|(value, _)| &**value);
+        let child = |value: &str| Node {
+            share: match leaf.rule {
+                LeafRule::Evenly => Share::Weight(1),
+                _ => Share::Keeps,
+            },
+            leaf,
+            tie: self.tie(&within(&node.identity, value)),
+            ..Node::default()
+        };
+        let children: Vec<Node> = values.clone().map(child).collect();
+        self.fleet.tree.divide_among(number, children);
+        self.fleet.names.extend(values.map(|value| within(&node.name, value)));
+        let rows_of = groups.iter().map(|group| group.iter().map(|(_, row)| *row).collect());
+        self.rows_of.extend(rows_of);
     }
-    Ok(taken_by)
+
+    /// Gives clusters of a leaf a weight.
+    fn weigh(&mut self, number: usize, given: &PlanWeight) -> Result<(), ValueError> {
+        self.fleet.weight_of_row.resize(self.clusters.len(), 0);
+        let matcher = given.selector.compile(self.clusters);
+        let mut matches_any = false;
+        for row in self.rows_of[number].iter().filter(|row| matcher.matches(**row)) {
+            matches_any = true;
+            let weight = &mut self.fleet.weight_of_row[row.index()];
+            *weight = (*weight).max(given.weight.into());
+        }
+        if matches_any {
+            return Ok(());
+        }
+        let message = match given.selector.unknown_names(self.clusters).next() {
+            Some(_) => unknown_names(&given.selector, self.clusters),
+            None => "it matches no cluster of its leaf".to_owned(),
+        };
+        Err(refused(&given.path, "match", message))
+    }
+
+    fn complete(mut self) -> Fleet {
+        let none = self.rows_of.len() as u32;
+        self.fleet.leaf_of_row.resize(self.clusters.len(), none);
+        for (leaf, rows) in (0_u32..).zip(&self.rows_of) {
+            for row in rows {
+                self.fleet.leaf_of_row[row.index()] = leaf;
+            }
+        }
+        let mut sizes: Vec<usize> = self.rows_of.iter().map(Vec::len).collect();
+        // Children come after their parents.
+        for number in (0..sizes.len()).rev() {
+            sizes[number] += self
+                .fleet
+                .tree
+                .children(number)
+                .map(|child| sizes[child])
+                .sum::<usize>();
+        }
+        self.fleet.sizes = sizes;
+        self.fleet
+    }
 }
 
 /// The refusal of a child that matches no cluster of its parent.
@@ -139,7 +203,7 @@ fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clust
     let texts = quoted.join(" or ");
     let what = match &parent.by {
         _ if child.texts.is_empty() => match &child.selector {
-            Some(selector) if selector.unknown_names(clusters).next().is_some() => named(selector, clusters),
+            Some(selector) if selector.unknown_names(clusters).next().is_some() => unknown_names(selector, clusters),
             _ => "it matches no cluster".to_owned(),
         },
         Some(By::Region) => format!("no cluster is in region {texts}"),
@@ -168,70 +232,9 @@ fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clust
 }
 
 /// The names of a selector that no cluster has.
-fn named(selector: &ClusterSelector, clusters: &Clusters<'_>) -> String {
+fn unknown_names(selector: &ClusterSelector, clusters: &Clusters<'_>) -> String {
     let unknown = selector.unknown_names(clusters).map(|name| format!("`{name}`"));
     format!("no cluster is named {}", unknown.collect::<Vec<String>>().join(" or "))
-}
-
-impl Fleet {
-    /// Makes a child for each value of a property among the clusters of a node.
-    fn divide_by(
-        &mut self,
-        by: &By,
-        number: usize,
-        node: &PlanNode,
-        rows: Vec<Row>,
-        rows_of: &mut Vec<Vec<Row>>,
-        clusters: &Clusters<'_>,
-        seed: u64,
-    ) -> Result<(), ValueError> {
-        let valued = rows
-            .into_iter()
-            .filter_map(|row| Some((value_of(by, &clusters.get(row), clusters)?, row)));
-        let mut groups: Vec<(Cow<'_, str>, Row)> = valued.collect();
-        groups.sort_unstable();
-        let leaf = node.node.leaf;
-        let child = |value: &str| Node {
-            share: match leaf.rule {
-                LeafRule::Evenly => Share::Weight(1),
-                _ => Share::Keeps,
-            },
-            leaf,
-            tie: tie_key(seed, identity_hash(&within(&node.identity, value))),
-            ..Node::default()
-        };
-        let groups: Vec<&[(Cow<'_, str>, Row)]> = groups.chunk_by(|one, next| one.0 == next.0).collect();
-        let values = groups
-            .iter()
-            .filter_map(|group| group.first())
-            .map(|(value, _)| &**value);
-        self.names.extend(values.clone().map(|value| within(&node.name, value)));
-        self.tree.divide_among(number, values.map(child));
-        rows_of.extend(groups.iter().map(|group| group.iter().map(|(_, row)| *row).collect()));
-        Ok(())
-    }
-
-    /// Gives the clusters of a leaf their weights.
-    fn weigh(&mut self, node: &PlanNode, rows: &[Row], clusters: &Clusters<'_>) -> Result<(), ValueError> {
-        self.weight_of_row.resize(clusters.len(), 0);
-        for given in &node.weights {
-            let matcher = given.selector.compile(clusters);
-            let mut matches_any = false;
-            for row in rows.iter().filter(|row| matcher.matches(**row)) {
-                matches_any = true;
-                let weight = &mut self.weight_of_row[row.index()];
-                *weight = (*weight).max(given.weight.into());
-            }
-            if !matches_any {
-                let message = match given.selector.unknown_names(clusters).next() {
-                    Some(_) => named(&given.selector, clusters),
-                    None => "it matches no cluster of its leaf".to_owned(),
-                };
-                return Err(refused(&given.path, "match", message));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The value of a property of a cluster; `None` if it has none. Several zones together are one value, since a cluster is in one group.

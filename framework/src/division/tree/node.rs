@@ -213,7 +213,7 @@ impl Default for Tree {
     fn default() -> Self {
         Self {
             nodes: vec![Node::default()],
-            children: vec![0..0],
+            children: vec![Range::default()],
         }
     }
 }
