@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 
+use super::super::ranking::Rank;
 use super::keeping::Keeping;
 use super::leaf::Candidates;
 use super::node::LeafRule;
@@ -21,6 +22,8 @@ pub(super) struct Choice {
     chosen: Vec<u32>,
     /// Those that could take part, in the order of the rule.
     order: Vec<u32>,
+    /// The same with their keys, which are worked out once for each.
+    keyed: Vec<(Reverse<Rank>, u64, u32)>,
     capacities: Vec<i64>,
     keeping: Keeping,
 }
@@ -57,21 +60,28 @@ impl Choice {
             LeafRule::Evenly => self.choose_even(count, places, candidates, ties),
             LeafRule::ByWeight => self.choose_heaviest(count, places, candidates, ties),
             LeafRule::ByRoom | LeafRule::Fewest => {
-                let Self { order, keeping, .. } = self;
-                let rank = |place: u32| {
-                    let place = place as usize;
-                    (
-                        Reverse(candidates.kept(place)),
-                        Reverse(candidates.upper[place]),
-                        ties(place),
-                    )
-                };
-                order.sort_unstable_by_key(|&place| rank(place));
-                let (as_few, chosen) = (rule == LeafRule::Fewest, &mut self.chosen);
+                self.sort(ties, |place| [candidates.kept(place), candidates.upper[place], 0]);
+                let Self {
+                    order, keeping, chosen, ..
+                } = self;
+                let as_few = rule == LeafRule::Fewest;
                 keeping.choose(order, (count, floor), as_few, candidates, chosen);
             }
         }
         self.chosen.sort_unstable();
+    }
+
+    /// Sorts the candidates: the larger ranks, whose parts are 0 or more, come first, then the smaller keys for ties.
+    fn sort(&mut self, ties: impl Fn(usize) -> u64, rank: impl Fn(usize) -> [i64; 3]) {
+        let Self { order, keyed, .. } = self;
+        keyed.clear();
+        keyed.extend(order.iter().map(|&place| {
+            let rank = rank(place as usize).map(i64::cast_unsigned);
+            (Reverse(rank), ties(place as usize), place)
+        }));
+        keyed.sort_unstable();
+        order.clear();
+        order.extend(keyed.iter().map(|(.., place)| *place));
     }
 
     /// The counts are most even over the candidates with the most room. All that have room for the level are alike.
@@ -87,20 +97,18 @@ impl Choice {
         self.capacities
             .extend(self.order[..places].iter().map(|&place| room(place)));
         let (level, left) = level_of(&self.capacities, count);
-        // Those above the level have it or one more. Where even the smallest are full, all with more room are needed.
-        let is_needed = |place: u32| level >= smallest && room(place) > smallest;
-        let rank = |place: u32| {
-            let (index, most) = (place as usize, level.saturating_add(1));
-            (
-                Reverse(is_needed(place)),
-                Reverse(candidates.kept(index).min(most)),
-                Reverse(room(place).min(most)),
-                Reverse(last[index]),
-                ties(index),
-            )
-        };
+        let level_and_one = level.saturating_add(1);
         self.order.retain(|&place| room(place) >= level.min(smallest));
-        self.order.sort_by_key(|&place| rank(place));
+        self.sort(ties, |place| {
+            let (kept, room) = (candidates.kept(place).min(level_and_one), upper[place]);
+            let is_needed = level >= smallest && room > smallest;
+            // A needed one comes first, and of those that keep as many, one that has room for one more.
+            [
+                kept.saturating_add(if is_needed { i64::MAX } else { 0 }),
+                room.min(level_and_one),
+                last[place],
+            ]
+        });
         let (first, others) = self.order.split_at(places.min(self.order.len()));
         self.chosen.extend_from_slice(first);
         if level >= smallest {
@@ -123,15 +131,7 @@ impl Choice {
 
     /// One after the other by weight, each if the most roomy of those after it have room for what is then left.
     fn choose_heaviest(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
-        let rank = |place: u32| {
-            let place = place as usize;
-            (
-                Reverse(candidates.weight(place)),
-                Reverse(candidates.kept(place)),
-                ties(place),
-            )
-        };
-        self.order.sort_by_key(|&place| rank(place));
+        self.sort(ties, |place| [candidates.weight(place), candidates.kept(place), 0]);
         let room = |place: u32| i128::from(candidates.upper[place as usize]);
         let mut left = i128::from(count);
         let first = &self.order[..places];
