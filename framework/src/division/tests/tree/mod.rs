@@ -181,6 +181,64 @@ fn counts_may_be_possible_one_by_one() {
     }
 }
 
+/// Two children of at most 40 percent each can share 4 or 6 replicas, but not 5.
+#[test]
+fn a_search_finds_what_rounding_makes_possible() {
+    let share = Node {
+        most: percent(40),
+        ..weighing(1)
+    };
+    let mut tree = level([weighing(1), weighing(1)]);
+    tree.divide_among(1, [share, share]);
+    let rows = [(2, 99, 0), (3, 99, 0), (4, 99, 0)];
+    // Both are as near, so that the tie decides.
+    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 6, 4, 3, 3]));
+    // What runs decides before it.
+    let rows = [(2, 99, 6), (3, 97, 2), (4, 97, 2)];
+    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 4, 6, 2, 2]));
+}
+
+/// A gap in one child is made up for where the fewest replicas move.
+#[test]
+fn the_counts_beside_a_gap_move_the_fewest_replicas() {
+    let quarters = Node {
+        leaf: Leaf {
+            floor: Floor::IfAny(4),
+            cap: Some(4),
+            ..Leaf::default()
+        },
+        ..weighing(6)
+    };
+    let tree = level([quarters, weighing(4), weighing(10)]);
+    let rows = |last: [i64; 3]| {
+        let [first, second, third] = last;
+        [(1, 9, first), (1, 9, 0), (2, 99, second), (3, 99, third)]
+    };
+    // 6, 4 and 10 are due. The first can have 4 or 8.
+    assert_eq!(of_nodes(&tree, 20, &rows([4, 6, 10])), Ok(vec![20, 4, 6, 10]));
+    assert_eq!(of_nodes(&tree, 20, &rows([4, 4, 12])), Ok(vec![20, 4, 4, 12]));
+    let eight = [(1, 9, 4), (1, 9, 4), (2, 99, 2), (3, 99, 10)];
+    assert_eq!(of_nodes(&tree, 20, &eight), Ok(vec![20, 8, 2, 10]));
+}
+
+/// The two that keep the most have no room for the count, and the floor has no place for three.
+#[test]
+fn one_that_keeps_less_takes_part_for_its_room() {
+    for rule in [LeafRule::ByRoom, LeafRule::Fewest] {
+        let tree = level([Node {
+            leaf: Leaf {
+                rule,
+                floor: Floor::IfAny(5),
+                cap: None,
+            },
+            ..KEEPING
+        }]);
+        let rows = [(1, 0, 5), (1, 0, 6), (1, 1, 5), (1, 9, 0)];
+        let counts = divided(&tree, 14, &rows, Cycle::Steady).map(|(counts, _)| counts);
+        assert_eq!(counts, Ok(vec![0, 6, 0, 8]), "{rule:?}");
+    }
+}
+
 /// Two billion replicas take as few steps as two hundred.
 #[test]
 fn no_search_goes_one_by_one() {
