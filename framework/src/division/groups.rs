@@ -8,7 +8,8 @@
 //!   they have above their lower bounds.
 //! * Fresh: each group gets its least number, and the rest goes to the groups in proportion to the room below their upper bounds.
 //!
-//! Candidates in no group are a group of their own without bounds.
+//! Candidates in no group are a group of their own without bounds. This is a short form of a [tree] of one level, whose nodes keep what
+//! they have.
 
 use super::columns::check_length;
 use super::error::DivisionError;

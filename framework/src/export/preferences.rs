@@ -184,3 +184,36 @@ fn given_preferences<T: Preferences + 'static, P: Dispatch>(
         false => Ok(Given::new(preferences(json).map_err(Failure::Preferences)?)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::{Given, GivenAny};
+    use crate::prelude::*;
+
+    thread_local! {
+        static READ: Cell<u32> = const { Cell::new(0) };
+    }
+
+    #[derive(Debug, PartialEq, Preferences)]
+    struct Counted {
+        #[serde(deserialize_with = "count")]
+        number: u32,
+    }
+
+    fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+        READ.set(READ.get() + 1);
+        serde::Deserialize::deserialize(deserializer)
+    }
+
+    #[test]
+    fn preferences_that_were_read_before_are_read_again_when_they_are_asked_for() {
+        let given: Given<'_, Counted> = Given::later(r#"{"number": 7}"#);
+        assert_eq!(READ.get(), 0);
+        assert_eq!(given.get(), Some(&Counted { number: 7 }));
+        assert!(given.get_any().is_some_and(|read| read.downcast_ref() == given.get()));
+        assert_eq!(READ.get(), 1, "once for all");
+        assert_eq!(Given::<Counted>::new(None).get(), None);
+    }
+}

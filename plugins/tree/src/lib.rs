@@ -64,6 +64,26 @@ impl SnapshotValuePlugin for Tree {
     }
 }
 
+/// Rejects no cluster. The host propagates a binding with several components whole, without a call of its strategy, so that only a
+/// filter can say that a tree has nothing to divide.
+impl FilterPlugin<TreePreferences> for Tree {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+    /// The host calls a filter for each binding with preferences for it, which is what matters here. Of the parts that a filter can
+    /// name beside them, this is the rarest.
+    const ACTS_ON: BindingParts = BindingParts::ANTI_AFFINITY_GROUP;
+
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self, TreePreferences>,
+        _: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        match <Self as AssignPlugin<TreePreferences>>::STRATEGIES.contains(&context.binding().strategy()) {
+            true => refusal::check_components(&context.binding()),
+            false => Ok(()),
+        }
+    }
+}
+
 impl AssignPlugin<TreePreferences> for Tree {
     const STRATEGIES: &'static [&'static str] = &["Tree"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
@@ -105,7 +125,7 @@ impl AssignPlugin<TreePreferences> for Tree {
     }
 }
 
-divvy_framework::export_plugin!(Tree: Assign, BindingValue, SnapshotValue);
+divvy_framework::export_plugin!(Tree: Filter, Assign, BindingValue, SnapshotValue);
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Why a binding is not divided, in the words of its policy.
 
+use divvy_framework::binding::Binding;
 use divvy_framework::division::Scratch;
 use divvy_framework::division::tree::{Amount, Constraint, ConstraintKind, Floor, Members, TreeError, find_conflict};
 use divvy_framework::prelude::*;
@@ -27,6 +28,25 @@ pub(crate) fn of(error: TreeError, context: &Context<'_>, fleet: &Fleet, members
             }
         }
         error => Failure::unschedulable(error.to_string()),
+    }
+}
+
+/// Refuses a binding with several components.
+///
+/// # Errors
+///
+/// [`Failure::Preferences`] with their names.
+pub(crate) fn check_components(binding: &Binding<'_>) -> Result<(), Failure> {
+    let names: Vec<&str> = binding.components().map(|component| component.name()).collect();
+    match names.len() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::preferences(
+            "",
+            format!(
+                "a tree divides the replicas of one pod template, and this workload has several components, which stay together: {}",
+                names.join(", ")
+            ),
+        )),
     }
 }
 

@@ -257,3 +257,25 @@ fn a_cluster_in_two_children_is_named_even_if_it_is_no_candidate() {
         ))
     );
 }
+
+/// The host divides nothing of such a binding, and calls no strategy for it.
+#[test]
+fn several_components_are_refused_by_name() {
+    let asked = |names: &[&str], strategy: &str| {
+        let asked = scenario(&FLEET)
+            .preferences(&json!({ "divide": "evenly" }))
+            .strategy(strategy);
+        let asked = names
+            .iter()
+            .fold(asked, |asked, name| asked.component(name, 2, &[("cpu", 1_000)]));
+        asked.rejections_checked(&Tree)
+    };
+    let message = "a tree divides the replicas of one pod template, and this workload has several components, which stay \
+                   together: jobmanager, taskmanager";
+    assert_eq!(
+        asked(&["jobmanager", "taskmanager"], "Tree"),
+        Err(Failure::preferences("", message))
+    );
+    assert_eq!(asked(&["worker"], "Tree"), Ok(vec![]));
+    assert_eq!(asked(&["jobmanager", "taskmanager"], "Average"), Ok(vec![]));
+}
