@@ -173,8 +173,8 @@ impl TreeScratch {
         // Room beyond the replicas counts where growth is divided in proportion to it.
         let largest = upper.iter().fold(0_i64, |sum, &upper| sum.saturating_add(upper));
         let mut search = Search::new(tree, possible, found, largest.max(requested));
-        let is_possible = search.contains(0, requested).map_err(|error| refused(error.into()))?;
-        if !is_possible {
+        // Dividing a node with children finds out whether it can have its count.
+        if tree.is_leaf(0) && !search.contains(0, requested).map_err(|error| refused(error.into()))? {
             return Err(TreeError::Unsatisfiable { requested });
         }
         quotas.counts[0] = requested;

@@ -83,19 +83,44 @@ impl Quotas {
         scratch: &mut Scratch,
     ) -> Result<(), NoQuotas> {
         let (count, children) = (self.counts[node], tree.children(node));
-        let mut has_gaps = false;
+        let (mut has_gaps, mut fewest, mut most) = (false, 0_i128, 0_i128);
         for child in children.clone() {
             let (low, high) = search.domain(child, count)?.ok_or(NoQuotas::Impossible)?;
             (self.low[child], self.high[child]) = (low, high);
+            (fewest, most) = (fewest + i128::from(low), most + i128::from(high));
             has_gaps |= search.may_have_gaps(child);
         }
+        if !(fewest..=most).contains(&count.into()) {
+            return Err(NoQuotas::Impossible);
+        }
+        self.take_steps(tree, node, rounding, None, scratch)?;
+        // Counts may be due that fall into no gap, although there are some.
+        let mut are_possible = true;
+        for child in children.filter(|_| has_gaps) {
+            are_possible = are_possible && search.contains(child, self.counts[child])?;
+        }
+        match are_possible {
+            true => Ok(()),
+            false => self.take_steps(tree, node, rounding, Some(search), scratch),
+        }
+    }
+
+    /// Takes the steps one after the other. With a search, each moves to counts that are possible.
+    fn take_steps(
+        &mut self,
+        tree: &Tree,
+        node: usize,
+        rounding: Rounding,
+        mut search: Option<&mut Search<'_>>,
+        scratch: &mut Scratch,
+    ) -> Result<(), NoQuotas> {
+        let (mut left, children) = (self.counts[node], tree.children(node));
         let rest = children.clone().find(|&child| tree.nodes()[child].share == Share::Rest);
         let step_of = |child: usize| match tree.nodes()[child].share {
             Share::Weight(_) => Step::Weighs,
             Share::Rest if rest == Some(child) => Step::Rest,
             Share::Rest | Share::Keeps => Step::Keeps,
         };
-        let mut left = count;
         for step in [Step::Rest, Step::Keeps, Step::Weighs] {
             self.members.clear();
             self.members
@@ -109,7 +134,7 @@ impl Quotas {
                 Step::Keeps => self.aim_at_last(tree, left, later(), rounding, scratch)?,
                 Step::Weighs => self.aim_at_shares(tree, left, scratch)?,
             }
-            if has_gaps {
+            if let Some(search) = search.as_deref_mut() {
                 self.move_to_possible(tree, left, later(), search)?;
             }
             let taken: i128 = self.members.iter().map(|&member| i128::from(self.counts[member])).sum();
