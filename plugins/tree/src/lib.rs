@@ -4,6 +4,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod content;
 mod explanation;
 pub mod fleet;
 mod kept;

@@ -7,11 +7,12 @@ use std::ops::Range;
 
 use divvy_framework::clusters::ClusterSelector;
 use divvy_framework::configuration::ClusterMatch;
-use divvy_framework::division::tree::{Amount, Floor, Leaf, LeafRule, Node, Percent, Share};
+use divvy_framework::division::tree::{Amount, Node, Percent, Share};
 use divvy_framework::prelude::*;
 
-use crate::preferences::{By, Child, ClusterWeight, Divide, TreePreferences};
-use crate::selection::{self, SiblingOf};
+use crate::content::Content;
+use crate::preferences::{By, Child, TreePreferences};
+use crate::selection::SiblingOf;
 
 /// A node of the tree.
 #[derive(Debug, Clone)]
@@ -61,17 +62,6 @@ pub struct PlanWeight {
     pub selector: ClusterSelector,
     /// Their weight.
     pub weight: u32,
-}
-
-/// The part of a node that is the same for the root and for children.
-struct Content<'a> {
-    by: Option<&'a By>,
-    children: Option<&'a [Child]>,
-    divide: Option<Divide>,
-    floor: Option<u32>,
-    always: Option<u32>,
-    cap: Option<u32>,
-    weights: Option<&'a [ClusterWeight]>,
 }
 
 macro_rules! content_of {
@@ -168,107 +158,6 @@ fn check_minima(children: &[PlanNode], path: &str) -> Result<(), ValueError> {
         })?;
     }
     Ok(())
-}
-
-impl Content<'_> {
-    const NONE: Self = Self {
-        by: None,
-        children: None,
-        divide: None,
-        floor: None,
-        always: None,
-        cap: None,
-        weights: None,
-    };
-
-    /// A node with children leaves the division to them.
-    fn check_inner(&self, path: &str) -> Result<(), ValueError> {
-        if self.children.is_some_and(<[Child]>::is_empty) {
-            return Err(refused(path, "children", "expected at least one child"));
-        }
-        let of_leaves = [
-            ("divide", self.divide.is_some()),
-            ("floor", self.floor.is_some()),
-            ("always", self.always.is_some()),
-            ("cap", self.cap.is_some()),
-            ("weights", self.weights.is_some()),
-        ];
-        match of_leaves.iter().find(|(_, is_given)| *is_given) {
-            Some((key, _)) => {
-                let message = format!("a node with `children` has no `{key}`: the nodes that have none do");
-                Err(refused(path, key, message))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The leaf that a node without children is, the property that groups its clusters, and their weights.
-    fn leaf(&self, path: &str) -> Result<(Leaf, Option<By>, Vec<PlanWeight>), ValueError> {
-        let refused = |field: &str, message: &str| Err(refused(path, field, message));
-        if let (Some(by), None) = (self.by, self.divide) {
-            let message = match by {
-                By::Name => "`by` says what `match` of the `children` stands for, and there are none",
-                _ => "`by` needs `children`, or `divide`: then each of its values is a child",
-            };
-            return refused("by", message);
-        }
-        let divide = self.divide.unwrap_or_default();
-        let rule = match divide {
-            Divide::ByRoom => LeafRule::ByRoom,
-            Divide::Evenly => LeafRule::Evenly,
-            Divide::ByWeight => LeafRule::ByWeight,
-            Divide::Fewest => LeafRule::Fewest,
-        };
-        let groups = self.by.filter(|by| **by != By::Name).cloned();
-        if groups.is_some() && matches!(divide, Divide::ByWeight | Divide::Fewest) {
-            return refused(
-                "divide",
-                "with `by` and without `children`, expected `evenly` or `byRoom`: the others are about clusters",
-            );
-        }
-        let floor = match (self.floor, self.always) {
-            (Some(_), Some(_)) => {
-                return refused(
-                    "always",
-                    "`floor` and `always` exclude each other: `always` is a floor for all",
-                );
-            }
-            (_, Some(_)) if divide == Divide::Fewest => {
-                return refused(
-                    "always",
-                    "gives every cluster replicas, and `fewest` as few as possible",
-                );
-            }
-            (Some(floor), None) => Floor::IfAny(floor.into()),
-            (None, Some(least)) => Floor::Always(least.into()),
-            (None, None) => Floor::None,
-        };
-        for (key, least) in [("floor", self.floor), ("always", self.always)] {
-            if let (Some(least), Some(cap)) = (least, self.cap)
-                && least > cap
-            {
-                return refused(key, &format!("{least} is above the `cap` of {cap}"));
-            }
-        }
-        let weights = match (divide, self.weights) {
-            (Divide::ByWeight, None | Some([])) => return refused("weights", "expected weights for `byWeight`"),
-            (Divide::ByWeight, Some(weights)) => selection::weights(weights, path)?,
-            (_, None) => Vec::new(),
-            (other, Some(_)) => {
-                let message = format!(
-                    "only `\"divide\": \"byWeight\"` reads weights, and it is `{}`",
-                    other.word()
-                );
-                return refused("weights", &message);
-            }
-        };
-        let leaf = Leaf {
-            rule,
-            floor,
-            cap: self.cap.map(Into::into),
-        };
-        Ok((leaf, groups, weights))
-    }
 }
 
 /// How a child takes its share, and its bounds.

@@ -6,7 +6,6 @@
 use super::super::request::Request;
 use super::super::scratch::Scratch;
 use super::node::{Amount, Floor, Tree};
-use super::search::Search;
 use super::{Members, TreeError};
 
 /// A constraint that takes part in a contradiction.
@@ -121,13 +120,7 @@ impl Trial {
         members: Members<'_>,
         scratch: &mut Scratch,
     ) -> Result<bool, TreeError> {
-        let memory = &mut scratch.tree;
-        memory.gather(request, &self.tree, members)?;
-        memory.find_possible(&self.tree, &self.unlimited);
-        let mut search = Search::new(&self.tree, &memory.possible, &mut memory.found, request.replicas);
-        search
-            .contains(0, request.replicas)
-            .map_err(|_| TreeError::TooIntricate)
+        scratch.tree.is_possible(request, &self.tree, members, &self.unlimited)
     }
 }
 
