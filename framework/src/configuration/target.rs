@@ -30,8 +30,9 @@ use crate::clusters::ClusterSelector;
 ///
 /// let json = serde_json::json!({ "clusters": { "labelSelector": { "matchLabels": { "tier": "bronze" } } } });
 /// let quiet = Quiet::read(&json).unwrap();
-/// let matcher_of = |clusters| quiet.clusters.selector().compile(clusters);
-/// # let _ = |clusters: &divvy_framework::clusters::Clusters<'_>| matcher_of(clusters).matches_all();
+/// assert_eq!(quiet.clusters.label_selector.match_labels["tier"], "bronze");
+/// // In a call: `quiet.clusters.selector().compile(&context.clusters())`.
+/// assert!(quiet.clusters.selector().reads_labels());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
