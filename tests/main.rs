@@ -58,6 +58,7 @@ mod proposals;
 mod scheduling;
 mod selectors;
 mod tables;
+mod trees;
 mod values;
 mod verification;
 mod walls;

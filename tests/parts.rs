@@ -30,12 +30,13 @@ impl CallObserver for Called {
     fn ends(&self, _: &'static str, _: Call, _: Option<&CallError>) {}
 }
 
-const ALL: [&str; 8] = [
+const ALL: [&str; 9] = [
     "api-enablement",
     "taint-toleration",
     "cluster-affinity",
     "spread-constraint-properties",
     "cluster-eviction",
+    "tree",
     "workload-affinity",
     "workload-anti-affinity",
     "cluster-locality",
@@ -109,7 +110,7 @@ fn a_plugin_is_called_for_bindings_with_a_part_that_it_acts_on() {
             "b=4",
         ),
         (group("affinityGroup"), vec!["workload-affinity"], "a="),
-        (group("antiAffinityGroup"), vec!["workload-anti-affinity"], "a="),
+        (group("antiAffinityGroup"), vec!["tree", "workload-anti-affinity"], "a="),
     ] {
         let manifest = objects(binding);
         called.take();

@@ -7,6 +7,7 @@ use crate::clusters::Row;
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
 use crate::division;
+use crate::export::Given;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::reuse::with_scratch;
 
@@ -84,7 +85,7 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 /// The input of [`AssignPlugin::assign`]: the candidates. It dereferences to [`CallContext`].
 pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: Option<&'a Accepted>,
+    pub(crate) preferences: &'a Given<'a, Accepted>,
     pub(crate) replicas: i64,
     pub(crate) policy_index: &'a [u32],
     pub(crate) tier: u32,
@@ -95,7 +96,7 @@ pub struct AssignContext<'a, P, Accepted = NoPreferences> {
 impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the strategy; `None` if it carries none.
     pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences
+        self.preferences.get()
     }
 
     /// Replicas to divide in this call: those of the binding, or the tier's share.

@@ -1,6 +1,5 @@
 //! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
-use std::any::Any;
 use std::cell::Cell;
 
 use divvy_framework_abi::arena::{Arena, NO_ROW};
@@ -11,6 +10,7 @@ use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use crate::binding::{Binding, Placements, Policy};
 use crate::clusters::{Cluster, Clusters, NotDeclared, Row};
 use crate::division::ties;
+use crate::export::GivenAny;
 use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::random::Generator;
@@ -200,7 +200,7 @@ pub struct CallContext<'a, P> {
     pub(crate) cycle: &'a Cycle<'a>,
     pub(crate) kept: Kept<'a>,
     /// The preferences that the policy carries for the plugin, as the type that it names at this extension point.
-    pub(crate) preferences: Option<&'a dyn Any>,
+    pub(crate) preferences: &'a dyn GivenAny,
     pub(crate) rows: &'a [Row],
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],

@@ -1,10 +1,9 @@
 //! Filter: excludes unsuitable clusters, each with a reason.
 
-use std::any::Any;
-
 use crate::clusters::Row;
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::Cycle;
+use crate::export::Given;
 use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
@@ -93,13 +92,13 @@ pub struct FilterContext<'a, P, Accepted = NoPreferences> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: &'a Cycle<'a>,
     pub(crate) kept: Kept<'a>,
-    pub(crate) preferences: Option<&'a Accepted>,
+    pub(crate) preferences: &'a Given<'a, Accepted>,
 }
 
 impl<'a, P, Accepted> FilterContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the plugin; `None` if it carries none.
     pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences
+        self.preferences.get()
     }
 
     /// The replicas of a cluster in the last result; `None` if it does not list the cluster. Searches the last result:
@@ -124,8 +123,7 @@ impl<P: PreparePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        let preferences = self.preferences.map(|preferences| preferences as &dyn Any);
-        self.kept.prepared(self.plugin, self.cycle, preferences)
+        self.kept.prepared(self.plugin, self.cycle, self.preferences)
     }
 }
 
@@ -147,8 +145,7 @@ impl<P: BindingValuePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
     ///
     /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
     pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
-        let preferences = self.preferences.map(|preferences| preferences as &dyn Any);
-        self.kept.binding_value(self.plugin, self.cycle, preferences)
+        self.kept.binding_value(self.plugin, self.cycle, self.preferences)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::assign::AssignPlugin;
 use crate::binding::Rule;
 use crate::configuration::Preferences;
 use crate::cycle::Cycle;
-use crate::export::caught_while_dropping_in_call;
+use crate::export::{GivenAny, caught_while_dropping_in_call};
 use crate::plugin::{Failure, Plugin};
 use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
@@ -183,6 +183,12 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// True if the host keeps a value of the plugin for the binding, which was made from the preferences of the call.
+    #[inline]
+    pub(crate) fn keeps_binding_value(&self) -> bool {
+        self.binding_value.is_some()
+    }
+
     /// The value of a slot; makes it if the slot is empty.
     fn made<T: 'static>(
         &self,
@@ -204,13 +210,13 @@ impl<'a> Kept<'a> {
         &self,
         plugin: &P,
         cycle: &Cycle<'_>,
-        preferences: Option<&dyn Any>,
+        preferences: &dyn GivenAny,
     ) -> Result<&P::Prepared, Failure> {
         match kept(self.prepared) {
             Some(prepared) => Ok(prepared),
             None => self.made(
                 |made| &made.prepared,
-                || plugin.prepare(&PrepareContext::new(*cycle, preferences)),
+                || plugin.prepare(&PrepareContext::new(*cycle, preferences.get_any())),
             ),
         }
     }
@@ -235,13 +241,13 @@ impl<'a> Kept<'a> {
         &self,
         plugin: &P,
         cycle: &Cycle<'_>,
-        preferences: Option<&dyn Any>,
+        preferences: &dyn GivenAny,
     ) -> Result<&P::BindingValue, Failure> {
         match kept(self.binding_value) {
             Some(value) => Ok(value),
             None => self.made(
                 |made| &made.binding_value,
-                || plugin.binding_value(&BindingValueContext::new(*cycle, preferences)),
+                || plugin.binding_value(&BindingValueContext::new(*cycle, preferences.get_any())),
             ),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
+use crate::export::Given;
 use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
@@ -90,13 +91,13 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
 /// The input of [`ScorePlugin::score`]: the feasible clusters. It dereferences to [`CallContext`].
 pub struct ScoreContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: Option<&'a Accepted>,
+    pub(crate) preferences: &'a Given<'a, Accepted>,
 }
 
 impl<'a, P, Accepted> ScoreContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the plugin; `None` if it carries none.
     pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences
+        self.preferences.get()
     }
 }
 

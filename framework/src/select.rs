@@ -2,6 +2,7 @@
 
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
+use crate::export::Given;
 use crate::plugin::{Failure, Needs, Plugin, Promises};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
@@ -66,14 +67,14 @@ pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 /// to [`CallContext`].
 pub struct SelectContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: Option<&'a Accepted>,
+    pub(crate) preferences: &'a Given<'a, Accepted>,
     pub(crate) needed: i64,
 }
 
 impl<'a, P: Plugin, Accepted> SelectContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the plugin; `None` if it carries none.
     pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences
+        self.preferences.get()
     }
 
     /// Replicas that the candidates together must have room for; `None` if room does not matter, as for a strategy that

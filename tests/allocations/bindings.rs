@@ -67,6 +67,8 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
             .preferences(&json!({ "regionShareList": by_tier("maxPercent", [50, 40, 60]) })),
         with_last(of("region-shares-growing", "RegionShares"))
             .preferences(&json!({ "regionShareList": by_tier("maxPercent", [50, 40, 60]) })),
+        of("tree", "Tree").preferences(&tree()),
+        with_last(of("tree-growing", "Tree")).preferences(&tree()),
         of("priority-aggregated", "PriorityAggregated")
             .preferences(&json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })),
         of("tiers-of-dynamic-weight", "DynamicWeight").preferences(&json!({ "clusterPriority": tiers() })),
@@ -105,6 +107,18 @@ fn overflow(name: &str, replicas: i64) -> Binding {
 
 fn prod() -> Value {
     json!({ "labelSelector": { "matchLabels": { "env": "prod" } } })
+}
+
+/// Regions by weight and within bounds, and a tier of the others.
+fn tree() -> Value {
+    json!({ "by": "region", "children": [
+        { "match": ["eu-north", "eu-west"], "weight": 60, "max": "50%", "by": { "label": "tier" }, "children": [
+            { "match": "gold", "weight": 2, "divide": "evenly", "cap": 400 },
+            { "match": "*", "weight": 1, "divide": "byRoom" },
+        ] },
+        { "match": "us-east", "min": "10%", "divide": "evenly", "floor": 3 },
+        { "match": "*", "divide": "fewest" },
+    ] })
 }
 
 fn tiers() -> Value {

@@ -63,7 +63,8 @@ fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
                 "{folder}: the README does not open with `{opening}`"
             );
         } else {
-            assert_eq!(library.extension_points(), ["Assign"], "{folder}");
+            // A strategy may also filter, to refuse bindings that it is not called for.
+            assert!(library.extension_points().contains(&"Assign"), "{folder}");
             assert_eq!(library.strategies().first().copied(), title, "{folder}");
         }
         assert_eq!(

@@ -31,6 +31,7 @@ fn a_profile_is_shown_with_the_origin_of_each_entry() {
     \"taint-toleration\",              # built-in profile `default`
     \"cluster-affinity\",              # built-in profile `default`
     \"spread-constraint-properties\",  # built-in profile `default`
+    \"tree\",                          # built-in profile `default`
 ]
 scores = [
     {{ plugin = \"cluster-locality\", weight = 3 }},  # {path}:5

@@ -88,6 +88,22 @@ proptest! {
         }
     }
 
+    /// The rest gets nothing that the other groups could take within their bounds.
+    #[test]
+    fn tree_gives_the_rest_only_what_no_other_group_can_take(situation in situations()) {
+        let situation = Situation { has_preferences: true, ..situation };
+        if let Some(counts) = situation.divide("Tree") {
+            let sum_of = |wanted: &dyn Fn(&Place) -> i64, group: i64| -> i64 {
+                situation.places.iter().filter(|place| place.preference == group).map(wanted).sum()
+            };
+            let most = (situation.replicas * 70 + 99) / 100;
+            let others: i64 = (1..=3).map(|group| most.min(sum_of(&Place::capacity, group))).sum();
+            let pairs = situation.places.iter().zip(&counts);
+            let rest: i64 = pairs.filter(|(place, _)| place.preference == 0).map(|(_, count)| count).sum();
+            prop_assert_eq!(rest, (situation.replicas - others).max(0), "{:?}", counts);
+        }
+    }
+
     /// In a fresh cycle, each tier is full before the next one gets replicas.
     #[test]
     fn priority_aggregated_fills_preferred_clusters_first(situation in situations()) {

@@ -10,7 +10,7 @@ use crate::manifests::{Binding, binding, cluster, list, priorities, weights};
 use crate::scheduling::{Host, scheduled};
 
 /// Strategies that divide replicas.
-pub(super) const DIVIDING: [&str; 7] = [
+pub(super) const DIVIDING: [&str; 8] = [
     "StaticWeight",
     "DynamicWeight",
     "Aggregated",
@@ -18,15 +18,17 @@ pub(super) const DIVIDING: [&str; 7] = [
     "Specified",
     "PriorityAggregated",
     "RegionShares",
+    "Tree",
 ];
 
 /// Dividing strategies that stay within capacity: what fits now plus last replicas.
-pub(super) const WITHIN_CAPACITY: [&str; 5] = [
+pub(super) const WITHIN_CAPACITY: [&str; 6] = [
     "DynamicWeight",
     "Aggregated",
     "Average",
     "PriorityAggregated",
     "RegionShares",
+    "Tree",
 ];
 
 /// Cluster names, not in alphabetical order.
@@ -39,7 +41,7 @@ pub(super) struct Place {
     pub(super) fits_now: i64,
     /// Last replicas; `None` if the last result does not list the cluster.
     pub(super) last: Option<i64>,
-    /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified and RegionShares.
+    /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified, RegionShares and Tree.
     pub(super) preference: i64,
 }
 
@@ -134,6 +136,18 @@ impl Situation {
                     |group| json!({ "targetCluster": self.members(*group), "minPercent": 10, "maxPercent": most }),
                 );
                 Some(json!({ "regionShareList": groups.collect::<Vec<Value>>() }))
+            }
+            "Tree" => {
+                // Groups by weight and with bounds; one without weight takes the rest.
+                let numbers: BTreeSet<i64> = self.places.iter().map(|place| place.preference).collect();
+                let group = |group: &i64| match group {
+                    0 => json!({ "match": "*", "divide": "fewest" }),
+                    group => {
+                        let rule = ["evenly", "byRoom", "fewest"][*group as usize - 1];
+                        json!({ "match": self.members(*group), "weight": group, "max": "70%", "divide": rule })
+                    }
+                };
+                Some(json!({ "children": numbers.iter().map(group).collect::<Vec<Value>>() }))
             }
             _ => None,
         }

@@ -8,10 +8,17 @@
 //! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
 //! Kubernetes object. Enum variants without fields are `kebab-case` in both.
 
+mod amount;
 mod readable;
+mod target;
 
+pub use divvy_documents::names::nearest;
 pub use divvy_documents::{ValueError, read_value};
 pub use readable::Readable;
+pub use target::{
+    ClusterMatch, ClusterTarget, Field, FieldOperator, FieldRequirement, FieldSelector, LabelOperator,
+    LabelRequirement, LabelSelector,
+};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -8,15 +8,16 @@
 //!   they have above their lower bounds.
 //! * Fresh: each group gets its least number, and the rest goes to the groups in proportion to the room below their upper bounds.
 //!
-//! Candidates in no group are a group of their own without bounds.
+//! Candidates in no group are a group of their own without bounds. This is a short form of a [tree] of one level, whose nodes keep what
+//! they have.
 
 use super::columns::check_length;
-use super::dynamic::divide_by_dynamic_weight;
 use super::error::DivisionError;
-use super::request::{Cycle, Request};
+use super::request::Request;
 use super::rounding::Rounding;
 use super::scratch::Scratch;
-use super::tiers::TierMembers;
+use super::tiers::check_tiers;
+use super::tree::{self, Amount, Members, Node, Tree, TreeError};
 
 /// Fewest and most replicas of a group, both 0 or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,16 +86,8 @@ pub enum GroupsError {
 /// Buffers of a division under bounds.
 #[derive(Debug, Default)]
 pub(super) struct GroupsScratch {
-    members: TierMembers,
-    /// One entry per group: its quota, its upper bound, and its weight for the rest.
-    quotas: Vec<i64>,
-    ceilings: Vec<i64>,
-    weights: Vec<i64>,
-    shares: Vec<i64>,
-    /// Columns of the members of one group.
-    fits_now: Vec<i64>,
-    last: Vec<i64>,
-    out: Vec<i64>,
+    tree: Tree,
+    leaf_of: Vec<u32>,
 }
 
 /// Divides under bounds for groups; see the [module](self). `out` has one entry per candidate, is overwritten and adds up to
@@ -127,141 +120,80 @@ pub fn within_groups(
     scratch: &mut Scratch,
 ) -> Result<(), GroupsError> {
     let mut groups = std::mem::take(&mut scratch.groups);
-    let divided = groups
-        .find_quotas(request, group_of, bounds, rounding, scratch)
-        .and_then(|()| groups.divide(request, rounding, ties, out, scratch));
+    let divided = groups.plant(request, group_of, bounds).and_then(|()| {
+        let members = Members {
+            leaf_of: &groups.leaf_of,
+            weights: &[],
+        };
+        let divided = tree::divide(request, &groups.tree, members, rounding, ties, out, scratch);
+        divided.map_err(|error| match error {
+            TreeError::Division(error) => error.into(),
+            // One level without floors leaves no gaps, so that only sums are left to contradict each other.
+            TreeError::Unsatisfiable { .. } | TreeError::TooIntricate => contradiction(request, group_of, bounds),
+        })
+    });
     scratch.groups = groups;
     divided
 }
 
 impl GroupsScratch {
-    fn find_quotas(
-        &mut self,
-        request: &Request<'_>,
-        group_of: &[u32],
-        bounds: &[Bounds],
-        rounding: Rounding,
-        scratch: &mut Scratch,
-    ) -> Result<(), GroupsError> {
-        let (_, available) = request.change_and_available()?;
-        if available < request.replicas {
-            return Err(request.unschedulable(available).into());
-        }
+    /// Makes a tree of one leaf per group, and one for the candidates in no group.
+    fn plant(&mut self, request: &Request<'_>, group_of: &[u32], bounds: &[Bounds]) -> Result<(), GroupsError> {
+        request.change_and_available()?;
         check_length("group_of", group_of.len(), request.fits_now.len())?;
-        self.members.rebuild_from_tiers(group_of, bounds.len() + 1)?;
-        self.quotas.clear();
-        self.ceilings.clear();
-        for (group, &Bounds { least, most }) in bounds.iter().chain([&Bounds::NONE]).enumerate() {
-            check_bounds(group, least, most)?;
-            let (mut last, mut room) = (0_i64, 0_i64);
-            for &member in self.members.members(group) {
-                // Cannot overflow: `change_and_available` has checked the sum of the last replicas.
-                last += request.last[member as usize];
-                room = room.saturating_add(request.capacity(member as usize));
+        check_tiers(group_of, bounds.len() + 1)?;
+        for (group, &Bounds { least, most }) in bounds.iter().enumerate() {
+            if least < 0 {
+                let (column, index, value) = ("bounds", group, least);
+                return Err(DivisionError::Negative { column, index, value }.into());
             }
-            if room < least {
-                return Err(GroupsError::NoRoom {
-                    group,
-                    least,
-                    available: room,
-                });
+            if least > most {
+                return Err(GroupsError::Crossed { group, least, most });
             }
-            let ceiling = most.min(room);
-            self.ceilings.push(ceiling);
-            self.quotas.push(match request.cycle {
-                Cycle::Fresh => least,
-                Cycle::Steady => last.clamp(least, ceiling),
-            });
         }
-        self.check_sums(request.replicas, bounds)?;
-        let quota: i128 = self.quotas.iter().map(|&quota| i128::from(quota)).sum();
-        let change = i128::from(request.replicas) - quota;
-        self.weights.clear();
-        if change >= 0 {
-            let pairs = self.ceilings.iter().zip(&self.quotas);
-            self.weights.extend(pairs.map(|(ceiling, quota)| ceiling - quota));
-        } else {
-            let least = bounds.iter().map(|bounds| bounds.least).chain([0]);
-            self.weights
-                .extend(self.quotas.iter().zip(least).map(|(quota, least)| quota - least));
-        }
-        if change == 0 {
-            return Ok(());
-        }
-        let Ok(moved) = i64::try_from(change.abs()) else {
-            return Err(DivisionError::SumTooLarge { column: "last" }.into());
+        let leaf = |(tie, &Bounds { least, most }): (u64, &Bounds)| Node {
+            least: Some(Amount::Count(least)),
+            most: Some(Amount::Count(most)),
+            tie,
+            ..Node::default()
         };
-        self.shares.clear();
-        self.shares.resize(self.quotas.len(), 0);
-        let order = |group: usize| group as u64;
-        rounding.divide(moved, &self.weights, &self.quotas, order, &mut self.shares, scratch)?;
-        for (quota, &share) in self.quotas.iter_mut().zip(&self.shares) {
-            *quota += if change > 0 { share } else { -share };
-        }
-        Ok(())
-    }
-
-    fn check_sums(&self, replicas: i64, bounds: &[Bounds]) -> Result<(), GroupsError> {
-        let saturating = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
-        let least: i128 = bounds.iter().map(|bounds| i128::from(bounds.least)).sum();
-        if least > i128::from(replicas) {
-            return Err(GroupsError::TooFew {
-                requested: replicas,
-                least: saturating(least),
-            });
-        }
-        let most: i128 = self.ceilings.iter().map(|&ceiling| i128::from(ceiling)).sum();
-        match most < i128::from(replicas) {
-            true => Err(GroupsError::TooMany {
-                requested: replicas,
-                available: saturating(most),
-            }),
-            false => Ok(()),
-        }
-    }
-
-    fn divide(
-        &mut self,
-        request: &Request<'_>,
-        rounding: Rounding,
-        ties: impl Fn(usize) -> u64,
-        out: &mut [i64],
-        scratch: &mut Scratch,
-    ) -> Result<(), GroupsError> {
-        check_length("out", out.len(), request.fits_now.len())?;
-        for (group, &quota) in self.quotas.iter().enumerate() {
-            let members = self.members.members(group);
-            if quota == 0 {
-                members.iter().for_each(|&member| out[member as usize] = 0);
-                continue;
-            }
-            let gather = |column: &mut Vec<i64>, of: &[i64]| {
-                column.clear();
-                column.extend(members.iter().map(|&member| of[member as usize]));
-            };
-            gather(&mut self.fits_now, request.fits_now);
-            gather(&mut self.last, request.last);
-            self.out.clear();
-            self.out.resize(members.len(), 0);
-            let within = Request::new(quota, &self.fits_now, &self.last, request.cycle);
-            let tie_of = |position: usize| ties(members[position] as usize);
-            divide_by_dynamic_weight(&within, rounding, tie_of, &mut self.out, scratch)?;
-            for (&member, &count) in members.iter().zip(&self.out) {
-                out[member as usize] = count;
-            }
-        }
+        self.tree.reset();
+        self.tree
+            .divide_among(0, (0..).zip(bounds.iter().chain([&Bounds::NONE])).map(leaf));
+        self.leaf_of.clear();
+        self.leaf_of.extend(group_of.iter().map(|group| group + 1));
         Ok(())
     }
 }
 
-fn check_bounds(group: usize, least: i64, most: i64) -> Result<(), GroupsError> {
-    if least < 0 {
-        let column = "bounds";
-        let (index, value) = (group, least);
-        return Err(DivisionError::Negative { column, index, value }.into());
+/// Which bounds cannot be kept.
+fn contradiction(request: &Request<'_>, group_of: &[u32], bounds: &[Bounds]) -> GroupsError {
+    let mut rooms = vec![0_i64; bounds.len() + 1];
+    for (candidate, &group) in group_of.iter().enumerate() {
+        if let Some(room) = rooms.get_mut(group as usize) {
+            *room = room.saturating_add(request.capacity(candidate));
+        }
     }
-    match least > most {
-        true => Err(GroupsError::Crossed { group, least, most }),
-        false => Ok(()),
+    let sum = |counts: &mut dyn Iterator<Item = i64>| counts.fold(0_i64, i64::saturating_add);
+    let requested = request.replicas;
+    let available = sum(&mut rooms.iter().copied());
+    if available < requested {
+        return request.unschedulable(available).into();
     }
+    for (group, (&Bounds { least, .. }, &available)) in bounds.iter().zip(&rooms).enumerate() {
+        if available < least {
+            return GroupsError::NoRoom {
+                group,
+                least,
+                available,
+            };
+        }
+    }
+    let least = sum(&mut bounds.iter().map(|bounds| bounds.least));
+    if least > requested {
+        return GroupsError::TooFew { requested, least };
+    }
+    let all = bounds.iter().chain([&Bounds::NONE]).zip(&rooms);
+    let available = sum(&mut all.map(|(bounds, &room)| bounds.most.min(room)));
+    GroupsError::TooMany { requested, available }
 }

@@ -9,7 +9,7 @@
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: minimum and maximum replicas for groups
-//!   of candidates.
+//!   of candidates. [`tree`]: groups within groups, by weight, by count and within bounds.
 //! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
@@ -47,6 +47,7 @@ pub mod level_fill;
 pub mod ranking;
 pub mod tiers;
 pub mod ties;
+pub mod tree;
 pub mod webster;
 
 mod columns;

@@ -115,7 +115,7 @@ pub fn divide_among_tiers(
 }
 
 #[inline]
-fn check_tiers(tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
+pub(super) fn check_tiers(tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
     match tier_of.iter().position(|&tier| tier as usize >= tiers) {
         None => Ok(()),
         Some(index) => Err(DivisionError::TierOutOfRange {

@@ -1,7 +1,6 @@
 //! The functions of a plugin's descriptor: they read what the host wrote, call the author's trait, and hand over what
 //! comes of it.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_void;
 
@@ -177,7 +176,7 @@ macro_rules! call_context {
             plugin: $plugin,
             cycle: &$cycle,
             kept: $kept,
-            preferences: $preferences.as_ref().map(|preferences| preferences as &dyn Any),
+            preferences: &$preferences,
             rows: Row::cast($call.rows.as_slice()),
             scores: $call.scores.as_slice(),
             last: $call.last.as_slice(),
@@ -295,7 +294,7 @@ pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (FilterCall<'_>, _, _) =
         unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
+    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(&cycle, codes, call.code);
@@ -303,7 +302,7 @@ pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
         plugin,
         cycle: &cycle,
         kept,
-        preferences: preferences.as_ref(),
+        preferences: &preferences,
     };
     plugin.filter(&context, &mut result)?;
     count_dropped(arguments.services, result.dropped);
@@ -323,10 +322,10 @@ pub unsafe fn score<T: Preferences + 'static, P: Dispatch + ScorePlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (ScoreCall<'_>, _, _) =
         unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
+    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
     let context = ScoreContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: preferences.as_ref(),
+        preferences: &preferences,
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
@@ -349,10 +348,10 @@ pub unsafe fn select<T: Preferences + 'static, P: Dispatch + SelectPlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (SelectCall<'_>, _, _) =
         unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
+    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
     let context = SelectContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: preferences.as_ref(),
+        preferences: &preferences,
         needed: call.needed,
     };
     // SAFETY: the host lends the column to this call alone.
@@ -378,10 +377,10 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
     let (call, cycle, kept): (AssignCall<'_>, _, _) =
         unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;
     // Invalid preferences never reach the plugin.
-    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
+    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
     let context = AssignContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: preferences.as_ref(),
+        preferences: &preferences,
         replicas: call.replicas,
         policy_index: call.policy_index.as_slice(),
         tier: call.tier,

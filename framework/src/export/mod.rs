@@ -38,6 +38,7 @@ pub(crate) use panics::with_services;
 pub(crate) use panics::{caught_while_dropping_in_call, current_services};
 #[cfg(feature = "testing")]
 pub(crate) use preferences::preferences;
+pub(crate) use preferences::{Given, GivenAny};
 pub use preferences::{
     PreferencesReader, assign_preferences, filter_preferences, no_preferences, score_preferences, select_preferences,
 };

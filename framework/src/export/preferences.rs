@@ -1,6 +1,7 @@
-//! Reading a plugin's preferences without their type.
+//! Reading a plugin's preferences without their type, and not before they are asked for.
 
 use std::any::{Any, TypeId};
+use std::cell::OnceCell;
 
 use super::{Dispatch, Failed};
 use crate::assign::AssignPlugin;
@@ -8,6 +9,7 @@ use crate::configuration::{NoPreferences, Preferences, ValueError};
 use crate::cycle::Cycle;
 use crate::filter::FilterPlugin;
 use crate::plugin::Failure;
+use crate::prepare::Kept;
 use crate::score::ScorePlugin;
 use crate::select::SelectPlugin;
 
@@ -105,21 +107,113 @@ pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, Value
     P::read(&value).map(Some)
 }
 
+/// Preferences for a call.
+///
+/// They were read before, if the host keeps the value that the plugin made of them for the binding. Most calls then need only that
+/// value, and reading takes longer than many a decision, so that it waits until the plugin asks.
+pub(crate) struct Given<'a, T> {
+    json: &'a str,
+    read: OnceCell<Option<T>>,
+    reader: fn(&str) -> Option<T>,
+}
+
+impl<'a, T> Given<'a, T> {
+    /// Preferences that have been read.
+    pub(crate) fn new(read: Option<T>) -> Self {
+        Self {
+            json: "",
+            read: read.into(),
+            reader: |_| None,
+        }
+    }
+
+    /// Preferences that are known to be readable.
+    fn later(json: &'a str) -> Self
+    where
+        T: Preferences,
+    {
+        Self {
+            json,
+            read: OnceCell::new(),
+            reader: |json| preferences(json).ok().flatten(),
+        }
+    }
+
+    /// The preferences; `None` if the policy carries none.
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.read.get_or_init(|| (self.reader)(self.json)).as_ref()
+    }
+}
+
+/// Preferences for a call, without their type.
+pub(crate) trait GivenAny {
+    /// The preferences; `None` if the policy carries none.
+    fn get_any(&self) -> Option<&dyn Any>;
+}
+
+impl<T: 'static> GivenAny for Given<'_, T> {
+    fn get_any(&self) -> Option<&dyn Any> {
+        self.get().map(|preferences| preferences as &dyn Any)
+    }
+}
+
 /// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the points
 /// that read them; if there are none, it refuses them.
 #[inline]
-pub(super) fn preferences_at<T: Preferences + 'static, P: Dispatch>(cycle: &Cycle<'_>) -> Result<Option<T>, Failed> {
+pub(super) fn preferences_at<'a, T: Preferences + 'static, P: Dispatch>(
+    cycle: &Cycle<'a>,
+    kept: &Kept<'_>,
+) -> Result<Given<'a, T>, Failed> {
     match cycle.policy().preferences_json() {
-        "" => Ok(None),
-        json => given_preferences::<T, P>(json),
+        "" => Ok(Given::new(None)),
+        json => given_preferences::<T, P>(json, kept.keeps_binding_value()),
     }
 }
 
 /// Not inlined: nearly every policy has none.
 #[inline(never)]
-fn given_preferences<T: Preferences + 'static, P: Dispatch>(json: &str) -> Result<Option<T>, Failed> {
+fn given_preferences<T: Preferences + 'static, P: Dispatch>(
+    json: &str,
+    were_read: bool,
+) -> Result<Given<'_, T>, Failed> {
     if TypeId::of::<T>() == TypeId::of::<NoPreferences>() && P::preferences().reads() {
-        return Ok(None);
+        return Ok(Given::new(None));
     }
-    Ok(preferences(json).map_err(Failure::Preferences)?)
+    match were_read {
+        true => Ok(Given::later(json)),
+        false => Ok(Given::new(preferences(json).map_err(Failure::Preferences)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::{Given, GivenAny};
+    use crate::prelude::*;
+
+    thread_local! {
+        static READ: Cell<u32> = const { Cell::new(0) };
+    }
+
+    #[derive(Debug, PartialEq, Preferences)]
+    struct Counted {
+        #[serde(deserialize_with = "count")]
+        number: u32,
+    }
+
+    fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+        READ.set(READ.get() + 1);
+        serde::Deserialize::deserialize(deserializer)
+    }
+
+    #[test]
+    fn preferences_that_were_read_before_are_read_again_when_they_are_asked_for() {
+        let given: Given<'_, Counted> = Given::later(r#"{"number": 7}"#);
+        assert_eq!(READ.get(), 0);
+        assert_eq!(given.get(), Some(&Counted { number: 7 }));
+        assert!(given.get_any().is_some_and(|read| read.downcast_ref() == given.get()));
+        assert_eq!(READ.get(), 1, "once for all");
+        assert_eq!(Given::<Counted>::new(None).get(), None);
+    }
 }

@@ -1,6 +1,5 @@
 //! The columns of the clusters of a call, as the host would pass them.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
@@ -8,6 +7,7 @@ use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use super::{ClusterBuilder, Scenario};
 use crate::clusters::Row;
 use crate::cycle::{CallContext, Cycle};
+use crate::export::GivenAny;
 use crate::plugin::Plugin;
 use crate::prepare::Kept;
 
@@ -27,7 +27,7 @@ impl Columns {
         plugin: &'a P,
         cycle: &'a Cycle<'a>,
         rows: &'a [Row],
-        preferences: Option<&'a dyn Any>,
+        preferences: &'a dyn GivenAny,
     ) -> CallContext<'a, P> {
         CallContext {
             plugin,

@@ -1,6 +1,5 @@
 //! The scenario: clusters and a binding, on which a test runs one step of one plugin at a time.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use divvy_framework_abi::arena::NO_ROW;
@@ -23,6 +22,7 @@ use crate::clusters::Row;
 use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::division::ties;
+use crate::export::Given;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Needs};
 use crate::prepare::Kept;
@@ -238,7 +238,7 @@ impl Scenario {
         plugin: &P,
         explain: bool,
     ) -> Result<(Vec<u32>, Explanation), Failure> {
-        let preferences: Option<T> = self.preferences_as()?;
+        let preferences = Given::<T>::new(self.preferences_as()?);
         self.run(explain, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
             let mut result = FilterResult::new(&cycle, &mut codes, 1);
@@ -246,7 +246,7 @@ impl Scenario {
                 plugin,
                 cycle: &cycle,
                 kept: Kept::default(),
-                preferences: preferences.as_ref(),
+                preferences: &preferences,
             };
             plugin.filter(&context, &mut result)?;
             within_range(result.dropped)?;
@@ -326,7 +326,7 @@ impl Scenario {
         let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
         let columns = self.columns(rows);
         let all_rows = self.rows();
-        let preferences: Option<T> = self.preferences_as()?;
+        let preferences = Given::<T>::new(self.preferences_as()?);
         // A strategy is called for a binding that asks for it.
         let strategy = P::STRATEGIES.first().copied().unwrap_or_default();
         self.run_for(strategy, explain, P::NEEDS, |cycle| {
@@ -339,8 +339,8 @@ impl Scenario {
                 .map(|cluster| index(cluster).map_or(NO_ROW, |index| index as u32))
                 .collect();
             let context = AssignContext {
-                call: columns.context(plugin, &cycle, rows, any(&preferences)),
-                preferences: preferences.as_ref(),
+                call: columns.context(plugin, &cycle, rows, &preferences),
+                preferences: &preferences,
                 replicas: self.replicas,
                 policy_index: if listed.is_empty() { &[] } else { &indices },
                 tier,
@@ -450,11 +450,6 @@ fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
     let mut affinity = AffinityBuilder::default();
     write(&mut affinity);
     affinity
-}
-
-/// Preferences without their type.
-pub(super) fn any<T: 'static>(preferences: &Option<T>) -> Option<&dyn Any> {
-    preferences.as_ref().map(|preferences| preferences as &dyn Any)
 }
 
 /// Fails if the plugin wrote results for clusters that the call does not have. The host ignores and counts them.

@@ -4,9 +4,10 @@ use divvy_framework_driver::rules::{Violation, check_scores, check_selection};
 
 use super::Scenario;
 use super::explanation::Explanation;
-use super::scenario::{any, within_range};
+use super::scenario::within_range;
 use crate::configuration::Preferences;
 use crate::cycle::CallContext;
+use crate::export::Given;
 use crate::plugin::Failure;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
@@ -53,7 +54,7 @@ impl Scenario {
     ) -> Result<(Vec<i64>, Explanation), Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
-        let preferences: Option<T> = self.preferences_as()?;
+        let preferences = Given::<T>::new(self.preferences_as()?);
         self.run(explain, P::NEEDS, |cycle| {
             let mut scores = vec![0; rows.len()];
             // Score comes before the totals and before the tiers.
@@ -61,9 +62,9 @@ impl Scenario {
                 call: CallContext {
                     scores: &[],
                     tiers: &[],
-                    ..columns.context(plugin, &cycle, &rows, any(&preferences))
+                    ..columns.context(plugin, &cycle, &rows, &preferences)
                 },
-                preferences: preferences.as_ref(),
+                preferences: &preferences,
             };
             let mut result = ScoreResult::new(&mut scores);
             plugin.score(&context, &mut result)?;
@@ -113,14 +114,14 @@ impl Scenario {
     ) -> Result<(Result<Vec<String>, Violation>, Explanation), Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
-        let preferences: Option<T> = self.preferences_as()?;
+        let preferences = Given::<T>::new(self.preferences_as()?);
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
         self.run(explain, P::NEEDS, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
-                call: columns.context(plugin, &cycle, &rows, any(&preferences)),
-                preferences: preferences.as_ref(),
+                call: columns.context(plugin, &cycle, &rows, &preferences),
+                preferences: &preferences,
                 needed,
             };
             let mut result = SelectResult::new(&mut candidates);

@@ -1,4 +1,5 @@
-//! RegionShares as a plugin. [`region_shares`] reads percentages as bounds; [`within_groups`] divides under them.
+//! RegionShares as a plugin. [`region_shares`] reads percentages as bounds; [`within_groups`] divides under them, as a tree of one
+//! level.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]

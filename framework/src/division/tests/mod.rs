@@ -8,6 +8,7 @@ mod naive;
 mod proportional;
 mod tie_order;
 mod tier_walk;
+mod tree;
 
 use super::{Cycle, DivisionError, Request, Rounding, Scratch};
 use proptest::prelude::*;

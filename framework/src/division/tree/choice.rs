@@ -1,0 +1,175 @@
+//! Which candidates of a leaf take part, where a floor or the rule leaves some out.
+//!
+//! A floor means "none, or at least so many", so that a count has place for only so many candidates: the most for whom it gives
+//! each the floor. As many take part, except under the rule that wants as few as possible. Which ones:
+//!
+//! | rule | those that take part |
+//! |---|---|
+//! | evenly | those with the most room, as far as it makes the counts more even; among equal ones, those that keep more |
+//! | by weight | the heaviest, as far as they have room together; among equal ones, those that keep more |
+//! | by room, fewest | those that keep the most replicas together: [`keeping`](super::keeping) |
+
+use std::cmp::Reverse;
+
+use super::super::ranking::Rank;
+use super::keeping::Keeping;
+use super::leaf::Candidates;
+use super::node::LeafRule;
+
+/// The candidates that take part, and memory of the choice.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    chosen: Vec<u32>,
+    /// Those that could take part, in the order of the rule.
+    order: Vec<u32>,
+    /// The same with their keys, which are worked out once for each.
+    keyed: Vec<(Reverse<Rank>, u64, u32)>,
+    capacities: Vec<i64>,
+    keeping: Keeping,
+}
+
+impl Choice {
+    /// Those that take part, ascending.
+    pub(super) fn chosen(&self) -> &[u32] {
+        &self.chosen
+    }
+
+    /// Chooses for a count that the candidates can have with this floor; a floor of 0 or 1 bounds nothing.
+    pub(super) fn choose(
+        &mut self,
+        rule: LeafRule,
+        count: i64,
+        floor: i64,
+        candidates: Candidates<'_>,
+        ties: impl Fn(usize) -> u64,
+    ) {
+        let floor = floor.max(1);
+        self.chosen.clear();
+        self.order.clear();
+        self.order.extend(
+            (0_u32..)
+                .zip(candidates.upper)
+                .filter(|(_, upper)| **upper >= floor)
+                .map(|(place, _)| place),
+        );
+        // A floor of one has place for as many candidates as there are replicas.
+        let places = usize::try_from(count / floor)
+            .unwrap_or(usize::MAX)
+            .min(self.order.len());
+        match rule {
+            LeafRule::Evenly => self.choose_even(count, places, candidates, ties),
+            LeafRule::ByWeight => self.choose_heaviest(count, places, candidates, ties),
+            LeafRule::ByRoom | LeafRule::Fewest => {
+                self.sort(ties, |place| [candidates.kept(place), candidates.upper[place], 0]);
+                let Self {
+                    order, keeping, chosen, ..
+                } = self;
+                let as_few = rule == LeafRule::Fewest;
+                keeping.choose(order, (count, floor), as_few, candidates, chosen);
+            }
+        }
+        self.chosen.sort_unstable();
+    }
+
+    /// Sorts the candidates: the larger ranks, whose parts are 0 or more, come first, then the smaller keys for ties.
+    fn sort(&mut self, ties: impl Fn(usize) -> u64, rank: impl Fn(usize) -> [i64; 3]) {
+        let Self { order, keyed, .. } = self;
+        keyed.clear();
+        keyed.extend(order.iter().map(|&place| {
+            let rank = rank(place as usize).map(i64::cast_unsigned);
+            (Reverse(rank), ties(place as usize), place)
+        }));
+        keyed.sort_unstable();
+        order.clear();
+        order.extend(keyed.iter().map(|(.., place)| *place));
+    }
+
+    /// The counts are most even over the candidates with the most room. All that have room for the level are alike.
+    fn choose_even(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
+        let Candidates { upper, last, .. } = candidates;
+        let room = |place: u32| upper[place as usize];
+        self.order.sort_unstable_by_key(|&place| Reverse(room(place)));
+        let Some(smallest) = places.checked_sub(1).and_then(|place| self.order.get(place)) else {
+            return;
+        };
+        let smallest = room(*smallest);
+        self.capacities.clear();
+        self.capacities
+            .extend(self.order[..places].iter().map(|&place| room(place)));
+        let (level, left) = level_of(&self.capacities, count);
+        let level_and_one = level.saturating_add(1);
+        self.order.retain(|&place| room(place) >= level.min(smallest));
+        self.sort(ties, |place| {
+            let (kept, room) = (candidates.kept(place).min(level_and_one), upper[place]);
+            let is_needed = level >= smallest && room > smallest;
+            // A needed one comes first, and of those that keep as many, one that has room for one more.
+            [
+                kept.saturating_add(if is_needed { i64::MAX } else { 0 }),
+                room.min(level_and_one),
+                last[place],
+            ]
+        });
+        let (first, others) = self.order.split_at(places.min(self.order.len()));
+        self.chosen.extend_from_slice(first);
+        if level >= smallest {
+            return;
+        }
+        // As many as get one more need the room for it.
+        let has_room = |place: u32| room(place) > level;
+        let missing = left.saturating_sub(first.iter().filter(|&&place| has_room(place)).count());
+        let mut roomy = others.iter().copied().filter(|&place| has_room(place));
+        for slot in self
+            .chosen
+            .iter_mut()
+            .rev()
+            .filter(|place| !has_room(**place))
+            .take(missing)
+        {
+            *slot = roomy.next().unwrap_or(*slot);
+        }
+    }
+
+    /// One after the other by weight, each if the most roomy of those after it have room for what is then left.
+    fn choose_heaviest(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
+        self.sort(ties, |place| [candidates.weight(place), candidates.kept(place), 0]);
+        let room = |place: u32| i128::from(candidates.upper[place as usize]);
+        let mut left = i128::from(count);
+        let first = &self.order[..places];
+        if first.iter().map(|&place| room(place)).sum::<i128>() >= left {
+            self.chosen.extend_from_slice(first);
+            return;
+        }
+        for (number, &place) in self.order.iter().enumerate() {
+            let Some(others) = (places - self.chosen.len()).checked_sub(1) else {
+                return;
+            };
+            self.capacities.clear();
+            let after = self.order[number + 1..].iter();
+            self.capacities
+                .extend(after.map(|&place| candidates.upper[place as usize]));
+            if self.capacities.len() < others {
+                return;
+            }
+            self.capacities.sort_unstable_by_key(|&room| Reverse(room));
+            let most: i128 = self.capacities[..others].iter().map(|&room| i128::from(room)).sum();
+            if room(place) + most >= left {
+                self.chosen.push(place);
+                left -= room(place);
+            }
+        }
+    }
+}
+
+/// The level at which vessels of these capacities, the largest first, hold at most `count`, and the number of vessels that get one
+/// more.
+fn level_of(capacities: &[i64], count: i64) -> (i64, usize) {
+    let mut left = i128::from(count);
+    for (place, &capacity) in capacities.iter().enumerate().rev() {
+        let open = place as i128 + 1;
+        if i128::from(capacity) * open > left {
+            return ((left / open) as i64, (left % open) as usize);
+        }
+        left -= i128::from(capacity);
+    }
+    (capacities.first().copied().unwrap_or(0), 0)
+}

@@ -1,0 +1,61 @@
+//! How the bounds of a node's children grow with its count, if they are percentages of it.
+
+use super::node::{Amount, WHOLE};
+
+/// What the children of a node have together, as far as it changes with the node's count: constants, and shares of the count that are
+/// each rounded by less than one.
+#[derive(Default)]
+pub(super) struct Growth {
+    constant: i128,
+    /// Sum of the shares, in parts of [`WHOLE`].
+    pub(super) parts: i128,
+    /// Number of the shares.
+    pub(super) relative: i128,
+}
+
+impl Growth {
+    pub(super) fn add(&mut self, parts: i128) {
+        self.parts += parts;
+        self.relative += 1;
+    }
+
+    pub(super) fn add_constant(&mut self, count: i64) {
+        self.constant += i128::from(count);
+    }
+
+    /// The sum for a count without rounding, in parts of [`WHOLE`].
+    pub(super) fn at(&self, count: i64) -> i128 {
+        self.constant * WHOLE + self.parts * i128::from(count)
+    }
+
+    /// More than all rounding together, in parts of [`WHOLE`].
+    pub(super) fn noise(&self) -> i128 {
+        self.relative * WHOLE
+    }
+}
+
+/// The smallest count of the parent at which an upper bound is at least `most`; `None` if it never is.
+pub(super) fn first_with_most(bound: Option<Amount>, most: i64) -> Option<i64> {
+    match bound {
+        None => Some(0),
+        Some(Amount::Count(count)) => (count >= most).then_some(0),
+        Some(Amount::Percent(percent)) if percent.parts() > 0 => {
+            let before = i128::from(most.max(1) - 1) * WHOLE / percent.parts();
+            i64::try_from(before + 1).ok()
+        }
+        Some(Amount::Percent(_)) => (most <= 0).then_some(0),
+    }
+}
+
+/// The largest count of the parent at which a lower bound is at most `least`; `None` if it never is.
+pub(super) fn last_with_least(bound: Option<Amount>, least: i64) -> Option<i64> {
+    match bound {
+        None => Some(i64::MAX),
+        Some(Amount::Count(count)) => (count <= least).then_some(i64::MAX),
+        Some(Amount::Percent(percent)) if percent.parts() > 0 && least >= 0 => {
+            let last = (i128::from(least) + 1) * WHOLE - 1;
+            Some(i64::try_from(last / percent.parts()).unwrap_or(i64::MAX))
+        }
+        Some(Amount::Percent(_)) => (least >= 0).then_some(i64::MAX),
+    }
+}

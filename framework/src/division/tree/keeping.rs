@@ -1,0 +1,202 @@
+//! The candidates that keep the most replicas together, under a floor and with room for a count.
+//!
+//! A candidate that takes part gets at least the floor. What it lacks to the floor it must gain, at the expense of others; what it
+//! has stays if the count allows. So those that take part keep the smaller of two numbers: all that they have, and the count less
+//! what they lack. Both are best for the candidates that have the most, so that the best choice of a given number are the first of
+//! an order, unless they have too little room for the count. Then some must make way for roomier ones, which is a knapsack: branch
+//! and bound, with a limit after which the best choice so far stands.
+
+use std::cmp::Reverse;
+
+use super::leaf::Candidates;
+
+/// Further choices that are tried for one number of candidates after the first.
+const ATTEMPTS: u32 = 10_000;
+
+/// Memory of the choice.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    /// Room of the candidates, in their order.
+    room: Vec<i64>,
+    /// Sums over the first candidates, from none on.
+    sums: Vec<Sums>,
+    /// Numbers of candidates, each with the most replicas that so many may keep.
+    numbers: Vec<(i128, usize)>,
+    /// Positions in the order: of a choice that is tried, and of the best one.
+    path: Vec<usize>,
+    best: Vec<usize>,
+    sorted: Vec<i64>,
+}
+
+/// Sums over candidates.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    room: i128,
+    keeps: i128,
+    lacks: i128,
+}
+
+impl Sums {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            room: self.room + other.room,
+            keeps: self.keeps + other.keeps,
+            lacks: self.lacks + other.lacks,
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            room: self.room - other.room,
+            keeps: self.keeps - other.keeps,
+            lacks: self.lacks - other.lacks,
+        }
+    }
+
+    /// The replicas that they keep, of a count.
+    fn kept(self, count: i64) -> i128 {
+        self.keeps.min(i128::from(count) - self.lacks)
+    }
+}
+
+impl Keeping {
+    /// Appends to `chosen` those that take part: of all choices that keep the most replicas, one with the fewest candidates, or with
+    /// the most. `order` has those with room for the floor, which is 1 or more; those that keep more come first, then those with
+    /// more room.
+    pub(super) fn choose(
+        &mut self,
+        order: &[u32],
+        (count, floor): (i64, i64),
+        as_few: bool,
+        candidates: Candidates<'_>,
+        chosen: &mut Vec<u32>,
+    ) {
+        self.fill(order, floor, candidates);
+        let most = usize::try_from(count / floor).unwrap_or(usize::MAX).min(order.len());
+        let fewest = self.fewest_with_room(count);
+        self.numbers.clear();
+        let sums = self.sums.iter().enumerate().take(most + 1).skip(fewest);
+        self.numbers
+            .extend(sums.map(|(number, sums)| (sums.kept(count), number)));
+        match as_few {
+            true => self
+                .numbers
+                .sort_unstable_by_key(|&(kept, number)| (Reverse(kept), number)),
+            false => self
+                .numbers
+                .sort_unstable_by_key(|&(kept, number)| Reverse((kept, number))),
+        }
+        let numbers = std::mem::take(&mut self.numbers);
+        let mut best: Option<(i128, usize)> = None;
+        for &(bound, number) in &numbers {
+            // What a choice must exceed: the same is enough for a better number of candidates.
+            let known = best.map(|(kept, of)| match (number < of) == as_few {
+                true => kept - 1,
+                false => kept,
+            });
+            if known >= Some(bound) {
+                continue;
+            }
+            if self.sums[number].room >= i128::from(count) {
+                self.best.clear();
+                self.best.extend(0..number);
+                best = Some((bound, number));
+            } else if let Some(kept) = self.improve(count, number, known) {
+                best = Some((kept, number));
+            }
+        }
+        self.numbers = numbers;
+        chosen.extend(self.best.iter().map(|&position| order[position]));
+    }
+
+    fn fill(&mut self, order: &[u32], floor: i64, candidates: Candidates<'_>) {
+        let Self { room, sums, best, .. } = self;
+        best.clear();
+        room.clear();
+        sums.clear();
+        let mut sum = Sums::default();
+        sums.push(sum);
+        for &place in order {
+            let kept = candidates.kept(place as usize);
+            room.push(candidates.upper[place as usize]);
+            sum = sum.plus(Sums {
+                room: candidates.upper[place as usize].into(),
+                keeps: kept.into(),
+                lacks: (floor - kept).max(0).into(),
+            });
+            sums.push(sum);
+        }
+    }
+
+    /// The smallest number of candidates that can have room for a count.
+    fn fewest_with_room(&mut self, count: i64) -> usize {
+        self.sorted.clone_from(&self.room);
+        self.sorted.sort_unstable_by_key(|&room| Reverse(room));
+        let mut left = i128::from(count);
+        let enough = self.sorted.iter().position(|&room| {
+            left -= i128::from(room);
+            left <= 0
+        });
+        enough.map_or(usize::MAX, |position| position + 1)
+    }
+
+    /// Sums over a candidate.
+    fn one(&self, position: usize) -> Sums {
+        self.sums[position + 1].minus(self.sums[position])
+    }
+
+    /// Looks for so many candidates with room for a count that keep more than `known`, and makes them the best choice. Returns what
+    /// they keep; `None` if there are none.
+    fn improve(&mut self, count: i64, number: usize, known: Option<i128>) -> Option<i128> {
+        let mut best = None;
+        let mut attempts = ATTEMPTS;
+        let (mut chosen, mut next) = (Sums::default(), 0);
+        self.path.clear();
+        loop {
+            let open = number - self.path.len();
+            let goes_on = match open {
+                0 => {
+                    let kept = chosen.kept(count);
+                    if chosen.room >= i128::from(count) && Some(kept) > best.max(known) {
+                        best = Some(kept);
+                        self.best.clone_from(&self.path);
+                    }
+                    false
+                }
+                _ if next + open > self.room.len() => false,
+                // Those that follow keep less than the next ones.
+                _ => {
+                    let following = self.sums[next + open].minus(self.sums[next]);
+                    Some(chosen.plus(following).kept(count)) > best.max(known)
+                        && chosen.room + self.most_room(next, open) >= i128::from(count)
+                }
+            };
+            if goes_on {
+                chosen = chosen.plus(self.one(next));
+                self.path.push(next);
+                next += 1;
+            } else if let Some(last) = self.path.pop() {
+                chosen = chosen.minus(self.one(last));
+                next = last + 1;
+            } else {
+                return best;
+            }
+            if best.is_some() {
+                attempts -= 1;
+                if attempts == 0 {
+                    return best;
+                }
+            }
+        }
+    }
+
+    /// The most room that so many candidates from a position on have.
+    fn most_room(&mut self, from: usize, number: usize) -> i128 {
+        self.sorted.clear();
+        self.sorted.extend_from_slice(&self.room[from..]);
+        if number < self.sorted.len() {
+            self.sorted.select_nth_unstable_by_key(number, |&room| Reverse(room));
+        }
+        self.sorted.iter().take(number).map(|&room| i128::from(room)).sum()
+    }
+}

@@ -1,0 +1,220 @@
+//! A leaf's count over its candidates.
+//!
+//! All candidates that take part have the same lower bound, and each its own upper bound, between whose sums the count is. If a
+//! floor or the rule leaves some out, [`choice`](super::choice) says which take part.
+
+use super::super::error::DivisionError;
+use super::super::level_fill::water_level;
+use super::super::ranking::first_by_rank;
+use super::super::rounding::Rounding;
+use super::super::scratch::Scratch;
+use super::choice::Choice;
+use super::node::{Floor, Leaf, LeafRule};
+use super::proportional::Shares;
+
+/// Columns of candidates, one entry each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidates<'a> {
+    /// The most replicas of each.
+    pub(super) upper: &'a [i64],
+    /// Last replicas; 0 in a fresh cycle.
+    pub(super) last: &'a [i64],
+    /// Weights; none unless the rule needs them.
+    pub(super) weights: &'a [i64],
+}
+
+impl Candidates<'_> {
+    /// Last replicas of a candidate that it may keep.
+    #[inline]
+    pub(super) fn kept(&self, place: usize) -> i64 {
+        self.last[place].min(self.upper[place])
+    }
+
+    /// Weight of a candidate.
+    #[inline]
+    pub(super) fn weight(&self, place: usize) -> i64 {
+        self.weights.get(place).copied().unwrap_or(0)
+    }
+}
+
+/// A count to divide over candidates that all take part.
+struct Part<'a, Ties> {
+    count: i64,
+    /// The fewest replicas of each.
+    lower: i64,
+    candidates: Candidates<'a>,
+    rounding: Rounding,
+    ties: Ties,
+}
+
+impl<Ties> Part<'_, Ties> {
+    /// What there is beyond the lower bounds: 0 or more, and at most the count.
+    fn above_lower(&self) -> i64 {
+        let lower = i128::from(self.lower) * self.candidates.upper.len() as i128;
+        i64::try_from(i128::from(self.count) - lower).map_or(0, |above| above.max(0))
+    }
+}
+
+/// Memory of the divisions of leaves.
+#[derive(Debug, Default)]
+pub(super) struct LeafScratch {
+    pub(super) choice: Choice,
+    shares: Shares,
+    /// Columns of the candidates that take part.
+    upper: Vec<i64>,
+    last: Vec<i64>,
+    part_weights: Vec<i64>,
+    out: Vec<i64>,
+    /// Column of the arithmetic.
+    weights: Vec<i64>,
+}
+
+impl LeafScratch {
+    /// Divides a count that the leaf can have. `out` has one entry per candidate, and is overwritten.
+    pub(super) fn divide(
+        &mut self,
+        (leaf, count): (&Leaf, i64),
+        candidates: Candidates<'_>,
+        rounding: Rounding,
+        ties: impl Fn(usize) -> u64,
+        out: &mut [i64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DivisionError> {
+        if count == 0 {
+            out.fill(0);
+            return Ok(());
+        }
+        let (lower, chooses) = match leaf.floor {
+            Floor::IfAny(floor @ 2..) => (floor, true),
+            Floor::Always(least @ 1..) => (least, false),
+            _ => (0, leaf.rule == LeafRule::Fewest),
+        };
+        if !chooses {
+            let part = Part {
+                count,
+                lower,
+                candidates,
+                rounding,
+                ties,
+            };
+            return self.share(leaf.rule, &part, out, scratch);
+        }
+        let mut choice = std::mem::take(&mut self.choice);
+        choice.choose(leaf.rule, count, lower, candidates, &ties);
+        let chosen = choice.chosen();
+        let gather = |to: &mut Vec<i64>, from: &[i64]| {
+            to.clear();
+            to.extend(chosen.iter().filter_map(|&place| from.get(place as usize)));
+        };
+        let mut columns = [&mut self.upper, &mut self.last, &mut self.part_weights, &mut self.out].map(std::mem::take);
+        let [upper, last, weights, counts] = &mut columns;
+        gather(upper, candidates.upper);
+        gather(last, candidates.last);
+        gather(weights, candidates.weights);
+        counts.clear();
+        counts.resize(chosen.len(), 0);
+        let part = Part {
+            count,
+            lower,
+            candidates: Candidates { upper, last, weights },
+            rounding,
+            ties: |place: usize| ties(chosen[place] as usize),
+        };
+        let divided = self.share(leaf.rule, &part, counts, scratch);
+        out.fill(0);
+        for (&place, &count) in chosen.iter().zip(counts.iter()) {
+            out[place as usize] = count;
+        }
+        [self.upper, self.last, self.part_weights, self.out] = columns;
+        self.choice = choice;
+        divided
+    }
+
+    fn share(
+        &mut self,
+        rule: LeafRule,
+        part: &Part<'_, impl Fn(usize) -> u64>,
+        out: &mut [i64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DivisionError> {
+        match rule {
+            LeafRule::ByRoom | LeafRule::Fewest => self.by_room(part, out, scratch),
+            LeafRule::Evenly => {
+                self.evenly(part, out, scratch);
+                Ok(())
+            }
+            LeafRule::ByWeight => self.by_weight(part, out, scratch),
+        }
+    }
+
+    /// What is there stays. Growth is divided in proportion to the room that is left; shrinkage, in proportion to what is there.
+    fn by_room(
+        &mut self,
+        part: &Part<'_, impl Fn(usize) -> u64>,
+        out: &mut [i64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DivisionError> {
+        let Candidates { upper, last, .. } = part.candidates;
+        let kept = |place: usize| last[place].max(part.lower).min(upper[place]);
+        let sum: i128 = (0..upper.len()).map(|place| i128::from(kept(place))).sum();
+        let weights = &mut self.weights;
+        weights.clear();
+        // A sum that does not fit is above the count.
+        let growth = i64::try_from(i128::from(part.count) - sum).unwrap_or(-1);
+        if growth >= 0 {
+            weights.extend((0..upper.len()).map(|place| upper[place] - kept(place)));
+            part.rounding.divide(growth, weights, last, &part.ties, out, scratch)?;
+            for (place, share) in out.iter_mut().enumerate() {
+                *share += kept(place);
+            }
+            return Ok(());
+        }
+        weights.extend((0..upper.len()).map(|place| kept(place) - part.lower));
+        part.rounding
+            .divide(part.above_lower(), weights, last, &part.ties, out, scratch)?;
+        for share in out {
+            *share += part.lower;
+        }
+        Ok(())
+    }
+
+    /// As evenly as the upper bounds allow. The last, incomplete round goes to those that have that replica already, then to those
+    /// with more.
+    fn evenly(&mut self, part: &Part<'_, impl Fn(usize) -> u64>, out: &mut [i64], scratch: &mut Scratch) {
+        let (Candidates { upper, last, .. }, lower) = (part.candidates, part.lower);
+        let weights = &mut self.weights;
+        weights.clear();
+        weights.extend(upper.iter().map(|&upper| upper - lower));
+        let (level, left) = water_level(weights, part.above_lower(), scratch);
+        for (share, &room) in out.iter_mut().zip(weights.iter()) {
+            *share = lower + room.min(level);
+        }
+        let level = lower + level;
+        first_by_rank(
+            left as usize,
+            (0..upper.len()).filter(|&place| upper[place] > level),
+            |place| [u64::from(last[place] > level), last[place].cast_unsigned(), 0],
+            &part.ties,
+            &mut scratch.ranking,
+            |place| out[place] += 1,
+        );
+    }
+
+    /// In proportion to weights.
+    fn by_weight(
+        &mut self,
+        part: &Part<'_, impl Fn(usize) -> u64>,
+        out: &mut [i64],
+        scratch: &mut Scratch,
+    ) -> Result<(), DivisionError> {
+        self.shares.clear();
+        let columns = part.candidates.upper.iter().zip(part.candidates.last).enumerate();
+        for (place, (&upper, &last)) in columns {
+            self.shares
+                .push(part.candidates.weight(place), (part.lower, upper), last);
+        }
+        self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
+        out.copy_from_slice(&self.shares.out);
+        Ok(())
+    }
+}

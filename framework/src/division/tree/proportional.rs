@@ -1,0 +1,204 @@
+//! Shares in proportion to weights, each between a lower and an upper bound, by largest remainder.
+//!
+//! There is one factor for all, such that weight × factor, held within the bounds, adds up to the total. So what the bounds keep
+//! from one goes to the others in proportion to their weights. Shares between their bounds are rounded down, and what that leaves
+//! goes one each to the largest fractions; among equal ones to those that would otherwise lose a replica, then to those with more
+//! last replicas, then by tie.
+//!
+//! The number of last replicas alone would not settle: weights 5 and 1 share three replicas as 2½ and ½. If the tie gives 2 and 1,
+//! the heavier one has more last replicas and would take the third from the lighter one in the next cycle.
+
+use super::super::error::DivisionError;
+use super::super::ranking::{RankingScratch, first_by_rank};
+
+/// The columns of those that share: one entry each.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    pub(super) weights: Vec<i64>,
+    pub(super) low: Vec<i64>,
+    pub(super) high: Vec<i64>,
+    pub(super) last: Vec<i64>,
+    /// The result.
+    pub(super) out: Vec<i64>,
+    /// Those whose shares are between their bounds.
+    open: Vec<u32>,
+    /// What rounding down takes from each of them, in parts of the sum of their weights.
+    fractions: Vec<u64>,
+    served: Vec<u32>,
+}
+
+/// What is left for the shares between their bounds, and the sum of their weights.
+#[derive(Clone, Copy)]
+struct Rest {
+    replicas: i128,
+    weight: i128,
+}
+
+/// Where a share is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Below,
+    Between,
+    Above,
+}
+
+impl Rest {
+    /// Where a share is, before it is rounded.
+    #[inline]
+    fn side(self, weight: i64, low: i64, high: i64) -> Side {
+        let share = self.replicas * i128::from(weight);
+        if share < i128::from(low) * self.weight {
+            Side::Below
+        } else if share > i128::from(high) * self.weight {
+            Side::Above
+        } else {
+            Side::Between
+        }
+    }
+}
+
+impl Shares {
+    /// Empties the columns.
+    pub(super) fn clear(&mut self) {
+        self.weights.clear();
+        self.low.clear();
+        self.high.clear();
+        self.last.clear();
+    }
+
+    /// Adds one that shares.
+    #[inline]
+    pub(super) fn push(&mut self, weight: i64, (low, high): (i64, i64), last: i64) {
+        self.weights.push(weight);
+        self.low.push(low);
+        self.high.push(high);
+        self.last.push(last);
+    }
+
+    /// Writes to `out` the shares, which add up to `total` if that is between the sums of the bounds. One without weight gets its
+    /// lower bound.
+    ///
+    /// # Errors
+    ///
+    /// `SumTooLarge` if the weights add up to more than 63 bits.
+    pub(super) fn divide(
+        &mut self,
+        total: i64,
+        ties: impl Fn(usize) -> u64,
+        scratch: &mut RankingScratch,
+    ) -> Result<(), DivisionError> {
+        self.out.clear();
+        self.out.extend_from_slice(&self.low);
+        self.open.clear();
+        let mut replicas = i128::from(total);
+        for (place, (&weight, &low)) in (0_u32..).zip(self.weights.iter().zip(&self.low)) {
+            match weight {
+                1.. => self.open.push(place),
+                _ => replicas -= i128::from(low),
+            }
+        }
+        let rest = self.settle(replicas)?;
+        if rest.weight > 0 {
+            self.round(rest, ties, scratch);
+        }
+        Ok(())
+    }
+
+    /// Gives those their bound whose share is not between their bounds, and leaves the others in `open`.
+    ///
+    /// If the shares below their bounds lack more than those above exceed, the former stay at their bounds whatever becomes of the
+    /// others, and the other way round. Each pass settles at least one.
+    fn settle(&mut self, mut replicas: i128) -> Result<Rest, DivisionError> {
+        let Self {
+            weights,
+            low,
+            high,
+            out,
+            open,
+            ..
+        } = self;
+        let too_large = || DivisionError::SumTooLarge { column: "weights" };
+        loop {
+            let weight: i128 = open.iter().map(|&place| i128::from(weights[place as usize])).sum();
+            // Products of it with a number of 64 bits then fit.
+            if weight > i128::from(i64::MAX) {
+                return Err(too_large());
+            }
+            let rest = Rest { replicas, weight };
+            let side_of = |place: u32| {
+                let place = place as usize;
+                rest.side(weights[place], low[place], high[place])
+            };
+            let (mut held, mut between, mut any_held) = (0_i128, 0_i128, false);
+            for &place in open.iter() {
+                let bound = match side_of(place) {
+                    Side::Below => low[place as usize],
+                    Side::Above => high[place as usize],
+                    Side::Between => {
+                        between += i128::from(weights[place as usize]);
+                        continue;
+                    }
+                };
+                held += i128::from(bound);
+                any_held = true;
+            }
+            if !any_held {
+                return Ok(rest);
+            }
+            // The sum of all shares, held within their bounds, against what there is.
+            let excess = (held - replicas).checked_mul(weight);
+            let excess = excess.and_then(|excess| excess.checked_add(replicas.checked_mul(between)?));
+            let settles: &[Side] = match excess.ok_or_else(too_large)?.signum() {
+                1 => &[Side::Below],
+                -1 => &[Side::Above],
+                _ => &[Side::Below, Side::Above],
+            };
+            open.retain(|&place| {
+                let side = side_of(place);
+                let stays_open = !settles.contains(&side);
+                if !stays_open {
+                    let bounds = if side == Side::Below { &low } else { &high };
+                    out[place as usize] = bounds[place as usize];
+                    replicas -= i128::from(out[place as usize]);
+                }
+                stays_open
+            });
+        }
+    }
+
+    fn round(&mut self, rest: Rest, ties: impl Fn(usize) -> u64, scratch: &mut RankingScratch) {
+        let Self {
+            weights,
+            last,
+            out,
+            open,
+            fractions,
+            served,
+            ..
+        } = self;
+        fractions.clear();
+        served.clear();
+        let mut left = rest.replicas;
+        for &place in open.iter() {
+            let product = rest.replicas * i128::from(weights[place as usize]);
+            let share = product / rest.weight;
+            // A share is between bounds of 64 bits, and a fraction is below the sum of the weights.
+            out[place as usize] = share as i64;
+            fractions.push((product % rest.weight) as u64);
+            left -= share;
+        }
+        let rank = |index: usize| {
+            let place = open[index] as usize;
+            let keeps_one = u64::from(last[place] > out[place]);
+            [fractions[index], keeps_one, last[place].cast_unsigned()]
+        };
+        let tie = |index: usize| ties(open[index] as usize);
+        // Fewer than there are shares.
+        first_by_rank(left as usize, 0..open.len(), rank, tie, scratch, |index| {
+            served.push(open[index])
+        });
+        for &place in served.iter() {
+            out[place as usize] += 1;
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The clusters of a plan's nodes: the tree that is divided over, and the leaf of each cluster.
+//!
+//! This depends on the names, labels and locations of all clusters, candidates or not, so that a contradiction in the policy is
+//! reported even while a cluster is not feasible. [`kept`](crate::kept) keeps it with the plan.
+
+use std::borrow::Cow;
+
+use divvy_framework::clusters::{Cluster, ClusterSelector, Clusters};
+use divvy_framework::configuration::nearest;
+use divvy_framework::division::ties::{identity_hash, tie_key};
+use divvy_framework::division::tree::{LeafRule, Node, Share, Tree};
+use divvy_framework::prelude::*;
+
+use crate::preferences::By;
+use crate::selection::within;
+use crate::tree::{PlanNode, PlanWeight, refused};
+
+/// A plan's nodes with their clusters.
+#[derive(Debug, Default)]
+pub struct Fleet {
+    /// The tree: the nodes of the plan, then a child for each group of a node that is divided by a property.
+    pub tree: Tree,
+    /// Names of its nodes, for people.
+    pub names: Vec<String>,
+    /// Number of clusters in each node, candidates or not.
+    pub sizes: Vec<usize>,
+    /// The leaf of each row; the number of nodes for a cluster in none.
+    pub leaf_of_row: Vec<u32>,
+    /// The weight of each row; empty if no leaf divides by weight.
+    pub weight_of_row: Vec<i64>,
+}
+
+/// Finds the clusters of a plan's nodes. `seed` draws the order of nodes that are equal otherwise.
+///
+/// # Errors
+///
+/// A [`ValueError`] with the path of a child or of a weight that matches no cluster, and of the second of two children with a
+/// cluster in common.
+pub fn find(nodes: &[PlanNode], clusters: &Clusters<'_>, seed: u64) -> Result<Fleet, ValueError> {
+    let mut found = Found {
+        clusters,
+        seed,
+        rows_of: vec![Vec::new(); nodes.len()],
+        fleet: Fleet::default(),
+    };
+    if let (Some(root), Some(node)) = (nodes.first(), found.fleet.tree.node_mut(0)) {
+        *node = root.node;
+        found.rows_of[0].extend(clusters.rows());
+    }
+    found.fleet.names.extend(nodes.iter().map(|node| node.name.clone()));
+    for (number, node) in nodes.iter().enumerate() {
+        found.divide_among_children(number, node, nodes)?;
+    }
+    // Groups are nodes that the plan does not have, so they come last.
+    for (number, node) in nodes.iter().enumerate() {
+        if let Some(by) = &node.groups {
+            found.divide_by(by, number, node);
+        }
+        for weight in &node.weights {
+            found.weigh(number, weight)?;
+        }
+    }
+    Ok(found.complete())
+}
+
+/// What has been found so far.
+struct Found<'a> {
+    clusters: &'a Clusters<'a>,
+    seed: u64,
+    /// The rows of each node that have not moved on to a child.
+    rows_of: Vec<Vec<Row>>,
+    fleet: Fleet,
+}
+
+impl Found<'_> {
+    fn tie(&self, identity: &str) -> u64 {
+        tie_key(self.seed, identity_hash(identity))
+    }
+
+    /// Moves the clusters of a node to its children.
+    fn divide_among_children(
+        &mut self,
+        number: usize,
+        parent: &PlanNode,
+        nodes: &[PlanNode],
+    ) -> Result<(), ValueError> {
+        let start = parent.children.start;
+        let children = &nodes[parent.children.clone()];
+        if children.is_empty() {
+            return Ok(());
+        }
+        let tied = children.iter().map(|child| Node {
+            tie: tie_key(self.seed, identity_hash(&child.identity)),
+            ..child.node
+        });
+        self.fleet.tree.divide_among(number, tied);
+        let rows = std::mem::take(&mut self.rows_of[number]);
+        let mut taken_by: Vec<Option<usize>> = vec![None; rows.len()];
+        for (place, child) in children.iter().enumerate() {
+            let Some(selector) = &child.selector else {
+                continue;
+            };
+            let matcher = selector.compile(self.clusters);
+            let mut matches_any = false;
+            for (&row, taken) in rows.iter().zip(&mut taken_by).filter(|(row, _)| matcher.matches(**row)) {
+                matches_any = true;
+                if let Some(first) = *taken {
+                    let (cluster, first) = (self.clusters.get(row).name(), &children[first].path);
+                    let message = format!("cluster `{cluster}` is already in {first}");
+                    return Err(refused(&child.path, "match", message));
+                }
+                *taken = Some(place);
+            }
+            // Below a rest that is empty, nothing has a cluster to match.
+            let has_clusters = !rows.is_empty() || number == 0;
+            if !matches_any && has_clusters {
+                return Err(unmatched(parent, child, &rows, self.clusters));
+            }
+        }
+        let rest = children.iter().position(|child| child.selector.is_none());
+        for (&row, taken) in rows.iter().zip(taken_by) {
+            if let Some(place) = taken.or(rest) {
+                self.rows_of[start + place].push(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a child for each value of a property among the clusters of a node.
+    fn divide_by(&mut self, by: &By, number: usize, node: &PlanNode) {
+        let rows = std::mem::take(&mut self.rows_of[number]);
+        let value = |row: Row| value_of(by, &self.clusters.get(row), self.clusters);
+        let mut rows: Vec<(Cow<'_, str>, Row)> = rows.into_iter().filter_map(|row| Some((value(row)?, row))).collect();
+        rows.sort_unstable();
+        let leaf = node.node.leaf;
+        let groups: Vec<&[(Cow<'_, str>, Row)]> = rows.chunk_by(|one, next| one.0 == next.0).collect();
+        let values = groups
+            .iter()
+            .filter_map(|group| group.first())
+            .map(|(value, _)| &**value);
+        let child = |value: &str| Node {
+            share: match leaf.rule {
+                LeafRule::Evenly => Share::Weight(1),
+                _ => Share::Keeps,
+            },
+            leaf,
+            tie: self.tie(&within(&node.identity, value)),
+            ..Node::default()
+        };
+        let children: Vec<Node> = values.clone().map(child).collect();
+        self.fleet.tree.divide_among(number, children);
+        self.fleet.names.extend(values.map(|value| within(&node.name, value)));
+        let rows_of = groups.iter().map(|group| group.iter().map(|(_, row)| *row).collect());
+        self.rows_of.extend(rows_of);
+    }
+
+    /// Gives clusters of a leaf a weight.
+    fn weigh(&mut self, number: usize, given: &PlanWeight) -> Result<(), ValueError> {
+        self.fleet.weight_of_row.resize(self.clusters.len(), 0);
+        let matcher = given.selector.compile(self.clusters);
+        let mut matches_any = false;
+        for row in self.rows_of[number].iter().filter(|row| matcher.matches(**row)) {
+            matches_any = true;
+            let weight = &mut self.fleet.weight_of_row[row.index()];
+            *weight = (*weight).max(given.weight.into());
+        }
+        if matches_any {
+            return Ok(());
+        }
+        let message = match given.selector.unknown_names(self.clusters).next() {
+            Some(_) => unknown_names(&given.selector, self.clusters),
+            None => "it matches no cluster of its leaf".to_owned(),
+        };
+        Err(refused(&given.path, "match", message))
+    }
+
+    fn complete(mut self) -> Fleet {
+        let none = self.rows_of.len() as u32;
+        self.fleet.leaf_of_row.resize(self.clusters.len(), none);
+        for (leaf, rows) in (0_u32..).zip(&self.rows_of) {
+            for row in rows {
+                self.fleet.leaf_of_row[row.index()] = leaf;
+            }
+        }
+        let mut sizes: Vec<usize> = self.rows_of.iter().map(Vec::len).collect();
+        // Children come after their parents.
+        for number in (0..sizes.len()).rev() {
+            sizes[number] += self
+                .fleet
+                .tree
+                .children(number)
+                .map(|child| sizes[child])
+                .sum::<usize>();
+        }
+        self.fleet.sizes = sizes;
+        self.fleet
+    }
+}
+
+/// The refusal of a child that matches no cluster of its parent.
+fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clusters<'_>) -> ValueError {
+    let quoted: Vec<String> = child.texts.iter().map(|text| format!("`{text}`")).collect();
+    let texts = quoted.join(" or ");
+    let what = match &parent.by {
+        _ if child.texts.is_empty() => match &child.selector {
+            Some(selector) if selector.unknown_names(clusters).next().is_some() => unknown_names(selector, clusters),
+            _ => "it matches no cluster".to_owned(),
+        },
+        Some(By::Region) => format!("no cluster is in region {texts}"),
+        Some(By::Zone) => format!("no cluster is in zone {texts}"),
+        Some(By::Provider) => format!("no cluster is of provider {texts}"),
+        Some(By::Label(key)) => format!("no cluster has label `{key}` with value {texts}"),
+        Some(By::Name) | None => format!("no cluster is named {texts}"),
+    };
+    let message = match parent.name.as_str() {
+        "" => what,
+        name => format!("{what} among those of {name}"),
+    };
+    let error = refused(&child.path, "match", message);
+    let known: Vec<Cow<'_, str>> = match &parent.by {
+        Some(by) => rows
+            .iter()
+            .filter_map(|&row| value_of(by, &clusters.get(row), clusters))
+            .collect(),
+        None => Vec::new(),
+    };
+    let known = known.iter().map(|value| &**value);
+    match child.texts.first().and_then(|text| nearest(text, known)) {
+        Some(nearest) => error.with_hint(format!("did you mean `{nearest}`?")),
+        None => error,
+    }
+}
+
+/// The names of a selector that no cluster has.
+fn unknown_names(selector: &ClusterSelector, clusters: &Clusters<'_>) -> String {
+    let unknown = selector.unknown_names(clusters).map(|name| format!("`{name}`"));
+    format!("no cluster is named {}", unknown.collect::<Vec<String>>().join(" or "))
+}
+
+/// The value of a property of a cluster; `None` if it has none. Several zones together are one value, since a cluster is in one group.
+fn value_of<'a>(by: &By, cluster: &Cluster<'a>, clusters: &Clusters<'a>) -> Option<Cow<'a, str>> {
+    let text = match by {
+        By::Region => cluster.region(),
+        By::Provider => cluster.provider(),
+        By::Name => cluster.name(),
+        By::Label(key) => cluster.label(key)?,
+        By::Zone => {
+            let zones = cluster.zone_symbols().iter().map(|zone| clusters.text(*zone));
+            let mut zones: Vec<&str> = zones.collect();
+            zones.sort_unstable();
+            match zones.as_slice() {
+                [] => "",
+                [zone] => zone,
+                zones => return Some(zones.join("+").into()),
+            }
+        }
+    };
+    (!text.is_empty()).then_some(Cow::Borrowed(text))
+}

@@ -1,0 +1,132 @@
+//! Tree as a plugin. [`tree`] checks the preferences, [`fleet`] finds the clusters of each node, and
+//! [`divvy_framework::division::tree`] divides.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod content;
+mod explanation;
+pub mod fleet;
+mod kept;
+mod locations;
+pub mod preferences;
+mod refusal;
+pub mod selection;
+pub mod tree;
+
+use std::sync::Arc;
+
+use divvy_framework::division::tree::{Members, divide};
+use divvy_framework::division::{Rounding, Scratch};
+use divvy_framework::prelude::*;
+
+use kept::Kept;
+use locations::Locations;
+use preferences::TreePreferences;
+
+/// The strategy, which has no configuration.
+#[derive(Default)]
+struct Tree;
+
+/// Buffers reused between calls.
+#[derive(Debug, Default)]
+struct Memory {
+    leaf_of: Vec<u32>,
+    weights: Vec<i64>,
+    division: Scratch,
+}
+
+impl Plugin for Tree {
+    const NAME: &'static str = "tree";
+    const DESCRIPTION: &'static str = "divides over a tree of clusters: weights, counts and bounds at any depth";
+}
+
+/// The plan, which depends on the binding alone.
+impl BindingValuePlugin for Tree {
+    type BindingValue = Kept;
+
+    fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<Kept, Failure> {
+        let preferences = context.preferences::<TreePreferences>()?;
+        let absent = TreePreferences::default();
+        Ok(Kept::new(tree::nodes(preferences.unwrap_or(&absent))?))
+    }
+}
+
+impl SnapshotValuePlugin for Tree {
+    type SnapshotValue = Arc<Locations>;
+    const READS: ClusterColumns = ClusterColumns::NONE.location();
+
+    fn snapshot_value(
+        &self,
+        context: &SnapshotValueContext<'_>,
+        previous: Option<&Arc<Locations>>,
+    ) -> Result<Arc<Locations>, Failure> {
+        Ok(Locations::of(&context.clusters(), previous))
+    }
+}
+
+/// Rejects no cluster. The host propagates a binding with several components whole, without a call of its strategy, so that only a
+/// filter can say that a tree has nothing to divide.
+impl FilterPlugin<TreePreferences> for Tree {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+    /// The host calls a filter for each binding with preferences for it, which is what matters here. Of the parts that a filter can
+    /// name beside them, this is the rarest.
+    const ACTS_ON: BindingParts = BindingParts::ANTI_AFFINITY_GROUP;
+
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self, TreePreferences>,
+        _: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        match <Self as AssignPlugin<TreePreferences>>::STRATEGIES.contains(&context.binding().strategy()) {
+            true => refusal::check_components(&context.binding()),
+            false => Ok(()),
+        }
+    }
+}
+
+impl AssignPlugin<TreePreferences> for Tree {
+    const STRATEGIES: &'static [&'static str] = &["Tree"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+    /// The tree takes the place of tiers.
+    const NEEDS: Needs = Needs::NONE.own_tiers().no_priorities();
+
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self, TreePreferences>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure> {
+        let kept = context.binding_value()?;
+        let fleet = kept.fleet(context.snapshot_value()?, &context.clusters(), context.seed())?;
+        let (request, ties, out) = (context.division_request(), context.ties(), result.replicas());
+        with_scratch(|memory: &mut Memory| {
+            let Memory {
+                leaf_of,
+                weights,
+                division,
+            } = memory;
+            let none = fleet.names.len() as u32;
+            let of_row = |row: &Row| fleet.leaf_of_row.get(row.index()).copied().unwrap_or(none);
+            let rows = context.rows().as_slice();
+            leaf_of.clear();
+            leaf_of.extend(rows.iter().map(of_row));
+            weights.clear();
+            if !fleet.weight_of_row.is_empty() {
+                let of_row = |row: &Row| fleet.weight_of_row.get(row.index()).copied().unwrap_or(0);
+                weights.extend(rows.iter().map(of_row));
+            }
+            let members = Members { leaf_of, weights };
+            divide(&request, &fleet.tree, members, Rounding::default(), ties, out, division)
+                .map_err(|error| refusal::of(error, context, &fleet, members))?;
+            if context.wants_explanation() {
+                explanation::explain(context, &fleet, members, out, division);
+            }
+            Ok(())
+        })
+    }
+}
+
+divvy_framework::export_plugin!(Tree: Filter, Assign, BindingValue, SnapshotValue);
+
+#[cfg(test)]
+mod tests;

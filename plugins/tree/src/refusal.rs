@@ -1,0 +1,149 @@
+//! Why a binding is not divided, in the words of its policy.
+
+use divvy_framework::binding::Binding;
+use divvy_framework::division::Scratch;
+use divvy_framework::division::tree::{Amount, Constraint, ConstraintKind, Floor, Members, TreeError, find_conflict};
+use divvy_framework::prelude::*;
+
+use crate::Tree;
+use crate::fleet::Fleet;
+use crate::preferences::TreePreferences;
+
+type Context<'a> = AssignContext<'a, Tree, TreePreferences>;
+
+/// The failure to report for an error of the division.
+pub(crate) fn of(error: TreeError, context: &Context<'_>, fleet: &Fleet, members: Members<'_>) -> Failure {
+    match error {
+        TreeError::Division(error) => error.into(),
+        TreeError::Unsatisfiable { .. } => {
+            let found = find_conflict(
+                &context.division_request(),
+                &fleet.tree,
+                members,
+                &mut Scratch::default(),
+            );
+            match found {
+                Ok(conflict) => contradiction(context, fleet, &conflict),
+                Err(error) => Failure::unschedulable(error.to_string()),
+            }
+        }
+        error => Failure::unschedulable(error.to_string()),
+    }
+}
+
+/// Refuses a binding with several components.
+///
+/// # Errors
+///
+/// [`Failure::Preferences`] with their names.
+pub(crate) fn check_components(binding: &Binding<'_>) -> Result<(), Failure> {
+    let names: Vec<&str> = binding.components().map(|component| component.name()).collect();
+    match names.len() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::preferences(
+            "",
+            format!(
+                "a tree divides the replicas of one pod template, and this workload has several components, which stay together: {}",
+                names.join(", ")
+            ),
+        )),
+    }
+}
+
+/// Bounds that contradict each other, none of which can be left out.
+fn contradiction(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) -> Failure {
+    let replicas = context.replicas();
+    let rooms = conflict.iter().map(|constraint| match constraint.kind {
+        ConstraintKind::Room { available, .. } => Some(available),
+        _ => None,
+    });
+    // Nothing but room: the candidates are too small.
+    if let Some(rooms) = rooms.collect::<Option<Vec<i64>>>() {
+        let available = rooms.into_iter().fold(0, i64::saturating_add);
+        let too_small = Failure::too_small(replicas, available);
+        if fleet.names.len() == 1 {
+            return too_small;
+        }
+        let message = format!("{too_small}: {}", list(context, fleet, conflict));
+        return Failure::unschedulable(message).with_figures(replicas, available);
+    }
+    let bounds = list(context, fleet, conflict);
+    Failure::unschedulable(match conflict.len() {
+        1 => format!("{replicas} replicas cannot be divided: {bounds}"),
+        _ => format!("{replicas} replicas cannot be divided so that all of these hold: {bounds}"),
+    })
+}
+
+fn list(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) -> String {
+    let texts = conflict.iter().map(|constraint| match constraint.kind {
+        // A floor asks something of each cluster.
+        ConstraintKind::Room {
+            candidates: 1..,
+            smallest,
+            ..
+        } if has_floor(conflict, constraint.node) => {
+            format!(
+                "{}, and for {smallest} on the smallest cluster",
+                text(context, fleet, *constraint)
+            )
+        }
+        _ => text(context, fleet, *constraint),
+    });
+    texts.collect::<Vec<String>>().join("; ")
+}
+
+fn has_floor(conflict: &[Constraint], node: usize) -> bool {
+    let is_floor = |one: &Constraint| one.node == node && matches!(one.kind, ConstraintKind::Floor(_));
+    conflict.iter().any(is_floor)
+}
+
+/// One of the bounds, with its figures.
+fn text(context: &Context<'_>, fleet: &Fleet, Constraint { node, kind }: Constraint) -> String {
+    let name = match fleet.names.get(node).map_or("", String::as_str) {
+        "" => "the tree",
+        name => name,
+    };
+    match kind {
+        ConstraintKind::Exactly(count) => format!("{name} gets exactly {count}"),
+        ConstraintKind::Least(Amount::Count(count)) => format!("{name} gets at least {count}"),
+        ConstraintKind::Most(Amount::Count(count)) => format!("{name} gets at most {count}"),
+        ConstraintKind::Least(Amount::Percent(percent)) => match total_of_parent(context, fleet, node) {
+            Some(total) => format!(
+                "{name} gets at least {} ({percent} of {total})",
+                percent.floor_of(total)
+            ),
+            None => format!("{name} gets at least {percent} of what is above it"),
+        },
+        ConstraintKind::Most(Amount::Percent(percent)) => match total_of_parent(context, fleet, node) {
+            Some(total) => format!("{name} gets at most {} ({percent} of {total})", percent.ceil_of(total)),
+            None => format!("{name} gets at most {percent} of what is above it"),
+        },
+        ConstraintKind::Floor(Floor::Always(least)) => format!("each cluster of {name} always gets {least}"),
+        ConstraintKind::Floor(Floor::IfAny(least)) => format!("a cluster of {name} gets none or at least {least}"),
+        ConstraintKind::Floor(Floor::None) => format!("{name} has no floor"),
+        ConstraintKind::Cap(most) => format!("a cluster of {name} gets at most {most}"),
+        ConstraintKind::Room {
+            candidates, available, ..
+        } => {
+            let size = fleet.sizes.get(node).copied().unwrap_or(candidates);
+            let room = match candidates {
+                0 => format!("none of the {size} clusters of {name} is a candidate"),
+                _ if candidates < size => {
+                    format!("{name} has room for {available} on {candidates} of its {size} clusters")
+                }
+                _ => format!("{name} has room for {available}"),
+            };
+            // They act before, so that the policy asks for two things of which only one can be had.
+            let is_spread = context.binding().spread_constraints().next().is_some();
+            match is_spread && candidates < size {
+                true => format!("{room}, by spread constraints or filters"),
+                false => room,
+            }
+        }
+    }
+}
+
+/// What a node's parent gets, if that is known: everything, for a child of the root.
+fn total_of_parent(context: &Context<'_>, fleet: &Fleet, node: usize) -> Option<i64> {
+    fleet.tree.children(0).contains(&node).then(|| context.replicas())
+}
