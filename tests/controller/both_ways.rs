@@ -30,7 +30,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
         object: Box::new(object),
         ..binding.clone()
     };
-    let plan = Arc::new(Plan::under(&profile, &PlanInput::new(binding)));
+    let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
     // Live, nothing is held.
     let ledger = Ledger::default().keeping_models_apart();
     let circumstances = Circumstances {

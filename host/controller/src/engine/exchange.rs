@@ -168,7 +168,7 @@ impl Engine {
             peers: peers.as_ref(),
             detail: None,
         };
-        let plan = Arc::new(Plan::under(&profile, &PlanInput::new(binding)));
+        let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
         LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances).result
     }
 }
