@@ -66,6 +66,6 @@ pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
 ///
 /// If the binding is invalid.
 pub(crate) fn plan(profile: &Profile, case: &Case) -> Plan {
-    let plan = Plan::under(&profile, &PlanInput::new(&case.binding()));
+    let plan = Plan::under(profile, &PlanInput::new(&case.binding()));
     plan.unwrap_or_else(|error| panic!("{error}"))
 }
