@@ -250,12 +250,16 @@ fn a_reschedule_request_is_answered_whatever_the_clocks_say() {
     simulation.create("web", divided(3));
     // In the second of the last scheduling, and by a clock that is ahead by minutes.
     let same = simulation.binding("web")["status"]["lastScheduledTime"].clone();
-    for request in [same, json!("2027-01-15T08:10:00Z")] {
+    // In whole seconds, only a later time says that the request in the same second is answered.
+    for (request, answer) in [
+        (same, "2027-01-15T08:00:01Z"),
+        (json!("2027-01-15T08:10:00Z"), "2027-01-15T08:10:00Z"),
+    ] {
         let writes = simulation.writes("web").1;
         simulation.patch("web", &json!({"spec": {"rescheduleTriggeredAt": request}}));
         assert_eq!(simulation.writes("web").1, writes + 1, "{request}");
         let status = &simulation.binding("web")["status"];
-        assert_eq!(status["lastScheduledTime"], request);
+        assert_eq!(status["lastScheduledTime"], answer);
         simulation.pass(Duration::from_secs(60));
         assert_eq!(simulation.writes("web").1, writes + 1, "{request} was answered twice");
     }

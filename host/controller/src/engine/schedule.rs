@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster, Timestamp};
 use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
@@ -286,8 +286,7 @@ impl Engine {
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
             observes: true,
-            // A request that was made by another clock may be later than this decision, which answers it all the same.
-            scheduled_at: Some(request.map_or(start, |request| request.max(start))),
+            scheduled_at: Some(scheduled_at(candidate, start)),
             stamps: specification.is_some() || candidate.is_reschedule_pending,
             affinity: (!decision.affinity().is_empty()).then(|| decision.affinity().to_owned()),
             now: start,
@@ -529,6 +528,21 @@ impl Engine {
 impl Task {
     fn of_write(job: WriteJob) -> Self {
         Self::Write(Box::new(job))
+    }
+}
+
+/// The time of a decision that begins now, as its status has it.
+fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
+    let request = candidate.object().spec.reschedule_triggered_at;
+    // A request that was made by another clock may be later than this decision, which answers it all the same.
+    let at = request.map_or(start, |request| request.max(start));
+    match candidate.object().status.last_scheduled_time {
+        // In whole seconds, the last scheduling may have been at the same time. Whoever leads next sees the request answered only if
+        // the time advances.
+        Some(last) if candidate.is_reschedule_pending => {
+            at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))
+        }
+        _ => at,
     }
 }
 

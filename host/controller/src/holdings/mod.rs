@@ -12,6 +12,7 @@
 mod taking;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 mod usage;
 
 use std::collections::{BTreeMap, HashMap};
@@ -104,6 +105,8 @@ struct Account {
     /// The report before the last, if the last is zero, and the time of the latter.
     before_zero: Option<(Usage, Instant)>,
     takings: BTreeMap<DecisionNumber, Taking>,
+    /// Number of reports.
+    reports: u64,
 }
 
 /// Part of what a binding holds, for people.
@@ -242,6 +245,7 @@ impl Holdings {
             held,
             fingerprint: entry.map(|entry| entry.fingerprint),
             is_written: result.is_written,
+            reports: account.reports,
             since: result.since,
             began: result.began,
             applied: None,
@@ -252,24 +256,6 @@ impl Holdings {
             Some((_, clusters)) => clusters.push(cluster),
             None => decisions.push((number, vec![cluster])),
         }
-    }
-
-    /// The result of a decision is written.
-    pub(crate) fn confirm(&mut self, key: &BindingKey, number: DecisionNumber) {
-        let decisions = self.bindings.get(key).into_iter().flatten();
-        for cluster in decisions
-            .filter(|(known, _)| *known == number)
-            .flat_map(|(_, clusters)| clusters)
-        {
-            if let Some(taking) = account_of(&mut self.clusters, cluster, number) {
-                taking.is_written = true;
-            }
-        }
-    }
-
-    /// Undoes [`Self::take`]: the result was not written. Returns true if anything was held.
-    pub(crate) fn retract(&mut self, key: &BindingKey, number: DecisionNumber) -> bool {
-        self.end(key, |_, decision, _| decision == number)
     }
 
     /// Takes in the present result of a binding: what is held on a cluster is at most what the result has there, whoever shrank it.
@@ -330,23 +316,15 @@ impl Holdings {
             let mut takings: Vec<&mut Taking> = account.takings.values_mut().collect();
             // What a result that is never written took of a report would be lost to those whose pods it shows.
             takings.sort_by_key(|taking| !taking.is_written);
-            for settled in settle(takings.into_iter(), &usage) {
+            for settled in settle(takings.into_iter(), &usage, account.reports + 1) {
                 has_settled |= settled.by_all > 0 || settled.by_bound > 0;
                 release(&mut self.ledger, self.rows.get(&name), &settled);
             }
         }
-        let counts_by_models = usage.counts_by_models;
+        account.reports += 1;
         account.replace(usage, now);
         if has_settled {
-            let is_over = |taking: &Taking| taking.is_reported(counts_by_models);
-            let over: Vec<_> = account.takings.iter().filter(|(_, taking)| is_over(taking)).collect();
-            let over: Vec<_> = over
-                .into_iter()
-                .map(|(number, taking)| (*number, Arc::clone(&taking.key)))
-                .collect();
-            for (number, key) in over {
-                self.end(&key, |held, decision, _| decision == number && *held == *name);
-            }
+            self.drop_settled(&[name]);
         }
         has_settled
     }
@@ -473,7 +451,25 @@ impl Holdings {
 
     /// Ends takings of a binding of which nothing is left.
     fn drop_reported(&mut self, key: &BindingKey) {
-        self.end(key, |_, _, taking| taking.is_reported(true));
+        self.end(key, |_, _, taking| taking.is_settled(true));
+    }
+
+    /// Ends takings on clusters of which nothing is left by the figures that these are estimated by.
+    fn drop_settled(&mut self, clusters: &[Arc<str>]) {
+        for name in clusters {
+            let Some(account) = self.clusters.get(name) else {
+                continue;
+            };
+            let counts_by_models = account.counts_by_models();
+            let takings = account.takings.iter();
+            let over: Vec<_> = takings
+                .filter(|(_, taking)| taking.is_settled(counts_by_models))
+                .map(|(number, taking)| (*number, Arc::clone(&taking.key)))
+                .collect();
+            for (number, key) in over {
+                self.end(&key, |held, decision, _| decision == number && *held == **name);
+            }
+        }
     }
 
     fn tidy(&mut self, key: &BindingKey) {

@@ -22,6 +22,8 @@ pub(super) struct Taking {
     pub(super) fingerprint: Option<u64>,
     /// True if the result is known to be written.
     pub(super) is_written: bool,
+    /// Number of the cluster's reports before the decision.
+    pub(super) reports: u64,
     /// Time of the decision, for limits.
     pub(super) since: Instant,
     /// Time of the decision, for people.
@@ -47,6 +49,16 @@ pub(super) struct Part {
     pub(super) left: i64,
     /// Highest value of the figure since the decision; `None` until the cluster reports.
     peak: Option<i64>,
+    /// The part that reports have shown, and the number of the first of them.
+    claimed: i64,
+    claimed_at: u64,
+}
+
+/// What a taking has claimed of reports.
+pub(super) struct Claim {
+    resource: Arc<str>,
+    by_all: Part,
+    by_bound: Part,
 }
 
 /// A change of what is held of a resource on one cluster.
@@ -60,7 +72,12 @@ impl Held {
     /// A quantity that is taken now. `usage` is the cluster's last report.
     pub(super) fn new(resource: Arc<str>, quantity: i64, usage: Option<&Usage>) -> Self {
         let figure = usage.map(|usage| usage.figure(&resource));
-        let part = |peak| Part { left: quantity, peak };
+        let part = |peak| Part {
+            left: quantity,
+            peak,
+            claimed: 0,
+            claimed_at: 0,
+        };
         Self {
             resource,
             by_all: part(figure.map(|figure| figure.all)),
@@ -94,18 +111,28 @@ impl Part {
         before - self.left
     }
 
-    /// Takes in a figure. `settled` is the growth that takings before this one have claimed of this report.
-    fn settle(&mut self, figure: i64, settled: &mut i64) -> i64 {
+    /// Takes in a figure, of the report with a number. `settled` is the growth that takings before this one have claimed of it.
+    fn settle(&mut self, figure: i64, report: u64, settled: &mut i64) {
         let Some(peak) = self.peak else {
             // The first report shows what was there already.
             self.peak = Some(figure);
-            return 0;
+            return;
         };
         let growth = figure.saturating_sub(peak).max(0);
-        let part = growth.saturating_sub(*settled).clamp(0, self.left);
-        self.left -= part;
-        *settled += part;
+        *settled += self.claim(growth.saturating_sub(*settled), report);
         self.peak = Some(peak.max(figure));
+    }
+
+    /// Claims as much of a quantity as is left. Returns it.
+    fn claim(&mut self, quantity: i64, report: u64) -> i64 {
+        let part = quantity.clamp(0, self.left);
+        if part > 0 {
+            if self.claimed == 0 {
+                self.claimed_at = report;
+            }
+            self.left -= part;
+            self.claimed = self.claimed.saturating_add(part);
+        }
         part
     }
 }
@@ -132,14 +159,50 @@ impl Taking {
         passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))
     }
 
-    /// True if all of it is reported.
-    pub(super) fn is_reported(&self, counts_by_models: bool) -> bool {
-        self.held.iter().all(|held| held.left(counts_by_models) == 0)
+    /// True if all of it is reported, and its claims will not be passed on.
+    pub(super) fn is_settled(&self, counts_by_models: bool) -> bool {
+        self.is_written && self.held.iter().all(|held| held.left(counts_by_models) == 0)
+    }
+
+    /// What it has claimed of reports.
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        let claims = self.held.iter().map(|held| Claim {
+            resource: Arc::clone(&held.resource),
+            by_all: held.by_all,
+            by_bound: held.by_bound,
+        });
+        claims.collect()
     }
 }
 
-/// Settles the takings of one cluster by a report, in their order, and returns what ends.
-pub(super) fn settle<'a>(takings: impl Iterator<Item = &'a mut Taking>, usage: &Usage) -> Vec<Settled> {
+impl Claim {
+    /// Passes the claim on to other takings, in their order, and returns what ends. One that was made after the first report that the claim
+    /// is about has counted that growth as there before.
+    pub(super) fn settle<'a>(&self, takings: impl Iterator<Item = &'a mut Taking>) -> Settled {
+        let mut settled = Settled {
+            resource: Arc::clone(&self.resource),
+            by_all: 0,
+            by_bound: 0,
+        };
+        let pass = |from: &Part, to: &mut Part, made: u64, passed: &mut i64| {
+            if made < from.claimed_at {
+                *passed += to.claim(from.claimed - *passed, from.claimed_at);
+            }
+        };
+        for taking in takings {
+            let made = taking.reports;
+            let mut held = taking.held.iter_mut();
+            if let Some(held) = held.find(|held| held.resource == self.resource) {
+                pass(&self.by_all, &mut held.by_all, made, &mut settled.by_all);
+                pass(&self.by_bound, &mut held.by_bound, made, &mut settled.by_bound);
+            }
+        }
+        settled
+    }
+}
+
+/// Settles the takings of one cluster by the report with a number, in their order, and returns what ends.
+pub(super) fn settle<'a>(takings: impl Iterator<Item = &'a mut Taking>, usage: &Usage, report: u64) -> Vec<Settled> {
     let mut settled: HashMap<Arc<str>, Settled> = HashMap::new();
     for held in takings.flat_map(|taking| &mut taking.held) {
         let figure = usage.figure(&held.resource);
@@ -148,8 +211,8 @@ pub(super) fn settle<'a>(takings: impl Iterator<Item = &'a mut Taking>, usage: &
             by_all: 0,
             by_bound: 0,
         });
-        held.by_all.settle(figure.all, &mut sums.by_all);
-        held.by_bound.settle(figure.bound, &mut sums.by_bound);
+        held.by_all.settle(figure.all, report, &mut sums.by_all);
+        held.by_bound.settle(figure.bound, report, &mut sums.by_bound);
     }
     settled.into_values().collect()
 }

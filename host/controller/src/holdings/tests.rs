@@ -222,6 +222,22 @@ fn a_report_shows_written_results_before_those_that_may_fail() {
     assert_eq!(story.on_a(), (4000, 4000, 4));
     assert!(story.holdings.retract(&key("lost"), lost));
     assert_eq!(story.on_a(), NOTHING);
+    // One write under way may be older than another.
+    let lost = story.take_unwritten("lost", &[("a", 4)]);
+    let late = story.take_unwritten("late", &[("a", 3)]);
+    story.report("a", 21);
+    let later = story.take_unwritten("later", &[("a", 2)]);
+    assert_eq!(story.on_a(), (6000, 6000, 6));
+    assert!(story.holdings.retract(&key("lost"), lost));
+    story.holdings.confirm(&key("late"), late);
+    assert_eq!(
+        story.on_a(),
+        (2000, 2000, 2),
+        "what came after the report is still held"
+    );
+    assert!(story.holdings.retract(&key("later"), later));
+    assert!(story.holdings.is_empty());
+    story.report("a", 18);
     // Growth beyond what is written is that of the other.
     let late = story.take_unwritten("late", &[("a", 4)]);
     story.take("web", &[("a", 9)], &[("a", 8)], &cpu());

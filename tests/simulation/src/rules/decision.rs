@@ -233,7 +233,18 @@ impl World<'_> {
         // With models, what an engine shows as held is more than what it reckons with.
         let has_models = self.script.setup.clusters.iter().any(|cluster| cluster.has_models);
         let held = if has_models { HeldList::new() } else { held };
-        for (held, words) in [(HeldList::new(), "with nothing held"), (held, "with what is held")] {
+        let key = ObjectKey {
+            namespace: job.key.namespace.clone(),
+            name: job.key.name.clone(),
+        };
+        // The binding's own holdings of this second may be those of an earlier decision.
+        let has_own = |part: HeldPart<'_>| **part.binding == *job.key && part.began == moment.wall;
+        let is_ambiguous = self.decisions_within_the_second(&key) > 1 && process.engine.held().any(has_own);
+        let mut views = vec![(HeldList::new(), "with nothing held")];
+        if !is_ambiguous {
+            views.push((held, "with what is held"));
+        }
+        for (held, words) in views {
             let is_fresh = if is_requested { vec![false, true] } else { vec![false] };
             let decisions = is_fresh
                 .into_iter()

@@ -14,6 +14,12 @@ const HURRY_MAX: u32 = 12;
 const REST_MAX: u32 = 24;
 
 impl World<'_> {
+    /// Decisions of a binding in this second.
+    pub(super) fn decisions_within_the_second(&self, key: &ObjectKey) -> u32 {
+        let hurry = self.books.hurry.get(key);
+        hurry.map_or(0, |(second, count)| if *second == self.now / 1000 { *count } else { 0 })
+    }
+
     /// Counts a decision.
     pub(super) fn judge_effort(&mut self, key: &ObjectKey) {
         let second: Millis = self.now / 1000;
