@@ -38,8 +38,16 @@ pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     let sdk = format!("sdk-{name}");
     copy(&repository().join("framework"), &folder.join(&sdk), edits);
     // Cargo identifies these by their path in the workspace as well.
-    let hosts = ["karmada", "loader", "manifests", "profile", "recordings", "scheduler"]
-        .map(|host| (host, format!("{host}-{name}")));
+    let hosts = [
+        "karmada",
+        "loader",
+        "manifests",
+        "parallel",
+        "profile",
+        "recordings",
+        "scheduler",
+    ]
+    .map(|host| (host, format!("{host}-{name}")));
     for (host, copied) in &hosts {
         copy(&repository().join("host").join(host), &folder.join(copied), &[]);
     }
