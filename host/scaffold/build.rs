@@ -19,8 +19,8 @@ const CRATES: [(&str, &str); 6] = [
     ("framework", "divvy-framework"),
     ("framework/abi", "divvy-framework-abi"),
     ("framework/derive", "divvy-framework-derive"),
-    ("framework/documents", "divvy-documents"),
-    ("framework/driver", "divvy-framework-driver"),
+    ("framework/spanned", "divvy-spanned"),
+    ("framework/calls", "divvy-framework-calls"),
     ("framework/view", "divvy-framework-view"),
 ];
 

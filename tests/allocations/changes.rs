@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use divvy_framework_driver::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
+use divvy_framework_calls::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 

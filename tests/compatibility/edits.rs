@@ -146,18 +146,18 @@ pub(super) const NEWER_MINOR: [Edit; 38] = [
         to: "    group::UID, // UID\n    group::UID, // APPENDED\n",
     },
     Edit {
-        file: "driver/src/snapshot/arena.rs",
+        file: "calls/src/snapshot/arena.rs",
         from: "const PER_ROW: [usize; 9] = [\n",
         to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
     },
     Edit {
-        file: "driver/src/snapshot/arena.rs",
+        file: "calls/src/snapshot/arena.rs",
         from: "            (column::UID, row.uid),\n",
         to: "            (column::UID, row.uid),\n            (column::APPENDED, 51),\n",
     },
     // A newer host says so in the field of its view.
     Edit {
-        file: "driver/src/cycle.rs",
+        file: "calls/src/cycle.rs",
         from: "        ..CycleView::DEFAULT\n",
         to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
     },

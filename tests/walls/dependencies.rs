@@ -54,38 +54,35 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 
 /// The crates of Divvy on which each crate may depend directly.
 const CRATES: [(&str, &[&str]); 29] = [
-    ("divvy-documents", &[]),
+    ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
     ("divvy-framework-view", &["divvy-framework-abi"]),
     (
-        "divvy-framework-driver",
+        "divvy-framework-calls",
         &["divvy-framework-abi", "divvy-framework-view"],
     ),
     (
         "divvy-framework",
         &[
-            "divvy-documents",
+            "divvy-spanned",
             "divvy-framework-abi",
             "divvy-framework-derive",
-            "divvy-framework-driver",
+            "divvy-framework-calls",
             "divvy-framework-view",
         ],
     ),
     ("divvy-parallel", &[]),
     (
         "divvy-karmada",
-        &["divvy-documents", "divvy-framework-view", "divvy-parallel"],
+        &["divvy-spanned", "divvy-framework-view", "divvy-parallel"],
     ),
-    (
-        "divvy-manifests",
-        &["divvy-documents", "divvy-karmada", "divvy-parallel"],
-    ),
+    ("divvy-manifests", &["divvy-spanned", "divvy-karmada", "divvy-parallel"]),
     (
         "divvy-profile",
         &[
-            "divvy-documents",
-            "divvy-framework-driver",
+            "divvy-spanned",
+            "divvy-framework-calls",
             "divvy-framework-view",
             "divvy-karmada",
         ],
@@ -94,9 +91,9 @@ const CRATES: [(&str, &[&str]); 29] = [
     (
         "divvy-scheduler",
         &[
-            "divvy-documents",
+            "divvy-spanned",
             "divvy-framework",
-            "divvy-framework-driver",
+            "divvy-framework-calls",
             "divvy-framework-view",
             "divvy-karmada",
             "divvy-loader",
@@ -106,7 +103,7 @@ const CRATES: [(&str, &[&str]); 29] = [
     ("divvy-estimator", &["divvy-karmada"]),
     (
         "divvy-recordings",
-        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
+        &["divvy-spanned", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
     ),
     (
         "divvy-frozen-host",
@@ -115,7 +112,7 @@ const CRATES: [(&str, &[&str]); 29] = [
     (
         "divvy-forecast",
         &[
-            "divvy-documents",
+            "divvy-spanned",
             "divvy-karmada",
             "divvy-parallel",
             "divvy-profile",
@@ -125,7 +122,7 @@ const CRATES: [(&str, &[&str]); 29] = [
     (
         "divvy-conformance",
         &[
-            "divvy-documents",
+            "divvy-spanned",
             "divvy-framework",
             "divvy-karmada",
             "divvy-loader",
@@ -153,7 +150,7 @@ const CRATES: [(&str, &[&str]); 29] = [
         &[
             "divvy-conformance",
             "divvy-controller",
-            "divvy-documents",
+            "divvy-spanned",
             "divvy-estimator",
             "divvy-forecast",
             "divvy-framework",
@@ -174,7 +171,7 @@ const CRATES: [(&str, &[&str]); 29] = [
     ("divvy-sizes", &[]),
     (
         "divvy-control-plane-tests",
-        &["divvy-documents", "divvy-judge", "divvy-karmada"],
+        &["divvy-spanned", "divvy-judge", "divvy-karmada"],
     ),
     ("divvy-judge", &[]),
     (
@@ -288,10 +285,10 @@ fn the_host_and_the_sdk_link_no_plugin() {
 fn the_sdk_enables_no_parser_of_documents() {
     let sdk = package("divvy-framework").dependencies.iter();
     let taken: Vec<&String> = sdk
-        .filter(|dependency| dependency.name == "divvy-documents")
+        .filter(|dependency| dependency.name == "divvy-spanned")
         .flat_map(|dependency| &dependency.features)
         .collect();
-    assert!(taken.is_empty(), "the SDK enables {taken:?} of divvy-documents");
+    assert!(taken.is_empty(), "the SDK enables {taken:?} of divvy-spanned");
 }
 
 /// The ABI crate has its own version, so its promise must not depend on the contents of other crates.

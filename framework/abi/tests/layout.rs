@@ -333,7 +333,7 @@ fn every_constant_is_listed() {
     assert_eq!(listed, declared);
 }
 
-/// The four columns of the driver's writer and the readers rely on these types.
+/// The four columns of the snapshots' writer and the readers rely on these types.
 #[test]
 fn every_column_documents_its_type() {
     let (_, _, source) = MODULES[5];

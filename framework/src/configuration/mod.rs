@@ -12,8 +12,8 @@ mod amount;
 mod readable;
 mod target;
 
-pub use divvy_documents::names::nearest;
-pub use divvy_documents::{ValueError, read_value};
+pub use divvy_spanned::names::nearest;
+pub use divvy_spanned::{ValueError, read_value};
 pub use readable::Readable;
 pub use target::{
     ClusterMatch, ClusterTarget, Field, FieldOperator, FieldRequirement, FieldSelector, LabelOperator,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use divvy_framework_abi::arena::ABSENT;
-use divvy_framework_driver::binding::AffinityWriter;
-use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
+use divvy_framework_calls::binding::AffinityWriter;
+use divvy_framework_calls::snapshot::{ClusterWriter, SnapshotStore};
 
 use crate::binding::{SelectorField, SelectorOperator};
 use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};

@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use divvy_framework_abi::descriptor::feature;
-use divvy_framework_driver::rules::check_scores;
+use divvy_framework_calls::rules::check_scores;
 
 use super::Scenario;
 use super::explanation::Explanation;

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use divvy_framework_abi::service::Services;
 use divvy_framework_abi::{Address, Function, PluginText};
-use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
 
-pub use divvy_framework_driver::metrics::HistogramFigures;
+pub use divvy_framework_calls::metrics::HistogramFigures;
 
 /// The counters and histograms that a plugin used.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Placements of other bindings, for plugins that declare that need.
 
 use divvy_framework_abi::descriptor::binding_part;
-use divvy_framework_driver::placements::PlacementsRecord;
+use divvy_framework_calls::placements::PlacementsRecord;
 
 use super::Scenario;
 

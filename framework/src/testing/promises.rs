@@ -4,7 +4,7 @@
 //! A property test runs the check on many scenarios. Passing proves nothing, but a counterexample is definite.
 
 use divvy_framework_abi::descriptor::feature;
-use divvy_framework_driver::rules::AssignRules;
+use divvy_framework_calls::rules::AssignRules;
 
 use super::Scenario;
 use super::checked::check_same;

@@ -6,9 +6,9 @@ use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::service::Texts;
 use divvy_framework_abi::{Address, Function, Pointer};
 
-use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
-use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
-use divvy_framework_driver::snapshot::SnapshotStore;
+use divvy_framework_calls::binding::{BindingRecord, BindingRecordBuilder};
+use divvy_framework_calls::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
+use divvy_framework_calls::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
 use super::identity::Names;

@@ -1,6 +1,6 @@
 //! Score and Select, run on a scenario.
 
-use divvy_framework_driver::rules::{Violation, check_scores, check_selection};
+use divvy_framework_calls::rules::{Violation, check_scores, check_selection};
 
 use super::Scenario;
 use super::explanation::Explanation;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use divvy_framework_driver::snapshot::Snapshot;
-use divvy_framework_driver::tables::{Cell, PluginTables, TableContents, TableKey};
+use divvy_framework_calls::snapshot::Snapshot;
+use divvy_framework_calls::tables::{Cell, PluginTables, TableContents, TableKey};
 
 use super::Scenario;
 use crate::plugin::{Failure, Needs};

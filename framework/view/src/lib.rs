@@ -7,7 +7,7 @@
 //! - [`words`](mod@words): the enumerations that both use, with their Kubernetes spellings and ABI codes.
 //!
 //! Every view reads memory that another party laid out, and checks each access: a damaged arena yields empty answers,
-//! never undefined behaviour. This crate neither builds arenas (`divvy-framework-driver` does) nor defines the plugin
+//! never undefined behaviour. This crate neither builds arenas (`divvy-framework-calls` does) nor defines the plugin
 //! traits (`divvy-framework` does).
 
 #![forbid(unsafe_code)]

@@ -98,7 +98,7 @@ pub(crate) fn fleet_of(clusters: &[Cluster], subject: &Subject) -> FleetSnapshot
 /// The first problem of a manifest.
 pub fn cases_from_manifests(name: &str, text: &str, subject: &Subject, time: i64) -> Result<Vec<Case>, String> {
     let mut documents = Vec::new();
-    let (nodes, faults) = divvy_documents::yaml::parse(text, 1);
+    let (nodes, faults) = divvy_spanned::yaml::parse(text, 1);
     if let Some(fault) = faults.into_iter().next() {
         return Err(format!("{name}:{}: {}", fault.line, fault.cause));
     }

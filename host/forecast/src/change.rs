@@ -328,7 +328,7 @@ fn nearest(choice: &ClusterChoice, situation: &Situation) -> Option<String> {
         ClusterChoice::Label(..) => return None,
     };
     let found =
-        divvy_documents::names::nearest(wanted, known.iter().filter(|name| !name.is_empty()).map(String::as_str))?;
+        divvy_spanned::names::nearest(wanted, known.iter().filter(|name| !name.is_empty()).map(String::as_str))?;
     Some(format!("{prefix}{found}"))
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_documents::names::nearest;
 use divvy_karmada::api::StringMap;
 use divvy_karmada::detector::Binding;
+use divvy_spanned::names::nearest;
 
 use crate::choice::{BindingPattern, ClusterChoice};
 use crate::labels::LabelQuery;

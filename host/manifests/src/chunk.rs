@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use divvy_documents::chunks::{Chunk, LineCounter};
-use divvy_documents::{Document, Fault, json, yaml};
+use divvy_spanned::chunks::{Chunk, LineCounter};
+use divvy_spanned::{Document, Fault, json, yaml};
 use serde_json::value::RawValue;
 
 use super::ReadOptions;

@@ -2,7 +2,7 @@
 //!
 //! A field is read from the object's value. The tree, which knows the lines, is built only if a type refuses the value.
 
-use divvy_documents::{Cause, Document, Fault, FieldPath, Node, Strict, decode_tree};
+use divvy_spanned::{Cause, Document, Fault, FieldPath, Node, Strict, decode_tree};
 use serde::de::DeserializeOwned;
 
 use divvy_karmada::workloads::{Fields, value_at};

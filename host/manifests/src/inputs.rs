@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
-use divvy_documents::{Cause, Problem, Warning};
+use divvy_spanned::{Cause, Problem, Warning};
 use walkdir::WalkDir;
 
 use super::reader::Reader;

@@ -4,9 +4,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use divvy_documents::{ObjectName, Source};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, TypeMeta};
 use divvy_karmada::workloads::WorkloadResource;
+use divvy_spanned::{ObjectName, Source};
 use hashbrown::HashTable;
 
 use super::object::Object;

@@ -6,7 +6,7 @@
 //!
 //! There are two paths to the same result. Valid JSON goes from text straight into the types, which makes a dump of
 //! thousands of clusters cheap. YAML, and JSON with errors, goes through a tree that knows its lines
-//! (`divvy_documents`). A YAML library with its own deserializer was considered and rejected, because it stops at the
+//! (`divvy_spanned`). A YAML library with its own deserializer was considered and rejected, because it stops at the
 //! first problem.
 
 mod chunk;
@@ -27,7 +27,7 @@ mod tests;
 mod unknown;
 mod validation;
 
-pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
+pub use divvy_spanned::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
 pub use labels::WorkloadLabels;
 pub use overlay::{OverlayChange, OverlayKind};

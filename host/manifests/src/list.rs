@@ -10,9 +10,9 @@ mod tests;
 use std::io::Read;
 use std::ops::Range;
 
-use divvy_documents::Document;
-use divvy_documents::chunks::{Chunk, LineCounter};
 use divvy_parallel::{in_order, threads};
+use divvy_spanned::Document;
+use divvy_spanned::chunks::{Chunk, LineCounter};
 
 use super::ReadOptions;
 use super::object::{Envelope, Found, ObjectReader, Place};

@@ -1,7 +1,7 @@
 //! Lists of objects: `List`, and lists of one kind.
 
-use divvy_documents::{Document, Node, NodeValue};
 use divvy_karmada::api::TypeMeta;
+use divvy_spanned::{Document, Node, NodeValue};
 
 /// True for a list whose `items` are `null`, as programs in Go write an empty one.
 pub(super) fn is_empty_list(document: &Document<'_>, type_meta: &TypeMeta) -> bool {

@@ -7,14 +7,12 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use divvy_documents::chunks::{Chunk, LineCounter};
-use divvy_documents::{
-    Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, unique_value,
-};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
+use divvy_spanned::chunks::{Chunk, LineCounter};
+use divvy_spanned::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, unique_value};
 use foldhash::quality::FixedState;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_documents::{ObjectName, Source};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap, TypeMeta};
 use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
+use divvy_spanned::{ObjectName, Source};
 use serde_json::Value;
 
 use crate::{Located, Manifests};

@@ -9,9 +9,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use divvy_documents::chunks::{self, Chunk};
-use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
 use divvy_parallel::{in_order, threads};
+use divvy_spanned::chunks::{self, Chunk};
+use divvy_spanned::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
 
 use super::chunk::{self, Contents};
 use super::known::{Known, List, of_key, of_object};

@@ -8,9 +8,9 @@ mod tests;
 
 use std::fmt;
 
-use divvy_documents::{Cause, Document, Fault, FieldPath, Node, NodeValue, ObjectName, Warning, names};
 use divvy_karmada::api::{ObjectMeta, TypeMeta};
 use divvy_karmada::fields::{FieldTree, KINDS};
+use divvy_spanned::{Cause, Document, Fault, FieldPath, Node, NodeValue, ObjectName, Warning, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::object::{ObjectReader, Place};

@@ -4,8 +4,8 @@
 //! `metav1.LabelSelectorAsSelector`. Names of strategies and combinations of preferences are not checked here: such an
 //! error concerns one binding and must not invalidate the whole input.
 
-use divvy_documents::names::quoted_list;
-use divvy_documents::{Cause, Fault, FieldPath, read_value};
+use divvy_spanned::names::quoted_list;
+use divvy_spanned::{Cause, Fault, FieldPath, read_value};
 use serde_json::Value;
 
 use divvy_karmada::api::{

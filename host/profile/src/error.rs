@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use divvy_documents::{Problem, names};
+use divvy_spanned::{Problem, names};
 
 /// Reason why a profile could not be read, one variant per cause.
 #[derive(Debug, thiserror::Error)]

@@ -28,7 +28,7 @@ pub use table::configuration::{ColumnConfiguration, KeyConfiguration, TableConfi
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, PathSegment, Source, decode_tree, names, toml};
+use divvy_spanned::{Cause, Fault, FieldPath, Node, NodeValue, PathSegment, Source, decode_tree, names, toml};
 
 use lists::Lists;
 use model::ProfileFile;

@@ -4,7 +4,7 @@
 //! removes one of them, and an entry that names one of them replaces it in its position. Every entry keeps its
 //! [`Origin`], so that a message can point to the line in which it is written.
 
-use divvy_documents::names;
+use divvy_spanned::names;
 
 use super::model::{ProfileConfiguration, ScoreEntry};
 

@@ -1,6 +1,6 @@
 //! Reading profiles: inheritance, rejected input, and line numbers in messages.
 
-use divvy_documents::FieldPath;
+use divvy_spanned::FieldPath;
 
 use super::{BUILT_IN, ProfileConfiguration, ProfileError, ProfileSource, built_in_profile};
 

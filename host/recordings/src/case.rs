@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use divvy_documents::{json, read_value};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 use divvy_profile::table::{TableSource, TableVersions};
 use divvy_scheduler::placements::Peer;
+use divvy_spanned::{json, read_value};
 use flate2::read::MultiGzDecoder;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,7 +1,7 @@
 //! The rights of schedulers: exactly those of `examples/deploy/karmada/rbac.yaml`, so that a verb that is missing there fails
 //! these tests.
 
-use divvy_documents::yaml;
+use divvy_spanned::yaml;
 use serde_json::{Value, json};
 
 use crate::objects::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING, Kind, Objects, ROLE, ROLE_BINDING};

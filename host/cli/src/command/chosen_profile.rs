@@ -1,9 +1,9 @@
 //! The profile of a command: where it is written, and its plugins loaded.
 
-use divvy_documents::FieldPath;
 use divvy_loader::{LoadError, PluginDirectories};
 use divvy_profile::{PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::profile::{Profile, RegistryError, registry};
+use divvy_spanned::FieldPath;
 
 use crate::report::errors::{Diagnostic, Failure};
 

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use divvy_documents::names::nearest;
 use divvy_karmada::api::{ClusterAffinity, Placement};
 use divvy_karmada::detector::Binding;
 use divvy_manifests::{Manifests, ObjectName, Source, Warning};
+use divvy_spanned::names::nearest;
 
 use crate::report::text::listed;
 

@@ -40,7 +40,7 @@ pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
 pub(super) fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
     let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
-    let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
+    let nearest = divvy_spanned::names::nearest(name, present.keys().map(String::as_str));
     Failure::usage(match (directories.hint_for_missing(name), nearest) {
         (Some(hint), _) => diagnostic.with_hint(hint),
         (None, Some(nearest)) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),

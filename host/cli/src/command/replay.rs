@@ -232,7 +232,7 @@ impl ReplayArguments {
     fn refuse_unmatched(&self, matched: &Matched) -> Result<(), Failure> {
         let [cases, namespaces, clusters] = &matched.known;
         let refused = |what: &str, wrong: &str, known: &BTreeSet<String>| {
-            let nearest = divvy_documents::names::nearest(wrong, known.iter().map(String::as_str));
+            let nearest = divvy_spanned::names::nearest(wrong, known.iter().map(String::as_str));
             Diagnostic {
                 hint: nearest.map(|nearest| format!("did you mean `{nearest}`?")),
                 ..Diagnostic::new(format!("no recorded {what} matches `{wrong}`"))

@@ -1,7 +1,7 @@
 //! A profile as TOML, in which every entry of a list says where it is written.
 
-use divvy_documents::FieldPath;
 use divvy_profile::{ProfileConfiguration, ProfileSource, ScoreEntry};
+use divvy_spanned::FieldPath;
 use serde_json::Value;
 
 /// An entry of a list as TOML, and where it is written.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, btree_map};
 
-use divvy_documents::Strict;
+use divvy_spanned::Strict;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess};
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ macro_rules! read {
 }
 
 read! {
-    ReadJson: from_json, &str, divvy_documents::from_json,
+    ReadJson: from_json, &str, divvy_spanned::from_json,
     Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding ResourceBindingStatus
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap};
-use divvy_documents::names::quoted_list;
-use divvy_documents::{ObjectName, Source};
+use divvy_spanned::names::quoted_list;
+use divvy_spanned::{ObjectName, Source};
 
 /// A `ResourceBinding` or `ClusterResourceBinding`, with the facts about its policy.
 ///

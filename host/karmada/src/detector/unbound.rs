@@ -8,8 +8,8 @@ use super::warnings::Warnings;
 use super::{Binding, Entry, is_reserved, merge, resource_name};
 use crate::policy::Policies;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
-use divvy_documents::ObjectName;
 use divvy_parallel::collect;
+use divvy_spanned::ObjectName;
 
 /// Workloads from which a further thread is worth its start.
 const WORKLOADS_PER_THREAD: usize = 4_000;

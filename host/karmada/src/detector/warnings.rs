@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Binding, Entry, resource_name};
 use crate::api::TypeMeta;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
-use divvy_documents::{ObjectName, Source, Warning};
+use divvy_spanned::{ObjectName, Source, Warning};
 
 /// Collects warnings, only one per kind of workload.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 use super::Fields;
 use super::kinds::count;
 use crate::api::{Quantity, ReplicaRequirements};
-use divvy_documents::FieldPath;
+use divvy_spanned::FieldPath;
 
 /// Path of the template that job managers and task managers share.
 pub(super) const TEMPLATE: &str = "spec.podTemplate";

@@ -11,7 +11,7 @@ use super::flink;
 use super::pod::PodTemplate;
 use super::{Demand, Fields};
 use crate::api::TypeMeta;
-use divvy_documents::{Cause, FieldPath};
+use divvy_spanned::{Cause, FieldPath};
 
 /// One kind with replicas: an entry of the profile's `[[workload]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::{ReplicaRequirements, Resource};
-use divvy_documents::{Cause, FieldPath};
+use divvy_spanned::{Cause, FieldPath};
 
 /// The replicas of a workload and their requirements.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,7 +50,7 @@ pub trait Fields {
 
 /// The value at a path; `None` if there is none.
 pub fn value_at<'value>(value: &'value Value, path: &FieldPath) -> Option<&'value Value> {
-    use divvy_documents::PathSegment;
+    use divvy_spanned::PathSegment;
     path.segments().iter().try_fold(value, |value, segment| match segment {
         PathSegment::Key(key) => value.get(key),
         PathSegment::Index(index) => value.get(index),

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{Fields, ResourceInterpreter};
 use crate::api::{NodeClaim, Quantity, ReplicaRequirements, ResourceList, StringMap, Toleration};
-use divvy_documents::{Cause, FieldPath};
+use divvy_spanned::{Cause, FieldPath};
 
 /// The part of a pod template that determines the requirements.
 #[derive(Debug, Default, Deserialize)]

@@ -62,7 +62,7 @@ fn warnings(manifests: &Manifests) -> String {
 
 /// The text as JSON on one line.
 fn json(text: &str) -> String {
-    let (documents, faults) = divvy_documents::yaml::parse(text, 1);
+    let (documents, faults) = divvy_spanned::yaml::parse(text, 1);
     assert!(faults.is_empty());
     documents[0].to_json().to_string()
 }

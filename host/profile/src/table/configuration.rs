@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use divvy_framework_driver::tables::TableKey;
+use divvy_framework_calls::tables::TableKey;
 use divvy_framework_view::tables::{ColumnType, SCALE_MAX};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};

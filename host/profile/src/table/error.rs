@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use divvy_documents::names;
 use divvy_framework_view::tables::ColumnType;
+use divvy_spanned::names;
 
 /// Reason why a table cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

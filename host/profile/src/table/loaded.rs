@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use divvy_documents::names;
-use divvy_framework_driver::tables::{TableContents, TableKey};
+use divvy_framework_calls::tables::{TableContents, TableKey};
+use divvy_spanned::names;
 
 use super::configuration::TableConfiguration;
 use super::error::{TableError, TableProblem};

@@ -2,7 +2,7 @@
 //! types, and rows for clusters by name, region, provider or the value of a label.
 //!
 //! A table goes through four forms: [`TableSource`] is a file's text with its version, [`LoadedTable`] its typed
-//! columns, the scheduler's `ProvidedTables` the tables that the plugins of a profile read, and the driver's
+//! columns, the scheduler's `ProvidedTables` the tables that the plugins of a profile read, and the calls'
 //! `ResolvedTables` the cells for one snapshot. Every problem of a file is found at once, with its line.
 //!
 //! A table's version is the SHA-256 checksum of its file. Recordings have the text of each version that was used, so a

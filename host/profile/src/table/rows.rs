@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use divvy_framework_driver::tables::{Cell, TableContents, TableKey};
+use divvy_framework_calls::tables::{Cell, TableContents, TableKey};
 use divvy_framework_view::tables::ColumnType;
 
 use super::configuration::ColumnConfiguration;

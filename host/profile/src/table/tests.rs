@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use divvy_framework_driver::tables::TableContents;
+use divvy_framework_calls::tables::TableContents;
 
 use super::{LoadedTable, TABLE_BYTES_MAX, TableError, TableSource};
 use crate::{ProfileSource, TableConfiguration};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use divvy_documents::{Cause, Fault, Node, NodeValue, PathSegment, json, toml};
+use divvy_spanned::{Cause, Fault, Node, NodeValue, PathSegment, json, toml};
 
 use super::error::TableProblem;
 use super::rows::{RawCell, Rows};

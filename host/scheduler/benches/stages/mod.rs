@@ -3,7 +3,7 @@
 use divvy_framework::abi::call::{AssignCall, FilterCall, ScoreCall, SelectCall};
 use divvy_framework::abi::view::CycleView;
 use divvy_framework::abi::{Pointer, Slice, SliceMut};
-use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
+use divvy_framework_calls::cycle::{self as calls, CycleOptions, Resolution};
 use divvy_scheduler::fleet::{FleetSnapshot, estimate};
 use divvy_scheduler::plan::Plan;
 use divvy_scheduler::profile::{Profile, Strategy};
@@ -75,7 +75,7 @@ impl<'a> Stages<'a> {
             ignore_spread: self.strategy.ignores_spread(),
             ..CycleOptions::default()
         };
-        driver::cycle_view(
+        calls::cycle_view(
             self.fleet.snapshot(),
             &self.plan.groups[0].record,
             &self.resolution,

@@ -3,7 +3,7 @@
 use divvy_framework::abi::call::{AssignCall, PrepareCall};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::{Address, Slice, SliceMut};
-use divvy_framework_driver::cycle as driver;
+use divvy_framework_calls::cycle as calls;
 
 use super::columns::Candidates;
 use super::error::CycleError;
@@ -91,7 +91,7 @@ impl Cycle {
     fn gather(&mut self, input: &CycleInput<'_>, candidates: &mut Candidates) {
         candidates.gather(&self.feasible, &self.selected);
         candidates.places.clear();
-        if driver::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
+        if calls::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
             let by_row = &self.by_row;
             candidates
                 .places

@@ -28,7 +28,7 @@ mod values;
 mod views;
 mod walk;
 
-pub use divvy_framework_driver::rules as verify;
+pub use divvy_framework_calls::rules as verify;
 pub use error::CycleError;
 pub use explanation::{ClusterExplanation, Detail, Explanation, LeftOut, Note, Reason, Remainder};
 pub use given::GivenCandidate;

@@ -3,8 +3,8 @@
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
 use divvy_framework::abi::descriptor::feature;
-use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
-use divvy_framework_driver::placements::PlacementsRecord;
+use divvy_framework_calls::cycle::{self as calls, CycleOptions, Resolution};
+use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_framework_view::clusters::Row;
 
 use super::columns::{Candidates, Feasible};
@@ -320,12 +320,12 @@ impl Cycle {
                 unknown &= !input;
             }
         }
-        let mut view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
+        let mut view = calls::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
         let placements = record.as_deref().map(PlacementsRecord::view);
         if let Some(placements) = &placements {
             view.placements = Pointer::new(placements);
         }
-        let policy = driver::policy_view(&group.record, &resolution);
+        let policy = calls::policy_view(&group.record, &resolution);
         let views = Views {
             cycle: &view,
             policy: &policy,

@@ -5,7 +5,7 @@
 //! and shrinkage drains the worst. If a policy has both, priorities apply within each overflow tier. Select sees both
 //! as a single rank, 0 being the best.
 
-use divvy_framework_driver::cycle as driver;
+use divvy_framework_calls::cycle as calls;
 
 use super::run::{Cycle, CycleInput};
 
@@ -31,10 +31,10 @@ impl Cycle {
         }
         let snapshot = input.fleet.snapshot();
         if group.overflows {
-            driver::first_affinities(snapshot, &group.record, rows, &mut self.tiers.overflow);
+            calls::first_affinities(snapshot, &group.record, rows, &mut self.tiers.overflow);
         }
         if group.record.has_priorities() {
-            driver::priorities(snapshot, &group.record, &mut self.priorities, &mut self.priority_rows);
+            calls::priorities(snapshot, &group.record, &mut self.priorities, &mut self.priority_rows);
         } else {
             self.priorities.clear();
         }

@@ -5,7 +5,7 @@ use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::{CycleView, PolicyView, flag};
 use divvy_framework::abi::{Address, Pointer, Slice};
 
-use divvy_framework_driver::cycle::preferences_view;
+use divvy_framework_calls::cycle::preferences_view;
 
 use super::error::CycleError;
 use super::run::CycleInput;

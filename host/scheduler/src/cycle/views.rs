@@ -3,10 +3,10 @@
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::descriptor::{binding_part, feature};
 use divvy_framework::abi::view::{CycleView, PolicyView};
-use divvy_framework_driver::binding::BindingRecord;
-use divvy_framework_driver::cycle as driver;
-use divvy_framework_driver::placements::PlacementsRecord;
-use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
+use divvy_framework_calls::binding::BindingRecord;
+use divvy_framework_calls::cycle as calls;
+use divvy_framework_calls::placements::PlacementsRecord;
+use divvy_framework_calls::tables::{PluginTables, ResolvedTables};
 
 use super::error::CycleError;
 use super::sink::Texts;
@@ -91,7 +91,7 @@ impl<'a> Views<'a> {
         }
         match self.record.preferences_of(plugin.name()) {
             None => Pointer::NULL,
-            Some(preferences) => Pointer::new(own.insert(driver::preferences_view(preferences))),
+            Some(preferences) => Pointer::new(own.insert(calls::preferences_view(preferences))),
         }
     }
 

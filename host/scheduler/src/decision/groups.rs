@@ -1,7 +1,7 @@
 //! The one loop that decides a binding: its affinity groups in turn, until one fits.
 
-use divvy_documents::names;
 use divvy_framework_view::clusters::Clusters;
+use divvy_spanned::names;
 
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
 use crate::fleet::estimate::{Demand, estimate};

@@ -18,7 +18,7 @@ pub use ledger::Ledger;
 use record::write_cluster;
 pub use record::{requests, units};
 
-use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};
+use divvy_framework_calls::snapshot::{Snapshot, SnapshotStore};
 use divvy_framework_view::clusters::Row;
 
 use divvy_karmada::api::Cluster;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use divvy_framework_driver::snapshot::ClusterWriter;
+use divvy_framework_calls::snapshot::ClusterWriter;
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 

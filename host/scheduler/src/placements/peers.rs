@@ -1,6 +1,6 @@
 //! Placements that one decision sees: the groups of a binding, and its peers.
 
-use divvy_framework_driver::placements::PlacementsRecord;
+use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_karmada::api::{TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::Binding;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -13,7 +13,7 @@ pub use crate::input::PlanInput;
 pub use cache::{PlanResult, Plans};
 
 use divvy_framework::division::ties;
-use divvy_framework_driver::binding::BindingRecord;
+use divvy_framework_calls::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::fleet::requests;
@@ -22,9 +22,9 @@ use crate::profile::{PlanOptions, Profile, Strategy};
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
-use divvy_documents::Warning;
 use divvy_karmada::api::{ClusterAffinity, Placement, ResourceList, SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
+use divvy_spanned::Warning;
 use tables::{NamedAffinity, binding_tables};
 
 /// Everything about a binding that is computed once.

@@ -1,6 +1,6 @@
 //! Writes a binding into the tables that plugins read.
 
-use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_calls::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator, SpreadField, TaintEffect, TolerationOperator};
 use divvy_karmada::api::{self, ClusterAffinity, Enumeration, Word};

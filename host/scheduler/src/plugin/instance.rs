@@ -13,8 +13,8 @@ use divvy_framework::abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::CycleView;
 use divvy_framework::abi::{ABI_VERSION, Address, Pointer, Slice, Str};
-use divvy_framework_driver::metrics::MetricFigures;
-use divvy_framework_driver::snapshot::{Snapshot, SnapshotVersion};
+use divvy_framework_calls::metrics::MetricFigures;
+use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
 use divvy_loader::{LoadError, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use divvy_framework::abi::service::level;
-use divvy_framework_driver::binding::BindingRecord;
+use divvy_framework_calls::binding::BindingRecord;
 use tracing::callsite::{self, Callsite, Identifier};
 use tracing::field::{FieldSet, Value};
 use tracing::level_filters::LevelFilter;

@@ -9,7 +9,7 @@ pub(crate) mod log;
 mod services;
 mod value;
 
-pub use divvy_framework_driver::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
+pub use divvy_framework_calls::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
 pub use error::CallError;
 pub(crate) use instance::ValueTables;
 pub use instance::{Call, CallObserver, PluginInstance};

@@ -13,7 +13,7 @@ use divvy_framework::abi::reason::Reason;
 use divvy_framework::abi::service::{Failure, Services, failure};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{Address, Function, PluginText, Pointer};
-use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
 
 use super::log::PluginLog;
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use divvy_documents::names;
 use divvy_framework::table::ColumnType;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
+use divvy_spanned::names;
 
 use super::tables;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use divvy_documents::names::nearest_first;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 use divvy_profile::table::{TableSource, TableVersions};
+use divvy_spanned::names::nearest_first;
 
 use super::options::PlanOptions;
 use super::provided::ProvidedTables;

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use divvy_framework_driver::snapshot::Snapshot;
-use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
+use divvy_framework_calls::snapshot::Snapshot;
+use divvy_framework_calls::tables::{PluginTables, ResolvedTables};
 use divvy_profile::table::{LoadedTable, TableError, TableVersions};
 
 /// Snapshots for which cells are kept. A live scheduler uses one at a time, a forecast one per thread and side.

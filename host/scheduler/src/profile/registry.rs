@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use divvy_documents::names;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::table::LoadedTable;
 use divvy_profile::{AffinityGroups, ProfileConfiguration};
+use divvy_spanned::names;
 
 use super::error::RegistryError;
 use super::options::PlanOptions;

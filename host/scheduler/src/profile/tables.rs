@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::names;
 use divvy_framework::table::ColumnType;
-use divvy_framework_driver::tables::PluginTables;
+use divvy_framework_calls::tables::PluginTables;
 use divvy_loader::DeclaredTable;
 use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
 use divvy_profile::{ProfileConfiguration, TableConfiguration};
+use divvy_spanned::names;
 
 use super::RegistryError;
 use super::provided::ProvidedTables;

@@ -9,9 +9,9 @@ use super::error::InvalidBinding;
 use super::request::StrategySource;
 use super::{AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use crate::input::PlanInput;
-use divvy_documents::Warning;
 use divvy_karmada::api::StringMap;
 use divvy_karmada::detector::PolicyFacts;
+use divvy_spanned::Warning;
 
 /// The objects that can carry annotations, in order of precedence.
 #[derive(Clone, Copy)]

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::{WHOLE_NUMBER, Warning, read_value};
 use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
 use divvy_loader::{RuleField, RuleList};
+use divvy_spanned::{WHOLE_NUMBER, Warning, read_value};
 use serde_json::Value;
 
 use super::error::InvalidBinding;

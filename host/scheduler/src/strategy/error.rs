@@ -1,6 +1,6 @@
 //! Errors of one binding. Its row becomes an error, and the other bindings are scheduled as usual.
 
-use divvy_documents::names::quoted_list;
+use divvy_spanned::names::quoted_list;
 use serde_json::Value;
 
 /// Reason why a binding's strategy or preferences are invalid. The binding is not scheduled and keeps its previous

@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 
 use super::error::InvalidBinding;
 use super::request::{PreferenceRule, StrategyRequest, StrategySource};
-use divvy_documents::{Warning, read_value};
 use divvy_karmada::api::{ClusterAffinity, FieldSelector, SelectorOperator, SelectorRequirement};
+use divvy_spanned::{Warning, read_value};
 
 /// The strategy that the printed manifests mean.
 pub(super) const STRATEGY: &str = "Specified";

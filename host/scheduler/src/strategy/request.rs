@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use divvy_documents::Warning;
 use divvy_karmada::api::ClusterAffinity;
+use divvy_spanned::Warning;
 
 /// Origin of a strategy's name.
 #[derive(Debug, Clone, PartialEq, Eq)]

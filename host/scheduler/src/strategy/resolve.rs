@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::Warning;
-use divvy_documents::names::{nearest, nearest_first};
 use divvy_karmada::api::{
     ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
 };
 use divvy_karmada::policy::wire;
 use divvy_loader::RuleList;
+use divvy_spanned::Warning;
+use divvy_spanned::names::{nearest, nearest_first};
 use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;

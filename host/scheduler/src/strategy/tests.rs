@@ -4,9 +4,9 @@ mod printed;
 
 use std::sync::Arc;
 
-use divvy_documents::names::nearest_first;
 use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_loader::{RuleField, RuleList};
+use divvy_spanned::names::nearest_first;
 
 use super::{Declaration, Declarations, StrategyContext, StrategyRequest, StrategySource, resolve_strategy};
 use crate::input::PlanInput;

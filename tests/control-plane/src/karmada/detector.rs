@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::{Cause, FieldPath};
 use divvy_karmada::api::{ObjectMeta, Resource, TypeMeta};
 use divvy_karmada::detector::{Binding, Detector};
 use divvy_karmada::workloads::{Fields, ResourceInterpreter, WorkloadKinds, WorkloadResource, value_at};
+use divvy_spanned::{Cause, FieldPath};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use divvy_documents::yaml;
+use divvy_spanned::yaml;
 use http::Method;
 use kube::Client;
 use serde_json::{Value, json};

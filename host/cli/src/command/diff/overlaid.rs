@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_documents::names::{nearest, quoted_list};
 use divvy_forecast::document::OverlayRow;
 use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{ObjectMeta, PropagationPolicy, TypeMeta};
@@ -10,6 +9,7 @@ use divvy_karmada::detector::Binding;
 use divvy_karmada::policy::selects;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ObjectName, OverlayChange, OverlayKind, Problem, Warning};
+use divvy_spanned::names::{nearest, quoted_list};
 
 use super::arguments::{DeletedObject, SituationArguments};
 use crate::command::clusters::chosen_from;

@@ -230,7 +230,7 @@ fn chosen<'a>(arguments: &VerifyArguments, known: &'a [Check], loaded: &Loaded) 
     for name in &arguments.check {
         if !known.iter().any(|check| check.name == name) {
             let names: Vec<String> = known.iter().map(|check| check.name.to_owned()).collect();
-            let near = divvy_documents::names::nearest_first(name, &names);
+            let near = divvy_spanned::names::nearest_first(name, &names);
             let diagnostic = Diagnostic::new(format!("unknown check `{name}`"));
             return Err(Failure::usage(
                 diagnostic.with_hint(format!("known: {}", near.join(", "))),

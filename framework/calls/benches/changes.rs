@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use divvy_framework_driver::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
+use divvy_framework_calls::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 

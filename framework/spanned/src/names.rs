@@ -8,7 +8,7 @@ use std::fmt::Display;
 /// The known name that is most similar to a wrong one; `None` if none is similar enough to be what was meant.
 ///
 /// ```
-/// use divvy_documents::names::nearest;
+/// use divvy_spanned::names::nearest;
 /// assert_eq!(nearest("wieght", ["weight", "seed"]), Some("weight"));
 /// assert_eq!(nearest("average", ["Average", "Aggregated"]), Some("Average"));
 /// assert_eq!(nearest("zzz", ["weight", "seed"]), None);
@@ -46,7 +46,7 @@ pub fn hint(wrong: &str, known: &[String]) -> Option<String> {
 /// The names on one line, each in backticks; `none` if the list is empty.
 ///
 /// ```
-/// use divvy_documents::names::quoted_list;
+/// use divvy_spanned::names::quoted_list;
 /// assert_eq!(quoted_list(["a", "b"]), "`a`, `b`");
 /// ```
 pub fn quoted_list<Name: Display>(names: impl IntoIterator<Item = Name>) -> String {
