@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path, edits: &[Edit]) {
 /// The manifest of this workspace, with the SDK and these crates as its only members.
 fn workspace_manifest(sdk: &str, more: &[&str]) -> String {
     let manifest = read(&repository().join("Cargo.toml"));
-    let crates = ["abi", "derive", "spanned", "calls", "view"].map(|name| format!("\"{sdk}/{name}\""));
+    let crates = ["abi", "arithmetic", "derive", "spanned", "calls", "view"].map(|name| format!("\"{sdk}/{name}\""));
     let more: Vec<String> = more.iter().map(|name| format!("\"{name}\"")).collect();
     let members = format!("members = [\"{sdk}\", {}, {}]", crates.join(", "), more.join(", "));
     let lines = manifest.lines().map(|line| match line {

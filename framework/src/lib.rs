@@ -266,7 +266,6 @@ pub mod metrics;
 mod parts;
 pub mod plugin;
 mod prepare;
-pub mod random;
 pub mod reuse;
 pub mod score;
 pub mod select;
@@ -277,6 +276,8 @@ pub mod value;
 
 #[doc(hidden)]
 pub use divvy_framework_abi as abi;
+#[doc(inline)]
+pub use divvy_framework_arithmetic::random;
 pub use divvy_framework_view::{binding, clusters, reason};
 pub use tracing;
 

@@ -15,9 +15,10 @@ use flate2::write::GzEncoder;
 use walkdir::WalkDir;
 
 /// The crates of the SDK: folder and name.
-const CRATES: [(&str, &str); 6] = [
+const CRATES: [(&str, &str); 7] = [
     ("framework", "divvy-framework"),
     ("framework/abi", "divvy-framework-abi"),
+    ("framework/arithmetic", "divvy-framework-arithmetic"),
     ("framework/derive", "divvy-framework-derive"),
     ("framework/spanned", "divvy-spanned"),
     ("framework/calls", "divvy-framework-calls"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, Package};
 
 use super::check_none;
-use crate::artifacts::{metadata, plugin_folders, plugin_package};
+use crate::artifacts::{metadata, plugin_folders, plugin_package, repository};
 
 /// Dependencies that the arithmetic of a plugin needs in addition to the SDK, by folder. Each entry has a reason.
 const ARITHMETIC: [(&str, &[&str]); 1] = [
@@ -53,9 +53,10 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 29] = [
+const CRATES: [(&str, &[&str]); 30] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
+    ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
     ("divvy-framework-derive", &[]),
     ("divvy-framework-view", &["divvy-framework-abi"]),
     (
@@ -67,6 +68,7 @@ const CRATES: [(&str, &[&str]); 29] = [
         &[
             "divvy-spanned",
             "divvy-framework-abi",
+            "divvy-framework-arithmetic",
             "divvy-framework-derive",
             "divvy-framework-calls",
             "divvy-framework-view",
@@ -87,12 +89,13 @@ const CRATES: [(&str, &[&str]); 29] = [
             "divvy-karmada",
         ],
     ),
-    ("divvy-loader", &["divvy-framework"]),
+    ("divvy-loader", &["divvy-framework-abi", "divvy-framework-view"]),
     (
         "divvy-scheduler",
         &[
             "divvy-spanned",
-            "divvy-framework",
+            "divvy-framework-abi",
+            "divvy-framework-arithmetic",
             "divvy-framework-calls",
             "divvy-framework-view",
             "divvy-karmada",
@@ -123,7 +126,8 @@ const CRATES: [(&str, &[&str]); 29] = [
         "divvy-conformance",
         &[
             "divvy-spanned",
-            "divvy-framework",
+            "divvy-framework-abi",
+            "divvy-framework-arithmetic",
             "divvy-karmada",
             "divvy-loader",
             "divvy-manifests",
@@ -153,7 +157,7 @@ const CRATES: [(&str, &[&str]); 29] = [
             "divvy-spanned",
             "divvy-estimator",
             "divvy-forecast",
-            "divvy-framework",
+            "divvy-framework-abi",
             "divvy-framework-view",
             "divvy-karmada",
             "divvy-loader",
@@ -278,6 +282,27 @@ fn the_host_and_the_sdk_link_no_plugin() {
         let broken = linked.map(|plugin| format!("{name} depends on {plugin}")).collect();
         check_none(broken, "plugins are loaded, never linked");
     }
+}
+
+/// What authors see changes for their sake. The host shares the ABI, the views and the arithmetic with it, and no more.
+#[test]
+fn the_host_is_built_without_the_sdk() {
+    let host = repository().join("host");
+    let members = metadata().workspace_packages().into_iter();
+    let members: Vec<&str> = members
+        .filter(|package| package.manifest_path.as_std_path().starts_with(&host))
+        .map(|package| package.name.as_str())
+        .collect();
+    assert!(members.len() > 10, "the crates of the host were not found");
+    let depending = members
+        .into_iter()
+        .filter(|name| closure(name).contains("divvy-framework"));
+    check_none(
+        depending
+            .map(|name| format!("{name} depends on divvy-framework"))
+            .collect(),
+        "the host takes from framework/ what is below the SDK: abi, arithmetic, calls, view",
+    );
 }
 
 /// A plugin does not compile the parsers of profiles and manifests.

@@ -36,6 +36,7 @@ fn a_plugin_forbids_unsafe_code_and_names_no_type_of_the_abi() {
     let hidden = [
         "divvy_framework_abi",
         "divvy_framework::abi",
+        "divvy_framework_arithmetic",
         "divvy_framework_calls",
         "divvy_framework_view",
         "divvy_framework::export::",

@@ -8,7 +8,6 @@
 //! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
 //! Kubernetes object. Enum variants without fields are `kebab-case` in both.
 
-mod amount;
 mod readable;
 mod target;
 

@@ -10,6 +10,8 @@ use std::ops::{Bound, Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::division::tree::Amount;
+
 /// A type that a field of a configuration or of preferences can have: numbers, texts, lists and maps of the standard library,
 /// and every type with `#[derive(Configuration)]` or `#[derive(Preferences)]`.
 ///
@@ -42,7 +44,7 @@ plain! {
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize,
     NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
     IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6,
-    serde_json::Value, serde_json::Number, serde_json::Map<String, serde_json::Value>,
+    serde_json::Value, serde_json::Number, serde_json::Map<String, serde_json::Value>, Amount,
 }
 
 // What contains other types refers to them by their names, too: one without the derive is then the only error.

@@ -4,10 +4,10 @@
 //! requested. A rule that is a pure function of its columns can be retraced from them. [`Remainder`] finds the part of
 //! the ranks that decided who got one more; [`ProportionalShares`] describes a proportional share.
 
-use crate::reason::{Cause, Decider, Reason};
+use divvy_framework_arithmetic::division::Rounding;
+use divvy_framework_arithmetic::division::ranking::Rank;
 
-use super::ranking::Rank;
-use super::rounding::Rounding;
+use crate::reason::{Cause, Decider, Reason};
 
 /// The candidates that got one replica of the remainder, and those that did not.
 ///

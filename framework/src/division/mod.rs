@@ -37,33 +37,10 @@
 //! # Ok::<(), divvy_framework::division::DivisionError>(())
 //! ```
 
-pub mod aggregate;
-pub mod apportionment;
-pub mod dynamic;
-pub mod even_change;
 pub mod explanation;
-pub mod groups;
-pub mod level_fill;
-pub mod ranking;
-pub mod tiers;
-pub mod ties;
-pub mod tree;
-pub mod webster;
 
-mod columns;
-mod cut;
-mod error;
-mod quotient;
-mod request;
-mod rounding;
-mod scratch;
-mod seat_bound;
-
-pub use error::DivisionError;
-pub use groups::within_groups;
-pub use request::{Cycle, Request};
-pub use rounding::Rounding;
-pub use scratch::Scratch;
-
-#[cfg(test)]
-mod tests;
+#[doc(inline)]
+pub use divvy_framework_arithmetic::division::{
+    Cycle, DivisionError, Request, Rounding, Scratch, aggregate, apportionment, dynamic, even_change, groups,
+    level_fill, ranking, tiers, ties, tree, webster, within_groups,
+};

@@ -1,6 +1,6 @@
 //! Cases at the ends of every range: no replicas, no cluster, one cluster, thousands of clusters, the largest counts.
 
-use divvy_framework::random::Generator;
+use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Value, json};
 
 use crate::case::Case;

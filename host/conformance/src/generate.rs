@@ -1,9 +1,9 @@
 //! Random cases. Each comes from a seed and its number alone, so any case can be made again.
 //!
-//! The generator's stream is part of Divvy's contract (`divvy_framework::random`), so a seed gives the same cases in every
+//! The generator's stream is part of Divvy's contract (`divvy_framework_arithmetic::random`), so a seed gives the same cases in every
 //! build of one version.
 
-use divvy_framework::random::Generator;
+use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;

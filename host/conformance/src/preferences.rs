@@ -1,6 +1,6 @@
 //! Random preferences of a policy, from what a plugin declares: its lists and the schema of its other keys.
 
-use divvy_framework::random::Generator;
+use divvy_framework_arithmetic::random::Generator;
 use divvy_loader::RuleList;
 use divvy_scheduler::plugin::PluginInstance;
 use divvy_scheduler::strategy::PLUGIN_PREFERENCES_PREFIX;

@@ -1,6 +1,6 @@
 //! Values for a JSON Schema as schemars writes them: valid ones at random, and invalid ones by the keyword that they break.
 
-use divvy_framework::random::Generator;
+use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
 
 /// Nesting beyond which optional keys are left out, for schemas that refer to themselves.

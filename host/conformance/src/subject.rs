@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::sized::kind;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
@@ -270,6 +270,6 @@ fn shortened(parts: Vec<String>) -> String {
     let Some((first, rest)) = parts.split_at_checked(SHOWN).filter(|(_, rest)| !rest.is_empty()) else {
         return parts.join(" ");
     };
-    let sum = divvy_framework::abi::hash::hash_text(&rest.join(" "));
+    let sum = divvy_framework_abi::hash::hash_text(&rest.join(" "));
     format!("{} and {} more ({sum:016x})", first.join(" "), rest.len())
 }

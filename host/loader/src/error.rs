@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use divvy_framework::abi::AbiVersion;
+use divvy_framework_abi::AbiVersion;
 
 use crate::missing;
 

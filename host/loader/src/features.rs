@@ -1,7 +1,7 @@
 //! Extension points, promises and needs in words, for people.
 
-use divvy_framework::abi::descriptor::{binding_part, feature};
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::descriptor::{binding_part, feature};
+use divvy_framework_abi::sized::kind;
 
 fn words(features: u64, known: &[(u64, &'static str)]) -> Vec<&'static str> {
     let listed = known.iter().filter(|(bit, _)| features & bit != 0);

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
-use divvy_framework::abi::call::CallFunction;
-use divvy_framework::abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, binding_part, feature};
-use divvy_framework::abi::section::PluginRecord;
-use divvy_framework::abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document};
-use divvy_framework::abi::sized::SizePrefixed;
-use divvy_framework::abi::sized::kind;
-use divvy_framework::abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
+use divvy_framework_abi::call::CallFunction;
+use divvy_framework_abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, binding_part, feature};
+use divvy_framework_abi::section::PluginRecord;
+use divvy_framework_abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document};
+use divvy_framework_abi::sized::SizePrefixed;
+use divvy_framework_abi::sized::kind;
+use divvy_framework_abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
 
 use crate::error::LoadError;
 use crate::features;
@@ -284,7 +284,7 @@ impl PluginLibrary {
     }
 
     /// Columns of clusters that the plugin's value for a snapshot is made from, as bits of
-    /// [`group`](divvy_framework::abi::arena::group); all bits if it does not say so.
+    /// [`group`](divvy_framework_abi::arena::group); all bits if it does not say so.
     #[inline]
     pub fn value_reads(&self) -> u64 {
         self.point(kind::SNAPSHOT_VALUE)

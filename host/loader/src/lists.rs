@@ -1,5 +1,5 @@
 //! The policy lists that a strategy declares: the document
-//! [`RULE_LISTS`](divvy_framework::abi::service::document::RULE_LISTS).
+//! [`RULE_LISTS`](divvy_framework_abi::service::document::RULE_LISTS).
 
 use serde::Deserialize;
 

@@ -16,11 +16,11 @@ use std::sync::{Mutex, PoisonError};
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
-use divvy_framework::abi::certificate::CertificateRef;
-use divvy_framework::abi::descriptor::{Descriptor, Library};
-use divvy_framework::abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME, record_flag};
-use divvy_framework::abi::sized::SizePrefixed;
-use divvy_framework::abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
+use divvy_framework_abi::certificate::CertificateRef;
+use divvy_framework_abi::descriptor::{Descriptor, Library};
+use divvy_framework_abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME, record_flag};
+use divvy_framework_abi::sized::SizePrefixed;
+use divvy_framework_abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
 use object::{Architecture, Object, ObjectSection};
 use sha2::{Digest, Sha256};
 

@@ -1,6 +1,6 @@
-//! The tables that a plugin declares: the document [`TABLES`](divvy_framework::abi::service::document::TABLES).
+//! The tables that a plugin declares: the document [`TABLES`](divvy_framework_abi::service::document::TABLES).
 
-use divvy_framework::table::{ColumnType, SCALE_MAX};
+use divvy_framework_view::tables::{ColumnType, SCALE_MAX};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 

@@ -15,10 +15,10 @@ mod support;
 use std::hint::black_box;
 use std::time::Instant;
 
-use divvy_framework::abi::Pointer;
-use divvy_framework::abi::call::ScoreCall;
-use divvy_framework::division::dynamic::divide_by_dynamic_weight;
-use divvy_framework::division::{self, Rounding, Scratch, ties};
+use divvy_framework_abi::Pointer;
+use divvy_framework_abi::call::ScoreCall;
+use divvy_framework_arithmetic::division::dynamic::divide_by_dynamic_weight;
+use divvy_framework_arithmetic::division::{self, Rounding, Scratch, ties};
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 
 use stages::Stages;

@@ -143,7 +143,7 @@ mod tests {
         let path = || PathBuf::from("/plugins/two.so");
         let message = || "broken".to_owned();
         let plugin = || "two".to_owned();
-        let version = divvy_framework::abi::ABI_VERSION;
+        let version = divvy_framework_abi::ABI_VERSION;
         let of_file = [
             LoadError::FileMissing { path: path() },
             LoadError::FileUnreadable {

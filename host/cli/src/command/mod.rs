@@ -178,7 +178,7 @@ fn version() -> String {
     format!(
         "{} (plugin ABI {})",
         env!("CARGO_PKG_VERSION"),
-        divvy_framework::abi::ABI_VERSION
+        divvy_framework_abi::ABI_VERSION
     )
 }
 

@@ -1,6 +1,6 @@
 //! What a plugin declares, as data and as a line: for the list of all plugins and for the inspection of one.
 
-use divvy_framework::table::ColumnType;
+use divvy_framework_view::tables::ColumnType;
 use divvy_loader::{DeclaredTable, features};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use divvy_framework::abi::ABI_VERSION;
+use divvy_framework_abi::ABI_VERSION;
 use divvy_loader::PluginLibrary;
 use divvy_loader::features;
 use divvy_loader::inspection::{Inspection, Refusal};

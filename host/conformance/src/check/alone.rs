@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::sized::kind;
 use divvy_scheduler::cycle::{ClusterExplanation, Cycle, CycleError, CycleInput, Explanation};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
 use divvy_scheduler::plan::{Plan, PlanInput};

@@ -1,6 +1,6 @@
 //! Checks of a plugin's description of itself, and of its answers to bad configurations and preferences.
 
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::sized::kind;
 use divvy_loader::{LoadError, PluginLibrary};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Outcome;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::sized::kind;
 use divvy_scheduler::profile::Profile;
 
 use super::{Check, Method};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::random::Generator;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_arithmetic::random::Generator;
 use divvy_karmada::api::{SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, GivenCandidate, Target};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::sized::kind;
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::Fleet;

@@ -2,9 +2,9 @@
 
 use std::mem::offset_of;
 
-use divvy_framework::abi::LIBRARY_SYMBOL;
-use divvy_framework::abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
-use divvy_framework::abi::sized::{SizePrefixed, kind};
+use divvy_framework_abi::LIBRARY_SYMBOL;
+use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
+use divvy_framework_abi::sized::{SizePrefixed, kind};
 use object::{Object, ObjectSymbol};
 
 use super::image::Image;
@@ -21,7 +21,7 @@ pub struct DescribedPlugin {
     pub points: Vec<u32>,
     /// Strategies that it serves.
     pub strategies: Vec<DescribedStrategy>,
-    /// Features that it lists at its points, as bits of [`feature`](divvy_framework::abi::descriptor::feature).
+    /// Features that it lists at its points, as bits of [`feature`](divvy_framework_abi::descriptor::feature).
     pub features: u64,
     required: u64,
     /// Kinds of calls with the parts of a binding that they act on.
@@ -33,7 +33,7 @@ pub struct DescribedPlugin {
 pub struct DescribedStrategy {
     /// Name of the strategy.
     pub name: String,
-    /// Its features, as bits of [`feature`](divvy_framework::abi::descriptor::feature).
+    /// Its features, as bits of [`feature`](divvy_framework_abi::descriptor::feature).
     pub features: u64,
 }
 
@@ -49,7 +49,7 @@ impl DescribedPlugin {
     }
 
     /// Parts of a binding that the plugin's calls of a kind act on, as bits of
-    /// [`binding_part`](divvy_framework::abi::descriptor::binding_part); 0 if the plugin is called for every binding.
+    /// [`binding_part`](divvy_framework_abi::descriptor::binding_part); 0 if the plugin is called for every binding.
     pub fn acts_on(&self, point: u32) -> u64 {
         let known = self.acts_on.iter().find(|(known, _)| *known == point);
         known.map_or(0, |(_, parts)| known_parts(*parts))

@@ -9,9 +9,9 @@ mod image;
 
 use std::path::{Path, PathBuf};
 
-use divvy_framework::abi::AbiVersion;
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::section::PluginRecord;
+use divvy_framework_abi::AbiVersion;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::section::PluginRecord;
 
 pub use descriptors::{DescribedPlugin, DescribedStrategy};
 pub use glibc::GlibcVersion;

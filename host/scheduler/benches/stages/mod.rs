@@ -1,8 +1,8 @@
 //! Runs the calls of a cycle one stage at a time, with the columns that the previous stages produced.
 
-use divvy_framework::abi::call::{AssignCall, FilterCall, ScoreCall, SelectCall};
-use divvy_framework::abi::view::CycleView;
-use divvy_framework::abi::{Pointer, Slice, SliceMut};
+use divvy_framework_abi::call::{AssignCall, FilterCall, ScoreCall, SelectCall};
+use divvy_framework_abi::view::CycleView;
+use divvy_framework_abi::{Pointer, Slice, SliceMut};
 use divvy_framework_calls::cycle::{self as calls, CycleOptions, Resolution};
 use divvy_scheduler::fleet::{FleetSnapshot, estimate};
 use divvy_scheduler::plan::Plan;

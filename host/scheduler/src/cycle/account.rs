@@ -1,6 +1,6 @@
 //! The explanation of a cycle, from the columns that its steps left behind and what the plugins said.
 
-use divvy_framework::abi::arena::NO_ROW;
+use divvy_framework_abi::arena::NO_ROW;
 
 use super::explanation::{ClusterExplanation, Detail, Explanation, LeftOut, Note, PluginScore, Reason};
 use super::run::{Cycle, CycleInput};

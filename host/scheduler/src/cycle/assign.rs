@@ -1,8 +1,8 @@
 //! Assign: divides the replicas among the candidates. If the policy has tiers, `walk.rs` makes one call per tier.
 
-use divvy_framework::abi::call::{AssignCall, PrepareCall};
-use divvy_framework::abi::sized::kind;
-use divvy_framework::abi::{Address, Slice, SliceMut};
+use divvy_framework_abi::call::{AssignCall, PrepareCall};
+use divvy_framework_abi::sized::kind;
+use divvy_framework_abi::{Address, Slice, SliceMut};
 use divvy_framework_calls::cycle as calls;
 
 use super::columns::Candidates;

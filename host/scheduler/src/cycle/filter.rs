@@ -1,7 +1,7 @@
 //! Filter: rejects the clusters that cannot take the binding.
 
-use divvy_framework::abi::SliceMut;
-use divvy_framework::abi::call::FilterCall;
+use divvy_framework_abi::SliceMut;
+use divvy_framework_abi::call::FilterCall;
 use divvy_framework_view::clusters::collect_equal;
 
 use super::error::CycleError;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_framework::abi::arena::NO_ROW;
+use divvy_framework_abi::arena::NO_ROW;
 
 use super::account::note;
 use super::explanation::{Detail, Fate, Note, Unlisted};

@@ -1,8 +1,8 @@
 //! Runs the steps in order, in memory that is reused from binding to binding.
 
-use divvy_framework::abi::Pointer;
-use divvy_framework::abi::arena::NO_ROW;
-use divvy_framework::abi::descriptor::feature;
+use divvy_framework_abi::Pointer;
+use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_calls::cycle::{self as calls, CycleOptions, Resolution};
 use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_framework_view::clusters::Row;

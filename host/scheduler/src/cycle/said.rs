@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use divvy_framework::abi::reason::{FigureRow, Reason as AbiReason};
-use divvy_framework::abi::{PluginText, Slice};
+use divvy_framework_abi::reason::{FigureRow, Reason as AbiReason};
+use divvy_framework_abi::{PluginText, Slice};
 use divvy_framework_view::reason::Reason;
 
 /// Reasons for which memory is kept: two for each of 30,000 clusters.

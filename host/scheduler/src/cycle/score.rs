@@ -1,7 +1,7 @@
 //! Score: rates each feasible cluster and adds up the plugins' weighted scores.
 
-use divvy_framework::abi::call::ScoreCall;
-use divvy_framework::abi::{Slice, SliceMut};
+use divvy_framework_abi::call::ScoreCall;
+use divvy_framework_abi::{Slice, SliceMut};
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};

@@ -2,8 +2,8 @@
 //!
 //! Each of the profile's selectors narrows down what the one before left, and reads its columns in the order of that one.
 
-use divvy_framework::abi::call::SelectCall;
-use divvy_framework::abi::{Slice, SliceMut};
+use divvy_framework_abi::call::SelectCall;
+use divvy_framework_abi::{Slice, SliceMut};
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 use divvy_profile::built_in_profile;
 

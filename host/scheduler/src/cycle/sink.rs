@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, Ref, RefCell};
 
-use divvy_framework::abi::PluginText;
-use divvy_framework::abi::reason::Reason;
-use divvy_framework::abi::service::text_kind;
+use divvy_framework_abi::PluginText;
+use divvy_framework_abi::reason::Reason;
+use divvy_framework_abi::service::text_kind;
 
 use super::said::Sayings;
 use crate::plugin::TakeText;

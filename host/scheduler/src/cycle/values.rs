@@ -1,9 +1,9 @@
 //! The values that plugins keep for a snapshot and for a binding: found or made before a call.
 
-use divvy_framework::abi::call::BindingValueCall;
-use divvy_framework::abi::sized::kind;
-use divvy_framework::abi::view::{CycleView, PolicyView, flag};
-use divvy_framework::abi::{Address, Pointer, Slice};
+use divvy_framework_abi::call::BindingValueCall;
+use divvy_framework_abi::sized::kind;
+use divvy_framework_abi::view::{CycleView, PolicyView, flag};
+use divvy_framework_abi::{Address, Pointer, Slice};
 
 use divvy_framework_calls::cycle::preferences_view;
 

@@ -1,8 +1,8 @@
 //! Views that the calls of a cycle read, and the time until which their answers hold.
 
-use divvy_framework::abi::Pointer;
-use divvy_framework::abi::descriptor::{binding_part, feature};
-use divvy_framework::abi::view::{CycleView, PolicyView};
+use divvy_framework_abi::Pointer;
+use divvy_framework_abi::descriptor::{binding_part, feature};
+use divvy_framework_abi::view::{CycleView, PolicyView};
 use divvy_framework_calls::binding::BindingRecord;
 use divvy_framework_calls::cycle as calls;
 use divvy_framework_calls::placements::PlacementsRecord;

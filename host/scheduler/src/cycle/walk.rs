@@ -2,8 +2,8 @@
 //!
 //! There are two nested walks: the outer one over overflow tiers, the inner one over the priorities within each.
 
-use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
-use divvy_framework::division::{self, DivisionError};
+use divvy_framework_arithmetic::division::tiers::{LastTier, divide_among_tiers};
+use divvy_framework_arithmetic::division::{self, DivisionError};
 use divvy_framework_view::clusters::{Row, RowSet};
 
 use super::assign::{Division, Share};

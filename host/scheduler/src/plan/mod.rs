@@ -12,7 +12,7 @@ mod tables;
 pub use crate::input::PlanInput;
 pub use cache::{PlanResult, Plans};
 
-use divvy_framework::division::ties;
+use divvy_framework_arithmetic::division::ties;
 use divvy_framework_calls::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};

@@ -4,15 +4,15 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use divvy_framework::abi::call::{
+use divvy_framework_abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::service::{ConstructCall, DestroyFunction, failure};
-use divvy_framework::abi::sized::kind;
-use divvy_framework::abi::view::CycleView;
-use divvy_framework::abi::{ABI_VERSION, Address, Pointer, Slice, Str};
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
+use divvy_framework_abi::sized::kind;
+use divvy_framework_abi::view::CycleView;
+use divvy_framework_abi::{ABI_VERSION, Address, Pointer, Slice, Str};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
 use divvy_loader::{LoadError, PluginLibrary};
@@ -117,7 +117,7 @@ callable!(
 pub(crate) struct ValueTables {
     /// A number that no other tables have; 0 if the plugin reads none.
     pub(crate) number: u64,
-    /// Groups of columns on which their cells depend, as bits of [`divvy_framework::abi::arena::group`].
+    /// Groups of columns on which their cells depend, as bits of [`divvy_framework_abi::arena::group`].
     pub(crate) groups: u64,
 }
 
@@ -241,7 +241,7 @@ impl PluginInstance {
         self.quarantined.load(Ordering::Relaxed)
     }
 
-    /// True if the plugin needs a feature, given as a bit of [`divvy_framework::abi::descriptor::feature`], at any
+    /// True if the plugin needs a feature, given as a bit of [`divvy_framework_abi::descriptor::feature`], at any
     /// extension point or with its configuration.
     pub fn needs(&self, feature: u64) -> bool {
         self.features() & feature != 0

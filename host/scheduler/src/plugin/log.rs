@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use divvy_framework::abi::service::level;
+use divvy_framework_abi::service::level;
 use divvy_framework_calls::binding::BindingRecord;
 use tracing::callsite::{self, Callsite, Identifier};
 use tracing::field::{FieldSet, Value};

@@ -9,10 +9,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
-use divvy_framework::abi::reason::Reason;
-use divvy_framework::abi::service::{Failure, Services, failure};
-use divvy_framework::abi::sized::SizePrefixed;
-use divvy_framework::abi::{Address, Function, PluginText, Pointer};
+use divvy_framework_abi::reason::Reason;
+use divvy_framework_abi::service::{Failure, Services, failure};
+use divvy_framework_abi::sized::SizePrefixed;
+use divvy_framework_abi::{Address, Function, PluginText, Pointer};
 use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
 
 use super::log::PluginLog;
@@ -84,7 +84,7 @@ impl HostServices {
 /// Takes the texts that a plugin hands over during a call. `row` is that of the cluster that the text is about. The
 /// answer is the code of a reason, otherwise 0.
 pub trait TakeText {
-    /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
+    /// Takes a text of a kind of [`divvy_framework_abi::service::text_kind`].
     fn take(&self, kind: u32, row: u32, text: String) -> u32;
 
     /// Takes a plugin's reason for its decision about a cluster. Nothing in it has been checked.

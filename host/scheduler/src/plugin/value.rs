@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use divvy_framework::abi::Address;
-use divvy_framework::abi::call::ReleaseFunction;
+use divvy_framework_abi::Address;
+use divvy_framework_abi::call::ReleaseFunction;
 
 use super::error::CallError;
 use super::instance::PluginInstance;
@@ -28,7 +28,7 @@ impl PreparedState {
         release: None,
     };
 
-    /// The value of [`CallHead::prepared`](divvy_framework::abi::call::CallHead::prepared).
+    /// The value of [`CallHead::prepared`](divvy_framework_abi::call::CallHead::prepared).
     pub fn address(&self) -> Address {
         self.state
     }

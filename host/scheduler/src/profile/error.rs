@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use divvy_framework::table::ColumnType;
+use divvy_framework_view::tables::ColumnType;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
 use divvy_spanned::names;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::sized::kind;
 use divvy_profile::table::{TableSource, TableVersions};
 use divvy_spanned::names::nearest_first;
 
@@ -25,7 +25,7 @@ pub struct Profile {
     /// True if every filter, score and selector promises that it judges each cluster alone.
     judges_each_alone: bool,
     /// Parts of a binding that each filter acts on, as bits of
-    /// [`binding_part`](divvy_framework::abi::descriptor::binding_part); 0 for any.
+    /// [`binding_part`](divvy_framework_abi::descriptor::binding_part); 0 for any.
     filters_act_on: Vec<u64>,
     /// Parts of a binding that each score acts on.
     scores_act_on: Vec<u64>,

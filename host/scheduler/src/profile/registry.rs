@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::sized::kind;
+use divvy_framework_abi::descriptor::feature;
+use divvy_framework_abi::sized::kind;
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::table::LoadedTable;
 use divvy_profile::{AffinityGroups, ProfileConfiguration};

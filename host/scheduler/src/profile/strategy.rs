@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use divvy_framework::abi::descriptor::feature;
+use divvy_framework_abi::descriptor::feature;
 use thiserror::Error;
 
 use crate::plugin::PluginInstance;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use divvy_framework::table::ColumnType;
 use divvy_framework_calls::tables::PluginTables;
+use divvy_framework_view::tables::ColumnType;
 use divvy_loader::DeclaredTable;
 use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
 use divvy_profile::{ProfileConfiguration, TableConfiguration};

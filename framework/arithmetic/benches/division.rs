@@ -1,18 +1,18 @@
 //! Cost of the divisions, by arithmetic, fleet size and number of replicas.
 //!
-//! `cargo bench -p divvy-framework --bench division`. Memory is warm, as in a scheduler that runs. Not measured here: the
+//! `cargo bench -p divvy-framework-arithmetic --bench division`. Memory is warm, as in a scheduler that runs. Not measured here: the
 //! boundary, the cycle around a division, and the plugins' own columns; see the benches of the host.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use divvy_framework::division::aggregate::{Fill, aggregate};
-use divvy_framework::division::dynamic::divide_by_dynamic_weight;
-use divvy_framework::division::even_change::change_evenly;
-use divvy_framework::division::level_fill::fill_evenly;
-use divvy_framework::division::ties::{mix64, tie_key};
-use divvy_framework::division::{Cycle, DivisionError, Request, Rounding, Scratch};
+use divvy_framework_arithmetic::division::aggregate::{Fill, aggregate};
+use divvy_framework_arithmetic::division::dynamic::divide_by_dynamic_weight;
+use divvy_framework_arithmetic::division::even_change::change_evenly;
+use divvy_framework_arithmetic::division::level_fill::fill_evenly;
+use divvy_framework_arithmetic::division::ties::{mix64, tie_key};
+use divvy_framework_arithmetic::division::{Cycle, DivisionError, Request, Rounding, Scratch};
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 5_000];
 /// Primes, so that there is a remainder to hand out.

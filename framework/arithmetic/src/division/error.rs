@@ -9,8 +9,8 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DivisionError {
-    /// The candidates together have room for fewer replicas than requested. [`Failure`](crate::plugin::Failure) turns
-    /// this error into `Unschedulable`, and the binding keeps its last result; every other error becomes `Internal`.
+    /// The candidates together have room for fewer replicas than requested. The SDK's `Failure` turns this error into
+    /// `Unschedulable`, and the binding keeps its last result; every other error becomes `Internal`.
     #[error("{requested} replicas do not fit: the candidates together hold {available}")]
     Unschedulable {
         /// Replicas to divide.

@@ -1,4 +1,4 @@
-//! An amount of replicas in preferences: a number, or a percentage.
+//! An [`Amount`] as preferences say it: a number of replicas, or a percentage.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,8 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 
-use super::Readable;
-use crate::division::tree::{Amount, Percent};
+use super::node::{Amount, Percent};
 
 const EXPECTED: &str = "a number of replicas, or a percentage such as \"30%\"";
 
@@ -51,10 +50,6 @@ impl Visitor<'_> for AmountVisitor {
             None => Err(E::invalid_value(Unexpected::Str(text), &self)),
         }
     }
-}
-
-impl Readable for Amount {
-    type Itself = Self;
 }
 
 impl JsonSchema for Amount {

@@ -15,6 +15,8 @@
 //! percentages of a node's own count, a search looks for the nearest counts; it gives up after a number of attempts
 //! ([`TreeError::TooIntricate`]).
 
+#[cfg(feature = "preferences")]
+mod amount;
 mod choice;
 mod conflict;
 mod counts;
