@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 30] = [
+const CRATES: [(&str, &[&str]); 31] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -90,6 +90,7 @@ const CRATES: [(&str, &[&str]); 30] = [
         ],
     ),
     ("divvy-loader", &["divvy-framework-abi", "divvy-framework-view"]),
+    ("divvy-sandbox", &[]),
     (
         "divvy-scheduler",
         &[

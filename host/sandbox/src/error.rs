@@ -1,0 +1,61 @@
+//! Why a process could not be confined.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::confinement::Missing;
+
+/// Why a process could not be confined. It may be confined in part, so all that it should do is report the error and end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// There is no isolation for this operating system or architecture.
+    #[error(
+        "plugins cannot be isolated on {target}: it takes Linux on x86_64 or aarch64\n\
+         hint: set `isolation = \"none\"` for the plugin if you trust its author"
+    )]
+    Unsupported {
+        /// The operating system and the architecture.
+        target: String,
+    },
+    /// A facility without which nothing is isolated.
+    #[error(transparent)]
+    Required(#[from] Missing),
+    /// A granted file or folder does not exist or cannot be reached.
+    #[error(
+        "granted path {path:?} cannot be opened: {source}\n\
+         hint: every path in `read` must exist when the plugin is started"
+    )]
+    Grant {
+        /// The path, as it was granted.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The process has several threads, but landlock confines only one and what it starts later.
+    #[error("the process has {threads} threads before it is confined, expected 1")]
+    SeveralThreads {
+        /// The number of threads.
+        threads: usize,
+    },
+    /// The number of threads cannot be found out.
+    #[error("the threads of the process cannot be counted in /proc/self/task: {source}\nhint: isolation needs /proc")]
+    ThreadsUnknown {
+        /// The cause.
+        source: io::Error,
+    },
+    /// The filter of system calls is not valid.
+    #[cfg(target_os = "linux")]
+    #[error("the filter of system calls is not valid: {source}")]
+    Filter {
+        /// The cause.
+        #[from]
+        source: seccompiler::BackendError,
+    },
+    /// Descriptors that the process inherited cannot be closed.
+    #[error("inherited descriptors cannot be closed: {source}")]
+    Descriptors {
+        /// The cause.
+        source: io::Error,
+    },
+}

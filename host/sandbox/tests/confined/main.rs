@@ -1,0 +1,25 @@
+//! What a confined process can do, and what it cannot, tried from inside.
+//!
+//! Every case runs in a process of its own, which is this program again: a process is confined once and for ever, and must have a single
+//! thread before, while the standard harness starts one for each test. Most cases run a second time without being confined, where they
+//! must have another result: a case that is refused anyway would prove nothing.
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn main() {
+    let limits = divvy_sandbox::Limits::default();
+    assert!(
+        matches!(
+            divvy_sandbox::confine(&limits),
+            Err(divvy_sandbox::SandboxError::Unsupported { .. })
+        ),
+        "isolation is refused on other systems"
+    );
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod linux;
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn main() -> std::process::ExitCode {
+    linux::main()
+}
