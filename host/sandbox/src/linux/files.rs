@@ -18,7 +18,7 @@ use crate::error::SandboxError;
 const NEWEST: ABI = ABI::V7;
 
 /// What every plugin may read. Those that do not exist are left out.
-const SYSTEM: [&str; 15] = [
+const SYSTEM: [&str; 16] = [
     // Libraries that a plugin is linked to, and where the dynamic linkers of glibc and musl find them.
     "/lib",
     "/lib32",
@@ -36,6 +36,7 @@ const SYSTEM: [&str; 15] = [
     // Number and page sizes that runtimes ask for when they start.
     "/sys/devices/system/cpu",
     "/sys/kernel/mm/transparent_hugepage",
+    "/dev/null",
     "/dev/urandom",
 ];
 

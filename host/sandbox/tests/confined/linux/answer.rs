@@ -1,6 +1,6 @@
 //! Results of a case.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 
@@ -15,6 +15,8 @@ pub(super) struct Case {
     pub(super) expected: Expected,
     /// True if a free process must have another result, unless it works in both.
     pub(super) compared: bool,
+    /// Puts further files on the grounds.
+    pub(super) prepare: fn(&Grounds),
 }
 
 impl Case {
@@ -38,6 +40,20 @@ impl Case {
         Self::new(name, attempt, Expected::Dies(signal))
     }
 
+    /// An error without a number, with this text.
+    pub(super) fn fails(
+        name: &str,
+        text: &'static str,
+        attempt: impl Fn(&Grounds) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name, attempt, Expected::Fails(text))
+    }
+
+    /// With further files on the grounds.
+    pub(super) fn with(self, prepare: fn(&Grounds)) -> Self {
+        Self { prepare, ..self }
+    }
+
     /// Without the comparison with a free process.
     pub(super) fn alone(self) -> Self {
         Self {
@@ -56,6 +72,7 @@ impl Case {
             attempt: Box::new(attempt),
             expected,
             compared: true,
+            prepare: |_| {},
         }
     }
 }
@@ -65,6 +82,7 @@ impl Case {
 pub(super) enum Expected {
     Works,
     Refused(i32),
+    Fails(&'static str),
     Dies(i32),
 }
 
@@ -73,6 +91,7 @@ impl Expected {
         match (self, answer) {
             (Self::Works, Answer::Worked) => true,
             (Self::Refused(expected), Answer::Refused(errno)) => expected == *errno,
+            (Self::Fails(expected), Answer::Failed(text)) => text.contains(expected),
             (Self::Dies(expected), Answer::Died { signal, .. }) => *signal == Some(expected),
             _ => false,
         }
@@ -89,7 +108,7 @@ pub(super) enum Answer {
     Died {
         signal: Option<i32>,
         #[expect(dead_code, reason = "shown when a test fails")]
-        said: String,
+        how: String,
     },
 }
 
@@ -106,11 +125,12 @@ impl From<io::Result<()>> for Answer {
 
 impl Answer {
     /// Tells the test.
-    pub(super) fn print(&self) {
+    pub(super) fn tell(&self) -> io::Result<()> {
+        let mut output = io::stdout();
         match self {
-            Self::Worked => println!("worked"),
-            Self::Refused(errno) => println!("refused {errno}"),
-            Self::Failed(text) => println!("failed {text}"),
+            Self::Worked => writeln!(output, "worked"),
+            Self::Refused(errno) => writeln!(output, "refused {errno}"),
+            Self::Failed(text) => writeln!(output, "failed {text}"),
             Self::Died { .. } => unreachable!("a dead process tells nothing"),
         }
     }
@@ -126,7 +146,7 @@ impl Answer {
             _ if output.status.success() => Self::Failed(told.to_owned()),
             _ => Self::Died {
                 signal: output.status.signal(),
-                said: format!("{told}{}", String::from_utf8_lossy(&output.stderr)),
+                how: format!("{}: {told}{}", output.status, String::from_utf8_lossy(&output.stderr)),
             },
         }
     }

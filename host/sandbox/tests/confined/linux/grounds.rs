@@ -40,6 +40,7 @@ impl Grounds {
         };
         fs::create_dir(grounds.granted()).expect("a folder can be made");
         fs::write(grounds.granted().join("file"), "granted").expect("a file can be written");
+        fs::write(grounds.sent(), "sent").expect("a file can be written");
         fs::write(grounds.secret(), "secret").expect("a file can be written");
         std::os::unix::fs::symlink(grounds.secret(), grounds.granted().join("link")).expect("a link can be made");
         grounds
@@ -61,6 +62,20 @@ impl Grounds {
     /// A file that it may not read.
     pub(super) fn secret(&self) -> PathBuf {
         self.folder.join("secret")
+    }
+
+    /// A file whose content is sent over the socket, as a file in memory.
+    pub(super) fn sent(&self) -> PathBuf {
+        self.folder.join("sent")
+    }
+
+    fn file_in_memory(&self) -> File {
+        let memory =
+            rustix::fs::memfd_create("sent", rustix::fs::MemfdFlags::CLOEXEC).expect("a file in memory can be made");
+        let mut file = File::from(memory);
+        let content = fs::read(self.sent()).expect("the file can be read");
+        file.write_all(&content).expect("a file can be written");
+        file
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -94,7 +109,7 @@ impl Grounds {
     /// Tries a case in a process of its own.
     pub(super) fn run(&self, name: &str, confined: bool) -> Answer {
         let (here, there) = UnixStream::pair().expect("a pair of sockets can be made");
-        super::libraries::send_descriptor(&here, &sent_file());
+        super::libraries::send_descriptor(&here, &self.file_in_memory());
         let mut command = self.command(name);
         if !confined {
             command.env(FREE, "1");
@@ -109,13 +124,6 @@ impl Grounds {
         unsafe { command.pre_exec(place) };
         Answer::read(&command.output().expect("this program can be started"))
     }
-}
-
-/// The file that is sent over the socket.
-fn sent_file() -> File {
-    let mut file = tempfile::tempfile().expect("a file can be made");
-    file.write_all(b"sent").expect("a file can be written");
-    file
 }
 
 /// Puts a descriptor where the process expects its socket.

@@ -85,6 +85,10 @@ pub(super) fn cases() -> Vec<Case> {
             Ok(())
         })
         .alone(),
+        Case::dies("a_vector_beyond_the_limit_that_must_be_there", libc::SIGABRT, |_| {
+            std::hint::black_box(vec![0_u8; BYTES * 2]);
+            Ok(())
+        }),
         Case::refused("opens_more_than_its_descriptors", libc::EMFILE, |_| {
             let opened: Result<Vec<_>, _> = (0..100).map(|_| std::fs::File::open("/dev/urandom")).collect();
             opened.map(drop)

@@ -60,13 +60,15 @@ fn inside(name: &str) -> ExitCode {
         let confinement = divvy_sandbox::confine(&limits).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(confinement.missing(), [], "this machine lacks a facility");
     }
-    Answer::from((case.attempt)(&grounds)).print();
+    let answer = Answer::from((case.attempt)(&grounds));
+    answer.tell().expect("the test listens");
     ExitCode::SUCCESS
 }
 
 /// Tries a case in a confined process and, for comparison, in a free one.
 fn test(case: &Case) -> Result<(), libtest_mimic::Failed> {
     let grounds = Grounds::new();
+    (case.prepare)(&grounds);
     let confined = grounds.run(&case.name, true);
     if !case.expected.is(&confined) {
         return Err(format!(

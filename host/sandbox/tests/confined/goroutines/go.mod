@@ -1,0 +1,3 @@
+module divvy.example/goroutines
+
+go 1.26
