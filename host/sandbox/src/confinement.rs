@@ -19,19 +19,22 @@ pub enum Facility {
     DescriptorLimit,
     /// `RLIMIT_CORE`: no core dumps.
     CoreLimit,
+    /// `oom_score_adj`: the kernel ends this process first when memory runs out.
+    OutOfMemoryScore,
     /// Capabilities of root are dropped.
     Capabilities,
 }
 
 impl Facility {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NoNewPrivileges,
         Self::Seccomp,
         Self::Landlock,
         Self::MemoryLimit,
         Self::DescriptorLimit,
         Self::CoreLimit,
+        Self::OutOfMemoryScore,
         Self::Capabilities,
     ];
 
@@ -39,10 +42,13 @@ impl Facility {
     fn consequence(self) -> &'static str {
         match self {
             Self::NoNewPrivileges | Self::Seccomp => "plugins cannot be isolated",
-            Self::Landlock => "the plugin can read every file that this process can read",
+            Self::Landlock => {
+                "the plugin can read every file that this process can read, the scheduler's memory in /proc included"
+            }
             Self::MemoryLimit => "the plugin's memory is not limited",
             Self::DescriptorLimit => "the plugin's open descriptors are not limited",
             Self::CoreLimit => "a crash of the plugin may write a core dump",
+            Self::OutOfMemoryScore => "when memory runs out, the kernel may end another process than the plugin's",
             Self::Capabilities => "the plugin has the capabilities of this process",
         }
     }
@@ -57,6 +63,7 @@ impl fmt::Display for Facility {
             Self::MemoryLimit => "the limit of memory",
             Self::DescriptorLimit => "the limit of descriptors",
             Self::CoreLimit => "the limit of core dumps",
+            Self::OutOfMemoryScore => "oom_score_adj",
             Self::Capabilities => "dropping capabilities",
         })
     }
@@ -74,7 +81,7 @@ pub struct Missing {
 impl Missing {
     /// How to get it, if that is known.
     pub fn hint(&self) -> Option<&'static str> {
-        let is_refused = [io::ErrorKind::PermissionDenied].contains(&self.error().kind());
+        let is_refused = self.error().kind() == io::ErrorKind::PermissionDenied;
         let is_unknown = self.error().kind() == io::ErrorKind::Unsupported;
         match self.facility {
             Facility::Landlock if is_unknown => Some(

@@ -17,11 +17,35 @@
 //!
 //! Not prevented:
 //! - The existence, size and times of files are visible: landlock does not restrict `stat`.
+//! - The limit of memory is one for programs that do not mean to evade it; [`memory_used`] shows the host what the kernel does not count.
 //! - Memory of the kernel is not limited: page tables of memory that is only read, pipes, stacks of threads inside the kernel. Threads
 //!   are limited by the memory of their stacks as long as the C library makes them. The container's limits apply to all of it.
 //! - Processor time is not limited.
+//! - What the process was given is shared with whoever gave it: the position in a file, and the memory behind a descriptor. Standard
+//!   output and error should be pipes of their own, and shared memory sealed.
 //!
-//! Nothing here is a secret from the plugin, and nothing can be undone, not even by the process itself.
+//! Nothing can be undone, not even by the process itself.
+//!
+//! ```no_run
+//! use divvy_sandbox::{Limits, close_inherited, confine};
+//!
+//! fn main() -> Result<(), divvy_sandbox::SandboxError> {
+//!     let socket = 3;
+//!     // SAFETY: nothing has been opened yet.
+//!     unsafe { close_inherited(&[0, 1, 2, socket]) }?;
+//!     let limits = Limits {
+//!         read: vec!["/plugins/libours.so".into()],
+//!         ..Limits::default()
+//!     };
+//!     let confinement = confine(&limits)?;
+//!     for missing in confinement.missing() {
+//!         // Tell the host, over the socket: it warns the operator.
+//!         let _warning = missing.to_string();
+//!     }
+//!     // Open the library, and answer calls.
+//!     Ok(())
+//! }
+//! ```
 
 mod confinement;
 mod environment;
@@ -34,14 +58,18 @@ pub use confinement::{Confinement, Facility, Missing};
 pub use environment::environment;
 pub use error::SandboxError;
 pub use limits::Limits;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use linux::{close_inherited, confine, memory_used};
+
+/// What tests of workers need.
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
     feature = "testing"
 ))]
-pub use linux::forbid;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use linux::{allowed_calls, close_inherited, confine};
+pub mod testing {
+    pub use crate::linux::forbid;
+}
 
 /// Confines the calling process: not possible on this target.
 ///
@@ -50,12 +78,8 @@ pub use linux::{allowed_calls, close_inherited, confine};
 /// Always [`SandboxError::Unsupported`].
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub fn confine(_limits: &Limits) -> Result<Confinement, SandboxError> {
+    use std::env::consts::{ARCH, OS};
     Err(SandboxError::Unsupported {
-        target: concat_target(std::env::consts::OS, std::env::consts::ARCH),
+        target: format!("{OS} on {ARCH}"),
     })
-}
-
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn concat_target(system: &str, architecture: &str) -> String {
-    format!("{system} on {architecture}")
 }

@@ -5,15 +5,16 @@ mod capabilities;
 mod descriptors;
 mod files;
 mod resources;
+mod usage;
 
 use std::fs;
 
 use rustix::io::Errno;
 
-pub use calls::allowed_calls;
 #[cfg(feature = "testing")]
 pub use calls::forbid;
 pub use descriptors::close_inherited;
+pub use usage::memory_used;
 
 use crate::confinement::{Confinement, Facility, Missing};
 use crate::error::SandboxError;

@@ -184,7 +184,8 @@ pub(super) fn rules(process: u32, memory_bytes: u64) -> Result<Rules, BackendErr
     // The fifth argument is an address.
     rules.insert(libc::SYS_sendto, vec![rule([address(4, 0)])?]);
 
-    // Not among them: owners of descriptors, to whom signals are sent, and sizes of pipes.
+    // Not among them: owners of descriptors, to whom signals are sent; sizes of pipes; flags that the host sees as well, if it shares a
+    // descriptor such as standard error. `O_NONBLOCK` there would make the host's own writes fail.
     let fcntl = [
         libc::F_DUPFD,
         libc::F_DUPFD_CLOEXEC,
@@ -192,16 +193,9 @@ pub(super) fn rules(process: u32, memory_bytes: u64) -> Result<Rules, BackendErr
         libc::F_GETFL,
         libc::F_GET_SEALS,
         libc::F_SETFD,
-        libc::F_SETFL,
     ];
     rules.insert(libc::SYS_fcntl, any_of(1, fcntl.map(i64::from))?);
-    let ioctl = [
-        libc::FIOCLEX,
-        libc::FIONBIO,
-        libc::FIONCLEX,
-        libc::FIONREAD,
-        libc::TCGETS,
-    ];
+    let ioctl = [libc::FIOCLEX, libc::FIONCLEX, libc::FIONREAD, libc::TCGETS];
     rules.insert(libc::SYS_ioctl, any_of(1, ioctl.map(|request| request as i64))?);
     // Names of threads and of memory.
     let prctl = [libc::PR_GET_NAME, libc::PR_SET_NAME, libc::PR_SET_VMA];

@@ -22,11 +22,6 @@ const ABSENT: [libc::c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
 /// The filters, in the order in which they are installed.
 pub(super) struct Filters([BpfProgram; 2]);
 
-/// Number of system calls that a confined process may make, some of them with certain arguments only.
-pub fn allowed_calls() -> usize {
-    allowed::rules(std::process::id(), 0).map_or(0, |rules| rules.len())
-}
-
 /// Makes the filters for the process with this number and this amount of memory.
 pub(super) fn filters(process: u32, memory_bytes: u64) -> Result<Filters, BackendError> {
     let mut rules = allowed::rules(process, memory_bytes)?;

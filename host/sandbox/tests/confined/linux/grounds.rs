@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use divvy_sandbox::Limits;
 
@@ -108,6 +108,12 @@ impl Grounds {
 
     /// Tries a case in a process of its own.
     pub(super) fn run(&self, name: &str, confined: bool) -> Answer {
+        let (child, _socket) = self.start(name, confined);
+        Answer::read(&child.wait_with_output().expect("the process can be waited for"))
+    }
+
+    /// Starts a process that tries a case, with the other end of its socket.
+    pub(super) fn start(&self, name: &str, confined: bool) -> (Child, UnixStream) {
         let (here, there) = UnixStream::pair().expect("a pair of sockets can be made");
         super::libraries::send_descriptor(&here, &self.file_in_memory());
         let mut command = self.command(name);
@@ -122,7 +128,8 @@ impl Grounds {
         };
         // SAFETY: between fork and exec, only `dup2` is called, which is async-signal-safe.
         unsafe { command.pre_exec(place) };
-        Answer::read(&command.output().expect("this program can be started"))
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        (child.expect("this program can be started"), here)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Memory within and beyond the limit.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::ptr;
 
-use super::answer::Case;
-use super::grounds::MEMORY_BYTES;
+use libtest_mimic::Trial;
+
+use super::answer::{Answer, Case};
+use super::grounds::{Grounds, MEMORY_BYTES};
 
 const BYTES: usize = MEMORY_BYTES as usize;
 
@@ -25,14 +27,14 @@ pub(super) fn cases() -> Vec<Case> {
         }),
         Case::works("uses_a_part_of_what_it_reserved", move |_| {
             let (start, _) = map(64 << 30, libc::PROT_NONE, private | libc::MAP_NORESERVE)?;
-            protect((start, BYTES / 2)).and_then(touch)
+            protect((start, BYTES / 2), READ_WRITE).and_then(touch)
         }),
         Case::refused(
             "uses_more_of_what_it_reserved_than_its_memory",
             libc::ENOMEM,
             move |_| {
                 let (start, _) = map(64 << 30, libc::PROT_NONE, private | libc::MAP_NORESERVE)?;
-                protect((start, BYTES + 1)).map(drop)
+                protect((start, BYTES + 1), READ_WRITE).map(drop)
             },
         ),
         Case::works("maps_over_what_it_reserved", move |_| {
@@ -96,6 +98,46 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
+/// The kernel does not count what was written to and is then read-only, but the host can see it. It also sees who ends first.
+pub(super) fn watched() -> Trial {
+    Trial::test("memory_beyond_the_limit_is_seen_by_the_host", || {
+        let grounds = Grounds::new();
+        let (child, mut socket) = grounds.start(EVADES, true);
+        // The process has used its memory, and waits.
+        socket.read_exact(&mut [0])?;
+        let used = divvy_sandbox::memory_used(child.id())?;
+        let score = std::fs::read_to_string(format!("/proc/{}/oom_score_adj", child.id()))?;
+        socket.write_all(b"x")?;
+        let answer = Answer::read(&child.wait_with_output()?);
+        assert!(matches!(answer, Answer::Worked), "{answer:?}");
+        assert!(used > 2 * MEMORY_BYTES, "the host sees {used} bytes");
+        assert_eq!(score.trim_end(), "1000");
+        Ok(())
+    })
+}
+
+const EVADES: &str = "evades_the_limit_of_the_kernel";
+
+/// The other side of [`watched`].
+pub(super) fn evading() -> Case {
+    Case::works(EVADES, evade)
+}
+
+fn evade(grounds: &Grounds) -> io::Result<()> {
+    let piece = BYTES / 4;
+    for _ in 0..9 {
+        let block = map(piece, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?;
+        touch(block)?;
+        protect(block, libc::PROT_READ)?;
+    }
+    let mut socket = grounds.socket();
+    socket.set_nonblocking(false).expect_err("flags are refused");
+    // What the test has sent first is a descriptor.
+    super::libraries::receive_descriptor(&socket)?;
+    socket.write_all(b"x")?;
+    socket.read_exact(&mut [0])
+}
+
 const READ_WRITE: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 type Block = (*mut libc::c_void, usize);
@@ -114,10 +156,10 @@ fn map_at(start: *mut libc::c_void, length: usize, protection: libc::c_int, flag
     }
 }
 
-/// Makes a reservation writable.
-fn protect((start, length): Block) -> io::Result<Block> {
-    // SAFETY: nothing refers to the reservation.
-    match unsafe { libc::mprotect(start, length, READ_WRITE) } {
+/// Changes the protection of a block.
+fn protect((start, length): Block, protection: libc::c_int) -> io::Result<Block> {
+    // SAFETY: nothing refers to the block.
+    match unsafe { libc::mprotect(start, length, protection) } {
         0 => Ok((start, length)),
         _ => Err(io::Error::last_os_error()),
     }

@@ -1,5 +1,6 @@
 //! Machines and containers that lack a facility: a filter that is installed before answers in its place.
 
+use divvy_sandbox::testing::forbid;
 use divvy_sandbox::{Confinement, Facility, Limits, SandboxError};
 use libtest_mimic::{Failed, Trial};
 
@@ -134,7 +135,7 @@ const OTHERS: &[(&str, Check)] = &[
         });
     }),
     ("limits_that_cannot_be_set_are_missing", |grounds| {
-        divvy_sandbox::forbid(libc::SYS_prlimit64, None, libc::EPERM).expect("a filter can be installed");
+        forbid(libc::SYS_prlimit64, None, libc::EPERM).expect("a filter can be installed");
         let confinement = divvy_sandbox::confine(&grounds.limits()).expect("limits are not required");
         for facility in [Facility::MemoryLimit, Facility::DescriptorLimit, Facility::CoreLimit] {
             assert!(!confinement.has(facility), "{facility} cannot be set");
@@ -152,7 +153,7 @@ const OTHERS: &[(&str, Check)] = &[
         assert_eq!(open(), [0, 1, 2, 20]);
         // SAFETY: the number is not in use.
         assert_eq!(unsafe { libc::dup2(2, 150) }, 150);
-        divvy_sandbox::forbid(libc::SYS_close_range, None, libc::ENOSYS).expect("a filter can be installed");
+        forbid(libc::SYS_close_range, None, libc::ENOSYS).expect("a filter can be installed");
         // SAFETY: no one owns them.
         unsafe { divvy_sandbox::close_inherited(&[0, 1, 2]) }.expect("they can be closed");
         assert_eq!(open(), [0, 1, 2]);
@@ -187,7 +188,7 @@ pub(super) fn inside(name: &str) -> bool {
 
 fn lacks(lack: &Lack) {
     let first = lack.first.map(|first| u64::try_from(first).expect("it is positive"));
-    divvy_sandbox::forbid(lack.call, first, lack.errno).expect("a filter can be installed");
+    forbid(lack.call, first, lack.errno).expect("a filter can be installed");
     let result = divvy_sandbox::confine(&Grounds::inside().limits());
     let missing = match (&result, lack.required) {
         (Err(SandboxError::Required(missing)), true) => missing,

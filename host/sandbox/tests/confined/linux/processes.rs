@@ -88,6 +88,12 @@ fn processes() -> Vec<Case> {
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
             clone_and_end(libc::SYS_clone, flags as usize)
         }),
+        // A container may forbid it as well.
+        Case::refused("clone_makes_a_thread_in_another_namespace", libc::EPERM, |_| {
+            let flags = libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD | libc::CLONE_NEWUSER;
+            clone_and_end(libc::SYS_clone, flags as usize)
+        })
+        .alone(),
         Case::refused("clone3_is_absent", libc::ENOSYS, |_| {
             // SAFETY: without arguments, the call fails.
             checked(unsafe { libc::syscall(libc::SYS_clone3, 0_usize, 0_usize) })
@@ -104,20 +110,23 @@ fn processes() -> Vec<Case> {
             // SAFETY: the limit lives during the call.
             checked(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }.into())
         }),
+        Case::refused("reads_a_limit_of_its_parent", libc::EPERM, |_| {
+            // SAFETY: no limit is set and none is asked for.
+            checked(unsafe { libc::syscall(libc::SYS_prlimit64, parent(), libc::RLIMIT_NOFILE, 0_usize, 0_usize) })
+        }),
         Case::works("reads_a_limit", |_| {
             // SAFETY: a limit is two numbers.
             let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
             // SAFETY: the limit lives during the call.
             checked(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) }.into())
         }),
-        Case::refused("moves_its_parent_to_one_processor", libc::EPERM, |_| {
+        Case::refused("chooses_the_processors_of_a_process", libc::EPERM, |_| {
             // SAFETY: a set is an array of numbers.
             let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
             // SAFETY: number 0 is inside the set.
             unsafe { libc::CPU_SET(0, &mut set) };
-            let parent = own_process();
             // SAFETY: the set lives during the call.
-            checked(unsafe { libc::sched_setaffinity(parent, size_of_val(&set), &raw const set) }.into())
+            checked(unsafe { libc::sched_setaffinity(own_process(), size_of_val(&set), &raw const set) }.into())
         }),
     ]
 }

@@ -5,7 +5,6 @@ use super::answer::{Case, checked};
 /// With impossible arguments, these fail even if they are permitted, but not with `EPERM`.
 const CALLS: &[(&str, libc::c_long)] = &[
     ("accept4", libc::SYS_accept4),
-    ("add_key", libc::SYS_add_key),
     ("bind", libc::SYS_bind),
     ("connect", libc::SYS_connect),
     ("copy_file_range", libc::SYS_copy_file_range),
@@ -18,14 +17,10 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("getsockname", libc::SYS_getsockname),
     ("inotify_init1", libc::SYS_inotify_init1),
     ("io_setup", libc::SYS_io_setup),
-    ("io_uring_setup", libc::SYS_io_uring_setup),
     ("ioprio_set", libc::SYS_ioprio_set),
-    ("keyctl", libc::SYS_keyctl),
     ("listen", libc::SYS_listen),
-    ("mbind", libc::SYS_mbind),
     ("mlock", libc::SYS_mlock),
     ("mq_open", libc::SYS_mq_open),
-    ("personality", libc::SYS_personality),
     ("pidfd_open", libc::SYS_pidfd_open),
     ("pidfd_send_signal", libc::SYS_pidfd_send_signal),
     ("pwrite64", libc::SYS_pwrite64),
@@ -34,7 +29,6 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("sched_setscheduler", libc::SYS_sched_setscheduler),
     ("seccomp", libc::SYS_seccomp),
     ("sendmmsg", libc::SYS_sendmmsg),
-    ("setns", libc::SYS_setns),
     ("setpgid", libc::SYS_setpgid),
     ("setpriority", libc::SYS_setpriority),
     ("shmat", libc::SYS_shmat),
@@ -44,7 +38,6 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("splice", libc::SYS_splice),
     ("timer_create", libc::SYS_timer_create),
     ("truncate", libc::SYS_truncate),
-    ("unshare", libc::SYS_unshare),
     ("utimensat", libc::SYS_utimensat),
     ("vmsplice", libc::SYS_vmsplice),
     ("waitid", libc::SYS_waitid),
@@ -53,16 +46,21 @@ const CALLS: &[(&str, libc::c_long)] = &[
 /// These may answer `EPERM` to a process that is not confined, because it is not root, or because its container forbids them.
 const PRIVILEGED: &[(&str, libc::c_long)] = &[
     ("acct", libc::SYS_acct),
+    ("add_key", libc::SYS_add_key),
     ("bpf", libc::SYS_bpf),
     ("chroot", libc::SYS_chroot),
     ("clock_settime", libc::SYS_clock_settime),
     ("delete_module", libc::SYS_delete_module),
     ("finit_module", libc::SYS_finit_module),
+    ("io_uring_setup", libc::SYS_io_uring_setup),
     ("kcmp", libc::SYS_kcmp),
     ("kexec_load", libc::SYS_kexec_load),
+    ("keyctl", libc::SYS_keyctl),
+    ("mbind", libc::SYS_mbind),
     ("mount", libc::SYS_mount),
     ("open_by_handle_at", libc::SYS_open_by_handle_at),
     ("perf_event_open", libc::SYS_perf_event_open),
+    ("personality", libc::SYS_personality),
     ("pidfd_getfd", libc::SYS_pidfd_getfd),
     ("pivot_root", libc::SYS_pivot_root),
     ("process_madvise", libc::SYS_process_madvise),
@@ -71,17 +69,29 @@ const PRIVILEGED: &[(&str, libc::c_long)] = &[
     ("ptrace", libc::SYS_ptrace),
     ("quotactl", libc::SYS_quotactl),
     ("reboot", libc::SYS_reboot),
-    ("setuid", libc::SYS_setuid),
     ("sethostname", libc::SYS_sethostname),
+    ("setns", libc::SYS_setns),
+    ("setuid", libc::SYS_setuid),
     ("swapon", libc::SYS_swapon),
     ("syslog", libc::SYS_syslog),
     ("umount2", libc::SYS_umount2),
+    ("unshare", libc::SYS_unshare),
     ("userfaultfd", libc::SYS_userfaultfd),
 ];
 
 /// Calls that are permitted, with arguments that are not: name, call, arguments.
 const ARGUMENTS: &[(&str, libc::c_long, [usize; 6])] = &[
     ("fcntl_owner", libc::SYS_fcntl, [0, libc::F_SETOWN as usize, 1, 0, 0, 0]),
+    (
+        "fcntl_flags_that_the_host_shares",
+        libc::SYS_fcntl,
+        [2, libc::F_SETFL as usize, libc::O_NONBLOCK as usize, 0, 0, 0],
+    ),
+    (
+        "ioctl_flags_that_the_host_shares",
+        libc::SYS_ioctl,
+        [2, libc::FIONBIO as usize, 0, 0, 0, 0],
+    ),
     (
         "fcntl_size_of_a_pipe",
         libc::SYS_fcntl,
@@ -107,20 +117,7 @@ const ARGUMENTS: &[(&str, libc::c_long, [usize; 6])] = &[
         libc::SYS_prctl,
         [libc::PR_SET_SECCOMP as usize, 0, 0, 0, 0, 0],
     ),
-    ("prlimit_of_its_parent", libc::SYS_prlimit64, [1, 0, 0, 0, 0, 0]),
     ("sendto_an_address", libc::SYS_sendto, [usize::MAX, 0, 0, 0, 1, 0]),
-    (
-        "clone_thread_with_a_namespace",
-        libc::SYS_clone,
-        [
-            (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD | libc::CLONE_NEWUSER) as usize,
-            0,
-            0,
-            0,
-            0,
-            0,
-        ],
-    ),
 ];
 
 pub(super) fn cases() -> Vec<Case> {
