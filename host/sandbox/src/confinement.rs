@@ -92,11 +92,11 @@ impl Missing {
                 "isolation takes a kernel with CONFIG_SECCOMP_FILTER; set `isolation = \"none\"` for the plugin if you trust its author",
             ),
             Facility::NoNewPrivileges | Facility::Seccomp if is_refused => Some(
-                "the seccomp profile of the container forbids it: use `RuntimeDefault`, or set `isolation = \"none\"` for the plugin if \
+                "a seccomp profile, such as that of the container, forbids it: use `RuntimeDefault`, or set `isolation = \"none\"` for the plugin if \
                  you trust its author",
             ),
             _ if is_refused => Some(
-                "the seccomp profile of the container forbids it: use `RuntimeDefault` of a current container runtime",
+                "a seccomp profile, such as that of the container, forbids it: use `RuntimeDefault` of a current runtime",
             ),
             _ => None,
         }

@@ -18,7 +18,7 @@ use crate::error::SandboxError;
 const NEWEST: ABI = ABI::V7;
 
 /// What every plugin may read. Those that do not exist are left out.
-const SYSTEM: [&str; 16] = [
+const SYSTEM: [&str; 17] = [
     // Libraries that a plugin is linked to, and where the dynamic linkers of glibc and musl find them.
     "/lib",
     "/lib32",
@@ -30,8 +30,9 @@ const SYSTEM: [&str; 16] = [
     "/etc/ld.so.cache",
     "/etc/ld-musl-x86_64.path",
     "/etc/ld-musl-aarch64.path",
-    // Time zones.
+    // Time zones and languages.
     "/etc/localtime",
+    "/usr/share/locale",
     "/usr/share/zoneinfo",
     // Number and page sizes that runtimes ask for when they start.
     "/sys/devices/system/cpu",

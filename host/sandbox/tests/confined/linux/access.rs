@@ -26,6 +26,8 @@ fn reading() -> Vec<Case> {
         Case::works("reads_a_file_in_a_granted_folder", |grounds| {
             read(grounds.granted().join("file"))
         }),
+        Case::works("reads_a_granted_file_by_its_link", |grounds| read(grounds.alias())),
+        Case::works("reads_a_granted_file_by_its_name", |grounds| read(grounds.single())),
         Case::works("lists_a_granted_folder", |grounds| {
             fs::read_dir(grounds.granted()).map(drop)
         }),

@@ -40,6 +40,8 @@ impl Grounds {
         };
         fs::create_dir(grounds.granted()).expect("a folder can be made");
         fs::write(grounds.granted().join("file"), "granted").expect("a file can be written");
+        fs::write(grounds.single(), "single").expect("a file can be written");
+        std::os::unix::fs::symlink(grounds.single(), grounds.alias()).expect("a link can be made");
         fs::write(grounds.sent(), "sent").expect("a file can be written");
         fs::write(grounds.secret(), "secret").expect("a file can be written");
         std::os::unix::fs::symlink(grounds.secret(), grounds.granted().join("link")).expect("a link can be made");
@@ -57,6 +59,16 @@ impl Grounds {
     /// A folder that the process may read.
     pub(super) fn granted(&self) -> PathBuf {
         self.folder.join("granted")
+    }
+
+    /// A link to a file of its own, which the process may read.
+    pub(super) fn alias(&self) -> PathBuf {
+        self.folder.join("alias")
+    }
+
+    /// The file to which that link points.
+    pub(super) fn single(&self) -> PathBuf {
+        self.folder.join("single")
     }
 
     /// A file that it may not read.
@@ -81,7 +93,7 @@ impl Grounds {
     pub(super) fn limits(&self) -> Limits {
         Limits {
             memory_bytes: MEMORY_BYTES,
-            read: vec![self.granted()],
+            read: vec![self.granted(), self.alias()],
             ..Limits::default()
         }
     }
