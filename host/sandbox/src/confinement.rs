@@ -15,6 +15,8 @@ pub enum Facility {
     Landlock,
     /// `RLIMIT_DATA`: private writable memory.
     MemoryLimit,
+    /// `RLIMIT_STACK`: the main thread's stack.
+    StackLimit,
     /// `RLIMIT_NOFILE`: open descriptors.
     DescriptorLimit,
     /// `RLIMIT_CORE`: no core dumps.
@@ -27,11 +29,12 @@ pub enum Facility {
 
 impl Facility {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NoNewPrivileges,
         Self::Seccomp,
         Self::Landlock,
         Self::MemoryLimit,
+        Self::StackLimit,
         Self::DescriptorLimit,
         Self::CoreLimit,
         Self::OutOfMemoryScore,
@@ -46,6 +49,7 @@ impl Facility {
                 "the plugin can read every file that this process can read, the scheduler's memory in /proc included"
             }
             Self::MemoryLimit => "the plugin's memory is not limited",
+            Self::StackLimit => "the plugin's stack may not be limited",
             Self::DescriptorLimit => "the plugin's open descriptors are not limited",
             Self::CoreLimit => "a crash of the plugin may write a core dump",
             Self::OutOfMemoryScore => "when memory runs out, the kernel may end another process than the plugin's",
@@ -61,6 +65,7 @@ impl fmt::Display for Facility {
             Self::Seccomp => "seccomp",
             Self::Landlock => "landlock",
             Self::MemoryLimit => "the limit of memory",
+            Self::StackLimit => "the limit of the stack",
             Self::DescriptorLimit => "the limit of descriptors",
             Self::CoreLimit => "the limit of core dumps",
             Self::OutOfMemoryScore => "oom_score_adj",

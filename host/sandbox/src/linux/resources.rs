@@ -22,12 +22,16 @@ use super::{missing, usage};
 use crate::confinement::{Facility, Missing};
 use crate::limits::Limits;
 
+/// Bytes of the main thread's stack, as Linux limits it by default. `RLIMIT_DATA` does not count it, and it may be unlimited.
+const STACK_BYTES: u64 = 8 << 20;
+
 /// Sets all limits, and returns those that could not be set.
 pub(super) fn apply(limits: &Limits) -> Vec<Missing> {
     let own = usage::writable().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
     let memory = own.and_then(|own| lower(Resource::Data, own.saturating_add(limits.memory_bytes)));
     let results = [
         (Facility::MemoryLimit, memory),
+        (Facility::StackLimit, lower(Resource::Stack, STACK_BYTES)),
         (Facility::DescriptorLimit, lower(Resource::Nofile, limits.descriptors)),
         (Facility::CoreLimit, lower(Resource::Core, 0)),
         (Facility::OutOfMemoryScore, volunteer()),
@@ -44,7 +48,7 @@ fn volunteer() -> Result<(), Errno> {
 
 /// Lowers a limit to `value`, unless it is lower already.
 fn lower(resource: Resource, value: u64) -> Result<(), Errno> {
-    let value = Some(value.min(maximum(resource)?));
+    let value = Some(value.min(current(resource)?));
     setrlimit(
         resource,
         Rlimit {
@@ -54,8 +58,8 @@ fn lower(resource: Resource, value: u64) -> Result<(), Errno> {
     )
 }
 
-/// The highest value that the process may set. rustix panics where the call is forbidden.
-fn maximum(resource: Resource) -> Result<u64, Errno> {
+/// The limit in force. rustix panics where the call is forbidden.
+fn current(resource: Resource) -> Result<u64, Errno> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -63,7 +67,7 @@ fn maximum(resource: Resource) -> Result<u64, Errno> {
     // SAFETY: the limit lives during the call.
     let result = unsafe { libc::getrlimit(resource as _, &raw mut limit) };
     match result {
-        0 => Ok(limit.rlim_max),
+        0 => Ok(limit.rlim_cur),
         _ => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)),
     }
 }

@@ -1,6 +1,7 @@
 //! Memory within and beyond the limit.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::ptr;
 
 use libtest_mimic::Trial;
@@ -63,6 +64,15 @@ pub(super) fn cases() -> Vec<Case> {
             let (start, _) = map(64 << 30, libc::PROT_NONE, private | libc::MAP_NORESERVE)?;
             let mut pieces = (0..=65).map(|number| start.wrapping_byte_add(number * (BYTES / 64)));
             pieces.try_for_each(|start| map_at(start, BYTES / 64, READ_WRITE, private | libc::MAP_FIXED).map(drop))
+        }),
+        Case::works("maps_a_file_that_was_sent", |grounds| {
+            let file = super::libraries::receive_descriptor(&grounds.socket())?;
+            // SAFETY: a new mapping replaces nothing.
+            let mapped = unsafe { libc::mmap(ptr::null_mut(), 4, READ_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+            assert_ne!(mapped, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+            // SAFETY: the file has four bytes, and nothing else writes to them.
+            assert_eq!(unsafe { mapped.cast::<[u8; 4]>().read() }, *b"sent");
+            Ok(())
         }),
         Case::refused("maps_shared_memory_without_a_file", libc::EPERM, |_| {
             map(4_096, READ_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS).map(drop)

@@ -137,10 +137,27 @@ const OTHERS: &[(&str, Check)] = &[
     ("limits_that_cannot_be_set_are_missing", |grounds| {
         forbid(libc::SYS_prlimit64, None, libc::EPERM).expect("a filter can be installed");
         let confinement = divvy_sandbox::confine(&grounds.limits()).expect("limits are not required");
-        for facility in [Facility::MemoryLimit, Facility::DescriptorLimit, Facility::CoreLimit] {
+        for facility in [
+            Facility::MemoryLimit,
+            Facility::StackLimit,
+            Facility::DescriptorLimit,
+            Facility::CoreLimit,
+        ] {
             assert!(!confinement.has(facility), "{facility} cannot be set");
         }
         assert!(confinement.has(Facility::Landlock) && confinement.has(Facility::Seccomp));
+    }),
+    ("an_unlimited_stack_is_limited", |grounds| {
+        let mut limit = stack_limit();
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: the limit lives during the call.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &raw const limit) }, 0);
+        divvy_sandbox::confine(&grounds.limits()).expect("it can be confined");
+        let now = stack_limit();
+        assert_eq!(
+            (now.rlim_cur, now.rlim_max),
+            (limit.rlim_max.min(8 << 20), limit.rlim_max.min(8 << 20))
+        );
     }),
     ("inherited_descriptors_are_closed", |_| {
         let open = || -> Vec<i32> { (0..200).filter(|&number| is_open(number)).collect() };
@@ -159,6 +176,16 @@ const OTHERS: &[(&str, Check)] = &[
         assert_eq!(open(), [0, 1, 2]);
     }),
 ];
+
+fn stack_limit() -> libc::rlimit {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the limit lives during the call.
+    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) }, 0);
+    limit
+}
 
 fn is_open(descriptor: i32) -> bool {
     // SAFETY: the call reads no memory.

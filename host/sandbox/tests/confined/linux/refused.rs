@@ -117,6 +117,8 @@ const ARGUMENTS: &[(&str, libc::c_long, [usize; 6])] = &[
         libc::SYS_prctl,
         [libc::PR_SET_SECCOMP as usize, 0, 0, 0, 0, 0],
     ),
+    #[cfg(target_arch = "x86_64")]
+    ("getpid_by_its_number_in_x32", 0x4000_0000 | libc::SYS_getpid, [0; 6]),
     ("sendto_an_address", libc::SYS_sendto, [usize::MAX, 0, 0, 0, 1, 0]),
 ];
 
