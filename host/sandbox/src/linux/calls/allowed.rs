@@ -206,8 +206,9 @@ pub(super) fn rules(process: u32, memory_bytes: u64) -> Result<Rules, BackendErr
 /// Memory that `RLIMIT_DATA` counts, or that is shared with a file that the process was given. Neither shared memory without a file, nor
 /// what grows like a stack.
 ///
-/// What replaces another mapping (`MAP_FIXED`) is checked by the kernel as if that had been as large a piece of memory, which it is not
-/// if it was only reserved. Therefore, it may be writable only up to `memory_bytes`. Go's heap grows in this way.
+/// When a mapping replaces another one (`MAP_FIXED`), the kernel checks the limit only for the pages that are added, even if those that are
+/// replaced were merely reserved and did not count. Therefore, such a mapping may be writable only up to `memory_bytes`. Go's heap grows in
+/// this way.
 fn counted_memory(memory_bytes: u64) -> Result<Vec<SeccompRule>, BackendError> {
     let kind = |value| {
         flags(
