@@ -2,284 +2,195 @@
 
 use crate::changed_sdk::Edit;
 
-/// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
-/// more column. Its calls assert that fields missing in an older host read as their defaults.
-pub(super) const NEWER_MINOR: [Edit; 38] = [
-    Edit::Replaced {
-        file: "abi/Cargo.toml",
-        from: "version = \"1.0.0\"",
-        to: "version = \"1.1.0\"",
+/// The SDK as its next minor version might look: one more field in every struct that can grow and in the record, and one more
+/// column. Its calls assert that fields that an older host does not have read as their defaults.
+pub(crate) const NEWER_MINOR: [Edit; 16] = [
+    // Every struct that can grow, by the macro that declares them: the default of the field depends on the kind of the struct.
+    Edit {
+        file: "framework/abi/src/sized.rs",
+        from: "macro_rules! sized",
+        to: "macro_rules! sized {
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident $(<$lifetime:lifetime>)? ($reference:ident, $kind:expr) { $($fields:tt)* }
+    ) => {
+        $crate::sized::sized_as_written! {
+            $(#[doc = $doc])*
+            $name $(<$lifetime>)? ($reference, $kind) {
+                $($fields)*
+                /// Appended.
+                appended: u64 = 1000 + $kind as u64,
+            }
+        }
+
+        impl $(<$lifetime>)? $crate::sized::Appended for $name $(<$lifetime>)? {
+            fn appended(&self) -> u64 {
+                self.appended
+            }
+        }
+    };
+}
+
+/// A struct with the appended field.
+pub trait Appended {
+    /// The appended field.
+    fn appended(&self) -> u64;
+}
+
+macro_rules! sized_as_written",
     },
-    // Every call.
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "PrepareCall",
-        value: 11,
+    Edit {
+        file: "framework/abi/src/sized.rs",
+        from: "pub(crate) use sized;",
+        to: "pub(crate) use {sized, sized_as_written};",
     },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "SnapshotValueCall",
-        value: 27,
-    },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "BindingValueCall",
-        value: 28,
-    },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "FilterCall",
-        value: 12,
-    },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "ScoreCall",
-        value: 13,
-    },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "SelectCall",
-        value: 14,
-    },
-    Edit::Appended {
-        file: "abi/src/call.rs",
-        structure: "AssignCall",
-        value: 15,
-    },
-    // The views.
-    Edit::Appended {
-        file: "abi/src/view.rs",
-        structure: "CycleView",
-        value: 16,
-    },
-    Edit::Appended {
-        file: "abi/src/view.rs",
-        structure: "PlacementsView",
-        value: 30,
-    },
-    Edit::Appended {
-        file: "abi/src/view.rs",
-        structure: "PolicyView",
-        value: 17,
-    },
-    // Services, failures, construction and documents.
-    Edit::Appended {
-        file: "abi/src/service.rs",
-        structure: "Failure",
-        value: 18,
-    },
-    Edit::Appended {
-        file: "abi/src/service.rs",
-        structure: "Services",
-        value: 19,
-    },
-    Edit::Appended {
-        file: "abi/src/service.rs",
-        structure: "ConstructCall",
-        value: 20,
-    },
-    Edit::Appended {
-        file: "abi/src/service.rs",
-        structure: "DescribeCall",
-        value: 21,
-    },
-    // Reasons.
-    Edit::Appended {
-        file: "abi/src/reason.rs",
-        structure: "Reason",
-        value: 29,
-    },
-    // Everything that a library exports.
-    Edit::Appended {
-        file: "abi/src/descriptor.rs",
-        structure: "PointDescriptor",
-        value: 22,
-    },
-    Edit::Appended {
-        file: "abi/src/descriptor.rs",
-        structure: "StrategyDescriptor",
-        value: 23,
-    },
-    Edit::Appended {
-        file: "abi/src/descriptor.rs",
-        structure: "Descriptor",
-        value: 24,
-    },
-    Edit::Appended {
-        file: "abi/src/descriptor.rs",
-        structure: "Library",
-        value: 25,
+    Edit {
+        file: "framework/abi/src/sized.rs",
+        from: "SizePrefixed: Default",
+        to: "SizePrefixed: Default + Appended",
     },
     // The record.
-    Edit::Replaced {
-        file: "abi/src/section.rs",
-        from: "    pub version: [u8; TEXT_BYTES],\n",
-        to: "    pub version: [u8; TEXT_BYTES],\n    /// Appended.\n    pub appended: [u8; 8],\n",
+    Edit {
+        file: "framework/abi/src/section.rs",
+        from: "pub version: [u8; TEXT_BYTES],",
+        to: "pub version: [u8; TEXT_BYTES],
+    /// Appended.
+    pub appended: [u8; 8],",
     },
-    Edit::Replaced {
-        file: "abi/src/section.rs",
-        from: "            version: padded(version),\n",
-        to: "            version: padded(version),\n            appended: [26; 8],\n",
+    Edit {
+        file: "framework/abi/src/section.rs",
+        from: "version: padded(version),",
+        to: "version: padded(version), appended: [26; 8],",
     },
-    Edit::Replaced {
-        file: "abi/src/section.rs",
-        from: "            version: take(&mut rest)?,\n",
-        to: "            version: take(&mut rest)?,\n            appended: take(&mut rest)?,\n",
+    Edit {
+        file: "framework/abi/src/section.rs",
+        from: "version: take(&mut rest)?,",
+        to: "version: take(&mut rest)?, appended: take(&mut rest)?,",
     },
     // A column of the snapshot.
-    Edit::Replaced {
-        file: "abi/src/arena.rs",
-        from: "    pub const COUNT: usize = 50;\n",
-        to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
+    Edit {
+        file: "framework/abi/src/arena.rs",
+        from: "pub const COUNT: usize = 50;",
+        to: "pub const COUNT: usize = 51;
+    /// Appended.
+    pub const APPENDED: usize = 50;",
     },
-    Edit::Replaced {
-        file: "abi/src/arena.rs",
-        from: "    group::UID, // UID\n",
-        to: "    group::UID, // UID\n    group::UID, // APPENDED\n",
+    Edit {
+        file: "framework/abi/src/arena.rs",
+        from: "group::UID,",
+        to: "group::UID, group::UID,",
     },
-    Edit::Replaced {
-        file: "calls/src/snapshot/arena.rs",
-        from: "const PER_ROW: [usize; 9] = [\n",
-        to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
+    Edit {
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "const PER_ROW: [usize; 9]",
+        to: "const PER_ROW: [usize; 10]",
     },
-    Edit::Replaced {
-        file: "calls/src/snapshot/arena.rs",
-        from: "            (column::UID, row.uid),\n",
-        to: "            (column::UID, row.uid),\n            (column::APPENDED, 51),\n",
+    Edit {
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "column::NAME_HASH, column::UID,",
+        to: "column::NAME_HASH, column::UID, column::APPENDED,",
+    },
+    Edit {
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "(column::UID, row.uid),",
+        to: "(column::UID, row.uid), (column::APPENDED, 51),",
     },
     // A newer host says so in the field of its view.
-    Edit::Replaced {
-        file: "calls/src/cycle.rs",
-        from: "        ..CycleView::DEFAULT\n",
-        to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
+    Edit {
+        file: "framework/calls/src/cycle.rs",
+        from: "..CycleView::DEFAULT",
+        to: "appended: 1600, ..CycleView::DEFAULT",
     },
-    // A field that an older host lacks reads as its default.
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
+    // A field that an older host does not have reads as its default: in the calls of all extension points, in those that
+    // construct and describe a plugin, in the services and in both views.
+    Edit {
+        file: "framework/src/export/calls.rs",
+        from: "Ok(unsafe { place.read() })",
+        to: "let call = unsafe { place.read() };
+    assert_eq!(call.appended(), 1000 + u64::from(T::KIND));
+    assert_eq!(arguments.services.appended, 1066);
+    Ok(call)",
     },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 27);\n",
+    Edit {
+        file: "framework/src/export/calls.rs",
+        from: "panics::install_hook();",
+        to: "assert_eq!(given.appended, 1068);
+    panics::install_hook();",
     },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 28);\n",
+    Edit {
+        file: "framework/src/export/calls.rs",
+        from: "let Some(take) = call.take.get() else",
+        to: "assert_eq!(call.appended, 1069);
+    let Some(take) = call.take.get() else",
     },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "    // The hook and the forwarder come first",
-        to: "    assert_eq!(given.appended, 20);\n    // The hook and the forwarder come first",
-    },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "    let Some(take) = call.take.get() else {\n",
-        to: "    assert_eq!(call.appended, 21);\n    let Some(take) = call.take.get() else {\n",
-    },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
-    },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
-    },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
-    },
-    Edit::Replaced {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n    \
-             assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
-    },
-    Edit::Replaced {
-        file: "src/cycle.rs",
-        from: "        Self {\n            view,\n            policy,\n",
-        to: "        let arena = Arena::new(view.snapshot.as_slice());
+    Edit {
+        file: "framework/src/cycle.rs",
+        from: "Self { view, policy, texts, needs, valid_until, }",
+        to: "let arena = Arena::new(view.snapshot.as_slice());
         let column: &[u32] = arena.column(divvy_framework_abi::arena::column::APPENDED);
         match view.appended {
             1600 => assert_eq!(column, vec![51; arena.rows()]),
             // Of an older host, which has no such column, or of a call that sees nothing but the snapshot.
-            absent => assert!(absent == 16 && [0, arena.rows()].contains(&column.len())),
+            absent => assert!(absent == 1064 && [0, arena.rows()].contains(&column.len())),
         }
-        assert_eq!(policy.appended, 17);
-        Self {\n            view,\n            policy,\n",
+        assert_eq!(policy.appended, 1065);
+        Self { view, policy, texts, needs, valid_until }",
     },
 ];
 
-/// Changes without a new version: two fields of the same type are swapped, of a struct that can grow and of a row; two arguments
-/// of the entry are; and a pointer points to another struct. Each with what the error says.
-pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
+/// A change that no version announces: its name, what the error says of it, and the edits.
+type Unannounced = (&'static str, &'static str, &'static [Edit]);
+
+/// Changes without a new version: two arguments of the entry are swapped, a pointer points to another struct, and two fields are
+/// swapped, of a struct that can grow and of a row.
+pub(crate) const UNANNOUNCED: [Unannounced; 4] = [
     (
         "swapped-arguments",
         "in `call`: mismatched types behind an address: expected `*const c_void`, found `*mut CallHead`",
-        [
-            Edit::Replaced {
-                file: "abi/src/call.rs",
-                from: "CallFunction<'a>(instance: *const c_void, call: *mut CallHead<'a>)",
-                to: "CallFunction<'a>(call: *mut CallHead<'a>, instance: *const c_void)",
-            },
-            Edit::Replaced {
-                file: "src/export/calls.rs",
-                from: "fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>)",
-                to: "fn call<P: Dispatch>(call: *mut CallHead<'_>, instance: *const c_void)",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/call.rs",
+            from: "(instance: *const c_void, call: *mut CallHead<'a>)",
+            to: "(call: *mut CallHead<'a>, instance: *const c_void)",
+        }],
     ),
     (
         "another-pointee",
         "in `placements`: mismatched types behind an address: expected `PlacementsView`, found `PolicyView`",
-        [
-            Edit::Replaced {
-                file: "abi/src/view.rs",
-                from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
-                to: "        placements: Pointer<'a, PolicyView<'a>> = Pointer::NULL,\n",
+        &[
+            Edit {
+                file: "framework/abi/src/view.rs",
+                from: "placements: Pointer<'a, PlacementsView<'a>>",
+                to: "placements: Pointer<'a, PolicyView<'a>>",
             },
-            Edit::Replaced {
-                file: "abi/src/view.rs",
-                from: "PlacementsView::read(self.placements.address())",
-                to: "PlacementsView::read(self.placements.address().cast())",
+            Edit {
+                file: "framework/abi/src/view.rs",
+                from: "self.placements.address()",
+                to: "self.placements.address().cast()",
             },
         ],
     ),
     (
         "swapped-view",
         "in `CycleView<'a>`: unexpected field: ",
-        [
-            Edit::Replaced {
-                file: "abi/src/view.rs",
-                from: "        seed: u64 = 0,\n",
-                to: "        replicas: i64 = 0,\n",
-            },
-            Edit::Replaced {
-                file: "abi/src/view.rs",
-                from: "        /// Replicas to divide.\n        replicas: i64 = 0,\n",
-                to: "        /// Replicas to divide.\n        seed: u64 = 0,\n",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/view.rs",
+            from: "seed: u64 = 0, replicas: i64 = 0,",
+            to: "/// Replicas.
+        replicas: i64 = 0,
+        /// Seed.
+        seed: u64 = 0,",
+        }],
     ),
     (
         "swapped-row",
         "in `SpreadConstraintRow`: unexpected field: ",
-        [
-            Edit::Replaced {
-                file: "abi/src/row.rs",
-                from: "    pub minimum_groups: i64,\n",
-                to: "    pub maximum_groups: i64,\n",
-            },
-            Edit::Replaced {
-                file: "abi/src/row.rs",
-                from: "    /// Maximum number of groups; 0 or less means no limit.\n        pub maximum_groups: i64,\n",
-                to: "    /// Maximum number of groups; 0 or less means no limit.\n        pub minimum_groups: i64,\n",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/row.rs",
+            from: "pub minimum_groups: i64, pub maximum_groups: i64,",
+            to: "/// Maximum.
+    pub maximum_groups: i64,
+    /// Minimum.
+    pub minimum_groups: i64,",
+        }],
     ),
 ];
