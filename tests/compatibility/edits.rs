@@ -97,7 +97,7 @@ macro_rules! sized_as_written",
     },
     // A newer host says so in the field of its view.
     Edit {
-        file: "framework/calls/src/cycle.rs",
+        file: "framework/calls/src/binding.rs",
         from: "..CycleView::DEFAULT",
         to: "appended: 1600, ..CycleView::DEFAULT",
     },

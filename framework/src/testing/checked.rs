@@ -29,7 +29,7 @@ fn judges_each_alone(promises: Promises) -> bool {
 }
 
 impl Scenario {
-    /// Names of the clusters whose entry in a column is meant.
+    /// Names of the clusters that the entries of a column belong to.
     fn names_where<T>(&self, column: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<String> {
         let names = self.cluster_names().into_iter().zip(column);
         names
@@ -119,7 +119,7 @@ impl Scenario {
     pub fn scores_checked<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (scores, _) = self.score_with(plugin, false)?;
         let names = self.cluster_names();
-        if let Err(violation) = check_scores(P::NAME, &scores, |index| names.get(index).cloned().unwrap_or_default()) {
+        if let Err(violation) = check_scores(P::NAME, &scores, |index| names[index].clone()) {
             panic!("{violation}");
         }
         let again = self.score_with(plugin, false).map(|(scores, _)| scores);

@@ -15,6 +15,7 @@ use divvy_recordings::{
     RecordingHeader, compare, read_recording,
 };
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::Defect;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -149,7 +150,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         });
         let base = base.transpose()?;
         if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
-            tell_changes(file, header, &chosen.configuration, &profile, console);
+            report_changes(file, header, &chosen.configuration, &profile, console)?;
         }
         replay(file, &recording, (base.as_ref(), &profile), arguments, &mut replayed)?;
     }
@@ -254,7 +255,7 @@ impl ReplayArguments {
         }
         match diagnostics.is_empty() {
             true => Ok(()),
-            false => Err(Failure::of_all(diagnostics)),
+            false => Err(Failure::usage_errors(diagnostics)),
         }
     }
 
@@ -341,6 +342,9 @@ fn replay(
 /// A case that cannot be decided with what the recording has.
 fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
     let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
+    if error.is_defect() {
+        return Failure::internal(Diagnostic::new(message).with_hint(Defect::HINT));
+    }
     let hint = match error {
         CycleError::TimeUnknown { .. } => {
             "record the decisions with `--time`, or under a profile with a plugin that reads the time"
@@ -364,15 +368,15 @@ pub(super) fn progress(length: usize) -> ProgressBar {
 }
 
 /// Prints a note for each respect in which profile and plugins differ from those of the recording.
-fn tell_changes(
+fn report_changes(
     file: &Path,
     header: &RecordingHeader,
     configuration: &ProfileConfiguration,
     profile: &Profile,
     console: &Console,
-) {
+) -> Result<(), Failure> {
     let mut changes = Vec::new();
-    if header.profile != configuration.with_absolute_paths().to_toml() {
+    if header.profile != configuration.with_absolute_paths().to_toml()? {
         changes.push(format!("profile `{}` is not the recorded one", configuration.name));
     }
     let seed = configuration.seed.unwrap_or(0);
@@ -402,12 +406,13 @@ fn tell_changes(
             changes.push(format!("plugin `{}` was not used when it was recorded", plugin.name()));
         }
     }
-    console.tell(|out| {
+    console.message(|out| {
         for change in &changes {
             writeln!(out, "note: {}: {change}", file.display())?;
         }
         Ok(())
     });
+    Ok(())
 }
 
 /// Writes one line per difference, and the summary alone on the last line.

@@ -18,7 +18,7 @@ pub(super) fn read_json(text: &str, rows: &mut Rows<'_>) {
     let mut faults = Vec::new();
     match json::parse(text, 1, &mut faults) {
         Ok((tree, end)) => {
-            let rest = text.get(end..).unwrap_or_default();
+            let rest = &text[end..];
             if let Some(found) = rest.trim_start().chars().next() {
                 let line = 1 + text[..text.len() - rest.trim_start().len()].matches('\n').count();
                 let message = format!("expected the end of the input, got {found:?}");
@@ -65,8 +65,8 @@ fn refuse(faults: Vec<Fault>, language: &'static str, rows: &mut Rows<'_>) {
             },
             (_, Cause::Syntax { message, .. }) => TableProblem::Syntax { language, message },
             (path, cause) => {
-                let place: Vec<String> = path.iter().map(segment).collect();
-                let message = format!("{}: {cause}", place.join("."));
+                let location: Vec<String> = path.iter().map(segment).collect();
+                let message = format!("{}: {cause}", location.join("."));
                 TableProblem::Syntax { language, message }
             }
         };
@@ -87,8 +87,8 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         // Reported already.
         NodeValue::Skipped => return,
         _ => {
-            let (place, actual) = ("the table".to_owned(), tree.describe());
-            rows.refuse(Some(tree.line), TableProblem::NotARow { place, actual });
+            let (location, actual) = ("the table".to_owned(), tree.describe());
+            rows.refuse(Some(tree.line), TableProblem::NotARow { location, actual });
             return;
         }
     };
@@ -101,8 +101,8 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         }
         let NodeValue::Mapping(cells) = &node.value else {
             if !matches!(node.value, NodeValue::Skipped) {
-                let (place, actual) = (format!("row `{key}`"), node.describe());
-                rows.refuse(Some(node.line), TableProblem::NotARow { place, actual });
+                let (location, actual) = (format!("row `{key}`"), node.describe());
+                rows.refuse(Some(node.line), TableProblem::NotARow { location, actual });
             }
             continue;
         };

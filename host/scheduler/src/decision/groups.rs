@@ -6,10 +6,10 @@ use divvy_spanned::names;
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
 use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
+use crate::guard::guarded;
 use crate::placements::Peers;
-use crate::plan::{AffinityGroup, Plan};
+use crate::plan::{AffinityGroup, Plan, PlanError};
 use crate::profile::Profile;
-use crate::strategy::InvalidBinding;
 
 /// Accurate estimates for one binding, beside Karmada's general estimate.
 pub trait Estimates {
@@ -56,11 +56,16 @@ pub(super) struct Attempt<'a> {
     pub(super) explanation: Option<Explanation>,
     /// Earliest time until which the answers of all groups that were tried hold.
     pub(super) valid_until: Option<i64>,
+    /// The panic of Divvy that ended the attempt, whatever the groups before it said.
+    pub(super) defect: Option<CycleError>,
 }
 
 impl Attempt<'_> {
-    /// The error that is reported: of the first group, which is the preferred one; `None` if one fits.
+    /// The error that is reported: a defect, otherwise that of the first group, which is the preferred one; `None` if one fits.
     pub(super) fn error(&self) -> Option<&CycleError> {
+        if self.defect.is_some() {
+            return self.defect.as_ref();
+        }
         match self.fitting {
             Some(_) => None,
             None => self.failed.first().map(|failed| &failed.error),
@@ -75,8 +80,26 @@ impl Attempt<'_> {
 }
 
 /// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. The clusters of the result are put
-/// into `targets`, sorted by name.
+/// into `targets`, sorted by name. A panic of Divvy ends the attempt, and nothing of it is left in `cycle` and `targets`.
 pub(super) fn try_groups<'a>(
+    cycle: &mut Cycle,
+    plan: &'a Plan,
+    observed: &str,
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Attempt<'a> {
+    let attempt = guarded(|| try_unguarded(cycle, plan, observed, circumstances, targets));
+    attempt.unwrap_or_else(|defect| {
+        *cycle = Cycle::new();
+        targets.clear();
+        Attempt {
+            defect: Some(CycleError::Defect(defect)),
+            ..Attempt::default()
+        }
+    })
+}
+
+fn try_unguarded<'a>(
     cycle: &mut Cycle,
     plan: &'a Plan,
     observed: &str,
@@ -99,7 +122,10 @@ pub(super) fn try_groups<'a>(
         let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
         let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
         // The targets borrow the cycle, whose figures are read later.
-        let result = result.map(|found| targets.extend_from_slice(found));
+        let result = result.map(|found| {
+            check_targets(found);
+            targets.extend_from_slice(found);
+        });
         // Also of a group that fails: later it may fit, which makes another decision as well.
         attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {
@@ -121,6 +147,20 @@ pub(super) fn try_groups<'a>(
     attempt
 }
 
+/// Asserts what everything after the cycle relies on: one pass pairs the targets with the last result, and the API's counts have 32 bits.
+fn check_targets(targets: &[Target]) {
+    assert!(
+        targets.is_sorted_by(|left, right| left.row < right.row),
+        "the clusters of a result are not sorted, or one occurs twice"
+    );
+    assert!(
+        targets
+            .iter()
+            .all(|target| (0..=i64::from(i32::MAX)).contains(&target.replicas)),
+        "a result has a count that is negative or does not fit into 32 bits"
+    );
+}
+
 /// The general estimate, and where an estimator answered the smaller of both counts, as in Karmada.
 fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], fits: &mut Vec<i64>) {
     let Circumstances { fleet, ledger, .. } = circumstances;
@@ -137,10 +177,13 @@ fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], f
 }
 
 /// The error of a binding that has no plan.
-pub(super) fn invalid(error: &InvalidBinding, profile: &Profile) -> CycleError {
-    CycleError::InvalidBinding {
-        message: error.to_string(),
-        hint: profile.hint_at(error),
+pub(super) fn planless(error: &PlanError, profile: &Profile) -> CycleError {
+    match error {
+        PlanError::Invalid(error) => CycleError::InvalidBinding {
+            message: error.to_string(),
+            hint: profile.hint_at(error),
+        },
+        PlanError::Defect(defect) => CycleError::Defect(defect.clone()),
     }
 }
 
