@@ -15,6 +15,7 @@
 
 use std::ffi::c_void;
 
+use crate::carry::carried;
 use crate::column::{Address, Function, Pointer, Slice, SliceMut};
 use crate::signature::function;
 use crate::sized::{kind, sized};
@@ -59,6 +60,10 @@ macro_rules! call {
                 $($(#[$field_attribute])* $field: $type = $default,)*
             }
         }
+
+        carried!($name {
+            cycle, policy, sink, prepared, snapshot_value, binding_value, valid_until, $($field),*
+        });
     };
 }
 

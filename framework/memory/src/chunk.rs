@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 
@@ -13,6 +14,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 const WRITE: usize = 0x2000_0000_0000;
 /// Where the same chunks begin for those that read.
 const READ: usize = 0x3000_0000_0000;
+
+/// All addresses at which chunks can be read.
+pub(crate) const READ_ADDRESSES: Range<usize> = READ..READ + (READ - WRITE);
 
 /// A chunk of memory: a file that the host writes and others read.
 #[derive(Debug)]

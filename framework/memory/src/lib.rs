@@ -45,3 +45,9 @@ pub fn protection() -> Result<(), Unprotected> {
     #[cfg(not(target_os = "linux"))]
     return unprotected::protection();
 }
+
+/// True if a process that maps the files of [`chunks`] reads the same at this address.
+#[cfg(target_os = "linux")]
+pub fn is_shared(address: *const u8) -> bool {
+    chunk::READ_ADDRESSES.contains(&(address as usize))
+}
