@@ -35,7 +35,7 @@ pub enum IsolationError {
         hint: Option<String>,
     },
     /// The worker ended during the operation.
-    #[error("its worker {ending} while it {operation}")]
+    #[error("its worker {ending} while it was to {operation}")]
     Died {
         /// How it ended.
         ending: Ending,
@@ -43,7 +43,7 @@ pub enum IsolationError {
         operation: Operation,
     },
     /// The worker did not answer in time, and was ended.
-    #[error("it did not answer within {} while it {operation}", seconds(*.deadline))]
+    #[error("its worker did not {operation} within {}", seconds(*.deadline))]
     Late {
         /// The time that it had.
         deadline: Duration,
@@ -51,7 +51,7 @@ pub enum IsolationError {
         operation: Operation,
     },
     /// The worker answered with what no worker writes, and was ended.
-    #[error("its worker broke the protocol while it {operation}: {reason}")]
+    #[error("its worker broke the protocol when it was to {operation}: {reason}")]
     Protocol {
         /// What was wrong.
         reason: &'static str,
@@ -137,10 +137,10 @@ pub enum Operation {
 impl std::fmt::Display for Operation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Self::Start => "started",
-            Self::Open => "opened the library",
-            Self::Construct => "constructed the plugin",
-            Self::Call => "answered a call",
+            Self::Start => "start",
+            Self::Open => "open the library",
+            Self::Construct => "construct the plugin",
+            Self::Call => "answer a call",
         })
     }
 }

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Values of [`Header::state`].
 pub(crate) mod state {
-    /// The worker waits.
-    pub(crate) const IDLE: u32 = 0;
+    // 0: nothing was asked yet.
     /// The host waits for an answer.
     pub(crate) const ASKED: u32 = 1;
     /// The worker has answered.

@@ -12,36 +12,22 @@
 //! - `supervisor`, `process`: starting, watching and ending workers. `plugin`: instances and what they keep.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
 //!
-//! This crate knows processes and the ABI. It knows no profile, and decides nothing.
+//! Like the loader, this crate is for Linux. It knows processes and the ABI. It knows no profile, and decides nothing.
 
-#[cfg(target_os = "linux")]
 mod call;
-#[cfg(target_os = "linux")]
 mod control;
 mod error;
-#[cfg(target_os = "linux")]
 mod event;
-#[cfg(target_os = "linux")]
 mod exchange;
-#[cfg(target_os = "linux")]
 mod header;
-#[cfg(target_os = "linux")]
 mod plugin;
-#[cfg(target_os = "linux")]
 mod process;
-#[cfg(target_os = "linux")]
 mod region;
-#[cfg(target_os = "linux")]
 mod supervisor;
-#[cfg(target_os = "linux")]
 pub mod worker;
 
-#[cfg(target_os = "linux")]
 pub use call::IsolatedCall;
 pub use error::{Ending, IsolationError, Operation};
-#[cfg(target_os = "linux")]
 pub use event::Event;
-#[cfg(target_os = "linux")]
 pub use plugin::{Answered, Constructed, IsolatedPlugin};
-#[cfg(target_os = "linux")]
 pub use supervisor::{LibraryRequest, Worker, WorkerOptions, WorkerProgram, set_program};
