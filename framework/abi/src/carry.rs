@@ -93,7 +93,10 @@ impl<T: Pod> Carry for SliceMut<'_, T> {
             return Ok(());
         }
         let original = elements.as_mut_ptr();
-        let copy = room.output(original.cast(), bytes, align_of::<T>()).ok_or(NoRoom)?.cast::<T>();
+        let copy = room
+            .output(original.cast(), bytes, align_of::<T>())
+            .ok_or(NoRoom)?
+            .cast::<T>();
         // SAFETY: the room promises as many bytes there, used by nothing else.
         unsafe { std::ptr::copy_nonoverlapping(original, copy, elements.len()) };
         // SAFETY: they were written above, with the same alignment.
@@ -226,7 +229,10 @@ mod tests {
         assert_eq!(copied.last_rows.as_slice(), last_rows);
         assert!(room.contains(copied.last_rows.as_slice().as_ptr().cast()));
         let peers = copied.placements().expect("there are some");
-        assert_eq!((peers.pool.as_str(), peers.target_rows.as_slice()), ("peers", &rows[..]));
+        assert_eq!(
+            (peers.pool.as_str(), peers.target_rows.as_slice()),
+            ("peers", &rows[..])
+        );
         assert!(room.contains(copied.placements.address().cast()));
         assert!(call.policy.address().is_null());
         assert_eq!(room.outputs.len(), 1);

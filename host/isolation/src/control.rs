@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
-    sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +81,8 @@ pub(crate) fn receive<T: for<'de> Deserialize<'de>>(socket: impl AsFd) -> io::Re
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Seek};
     use std::fs::File;
+    use std::io::{Read, Seek};
 
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
@@ -90,10 +90,14 @@ mod tests {
 
     #[test]
     fn messages_arrive_whole_with_their_files_until_the_socket_is_closed() {
-        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
         let mut file = tempfile();
         let (first, second) = (
-            Memory::Chunk { address: 4096, bytes: 8192 },
+            Memory::Chunk {
+                address: 4096,
+                bytes: 8192,
+            },
             Memory::Exchange { address: 1, bytes: 2 },
         );
         send(&ours, &first, Some(file.as_fd())).expect("sent");
@@ -103,7 +107,9 @@ mod tests {
         assert_eq!(received, first);
         let mut text = String::new();
         file.rewind().expect("a file");
-        File::from(handed.expect("a file")).read_to_string(&mut text).expect("readable");
+        File::from(handed.expect("a file"))
+            .read_to_string(&mut text)
+            .expect("readable");
         assert_eq!(text, "content");
         let (received, handed) = receive::<Memory>(&theirs).expect("received").expect("a message");
         assert_eq!((received, handed.is_some()), (second, false));

@@ -71,7 +71,8 @@ impl IsolationError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unavailable { .. } | Self::NotConfined { .. } => Some(
-                "if you trust the plugin as you trust divvy itself, set `isolation = \"none\"` for it in the profile".to_owned(),
+                "if you trust the plugin as you trust divvy itself, set `isolation = \"none\"` for it in the profile"
+                    .to_owned(),
             ),
             Self::NotOpened { hint, .. } => hint.clone(),
             _ => None,

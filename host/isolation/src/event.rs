@@ -301,8 +301,15 @@ mod tests {
             Event::Text(kind, row, text) => format!("text {kind} {row} {}", text.read()),
             Event::Explain(reason) => {
                 let figures = reason.figures.as_slice().iter();
-                let figures: Vec<String> = figures.map(|figure| format!("{}={}", figure.name.read(), figure.value)).collect();
-                format!("explain {} {} {figures:?} {}", reason.row, reason.cause, reason.text.read())
+                let figures: Vec<String> = figures
+                    .map(|figure| format!("{}={}", figure.name.read(), figure.value))
+                    .collect();
+                format!(
+                    "explain {} {} {figures:?} {}",
+                    reason.row,
+                    reason.cause,
+                    reason.text.read()
+                )
             }
             Event::Fail(failure) => format!(
                 "fail {:#x} {} {} {} {} {}",

@@ -109,7 +109,10 @@ impl Filling<'_> {
 
     /// Puts values to release into the room.
     pub(crate) fn releases(&mut self, releases: &[(u64, u64)]) -> Result<(), TooSmall> {
-        let copy = self.input(size_of_val(releases), 8).ok_or(TooSmall)?.cast::<(u64, u64)>();
+        let copy = self
+            .input(size_of_val(releases), 8)
+            .ok_or(TooSmall)?
+            .cast::<(u64, u64)>();
         // SAFETY: the room has that many bytes there, aligned for words.
         unsafe { std::ptr::copy_nonoverlapping(releases.as_ptr(), copy, releases.len()) };
         let header = self.exchange.header();
@@ -159,7 +162,9 @@ unsafe impl Room for Filling<'_> {
 
     fn input(&mut self, bytes: usize, alignment: usize) -> Option<*mut u8> {
         let start = self.next.next_multiple_of(alignment.max(8));
-        let end = start.checked_add(bytes).filter(|end| *end <= self.exchange.layout.room_end)?;
+        let end = start
+            .checked_add(bytes)
+            .filter(|end| *end <= self.exchange.layout.room_end)?;
         self.next = end;
         Some(start as *mut u8)
     }

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::exchange::{loaded, read_events};
 use crate::header::operation;
 use crate::process::Process;
-use crate::supervisor::{LibraryRequest, Worker};
+use crate::supervisor::{CONSTRUCTION, LibraryRequest, Worker};
 
 /// What a worker needs to construct a plugin.
 #[derive(Debug, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ impl IsolatedPlugin {
         let mut answer = None;
         process.ask(
             Operation::Construct,
-            self.worker.options.construction,
+            CONSTRUCTION,
             &mut |exchange, _| {
                 let header = exchange.header();
                 header.operation.store(operation::CONSTRUCT, Ordering::Relaxed);
@@ -205,7 +205,7 @@ impl IsolatedPlugin {
         let mut code = 0;
         process.ask(
             Operation::Call,
-            self.worker.options.deadline,
+            self.worker.deadline(),
             &mut |exchange, is_repeated| {
                 let header = exchange.header();
                 header.operation.store(operation::CALL, Ordering::Relaxed);
@@ -284,7 +284,10 @@ impl IsolatedPlugin {
             return true;
         }
         let generation = locked(&self.instance).map_or(0, |instance| instance.generation);
-        let has_ended = self.worker.process().map_or(true, |process| process.generation != generation);
+        let has_ended = self
+            .worker
+            .process()
+            .map_or(true, |process| process.generation != generation);
         let kept = locked(&self.kept);
         let value = kept.values.get(&(name.get() as usize));
         !has_ended && value.is_some_and(|value| value.generation == generation)
@@ -301,14 +304,20 @@ impl IsolatedPlugin {
 
 impl Drop for IsolatedPlugin {
     fn drop(&mut self) {
-        let Some(instance) = locked(&self.instance).take() else { return };
+        let Some(instance) = locked(&self.instance).take() else {
+            return;
+        };
         // A process that has ended has nothing to drop, and is not started for it.
-        let Some(process) = self.worker.running().filter(|process| process.generation == instance.generation) else {
+        let Some(process) = self
+            .worker
+            .running()
+            .filter(|process| process.generation == instance.generation)
+        else {
             return;
         };
         let _dropped = process.ask(
             Operation::Call,
-            self.worker.options.deadline,
+            self.worker.deadline(),
             &mut |exchange, _| {
                 let header = exchange.header();
                 header.operation.store(operation::DESTROY, Ordering::Relaxed);

@@ -78,7 +78,9 @@ impl End {
     fn wait(&self) -> Ending {
         let ending = locked(&self.ending);
         let waited = self.ended.wait_while(ending, |ending| ending.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).unwrap_or(Ending::Unknown)
+        waited
+            .unwrap_or_else(PoisonError::into_inner)
+            .unwrap_or(Ending::Unknown)
     }
 }
 
@@ -103,13 +105,8 @@ impl Process {
             program: program.path.clone(),
             reason: error.to_string(),
         };
-        let (socket, theirs) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::SEQPACKET,
-            SocketFlags::CLOEXEC,
-            None,
-        )
-        .map_err(|error| failed(error.into()))?;
+        let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(|error| failed(error.into()))?;
         rustix::net::sockopt::set_socket_timeout(&socket, rustix::net::sockopt::Timeout::Recv, Some(deadline))
             .map_err(|error| failed(error.into()))?;
         let mut command = Command::new(&program.path);
@@ -128,7 +125,9 @@ impl Process {
         let (started, result) = mpsc::channel();
         let watched = Arc::clone(&end);
         let watcher = std::thread::Builder::new().name("plugin-worker".to_owned());
-        watcher.spawn(move || watch(command, &started, &watched)).map_err(failed)?;
+        watcher
+            .spawn(move || watch(command, &started, &watched))
+            .map_err(failed)?;
         let (id, handle) = match result.recv() {
             Ok(result) => result.map_err(failed)?,
             Err(_) => return Err(failed(std::io::ErrorKind::BrokenPipe.into())),
@@ -161,7 +160,9 @@ impl Process {
                 self.kill();
                 Err(IsolationError::Late { deadline, operation })
             }
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(self.break_off("it sent no answer", operation)),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                Err(self.break_off("it sent no answer", operation))
+            }
             Ok(None) | Err(_) => Err(IsolationError::Died {
                 ending: self.kill(),
                 operation,
@@ -305,7 +306,9 @@ impl Process {
             }
             return match self.kill() {
                 // It ended by itself in the last moment.
-                ending @ (Ending::Code(_) | Ending::Signal(4..=8 | 11)) => Err(IsolationError::Died { ending, operation }),
+                ending @ (Ending::Code(_) | Ending::Signal(4..=8 | 11)) => {
+                    Err(IsolationError::Died { ending, operation })
+                }
                 _ => Err(IsolationError::Late { deadline, operation }),
             };
         }
@@ -366,9 +369,16 @@ impl Usage {
                 continue;
             };
             // The second field is the name in parentheses, which may contain anything.
-            let Some((_, fields)) = text.rsplit_once(')') else { continue };
+            let Some((_, fields)) = text.rsplit_once(')') else {
+                continue;
+            };
             let fields: Vec<&str> = fields.split_whitespace().collect();
-            let number = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+            let number = |index: usize| {
+                fields
+                    .get(index)
+                    .and_then(|field| field.parse::<u64>().ok())
+                    .unwrap_or(0)
+            };
             usage.is_ready |= matches!(fields.first(), Some(&("R" | "D")));
             usage.ticks += number(11) + number(12);
         }

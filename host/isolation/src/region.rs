@@ -46,7 +46,12 @@ impl Region {
             free
         };
         let region = Self { file, number, bytes };
-        map(&region.file, region.address(), bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        map(
+            &region.file,
+            region.address(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+        )?;
         Ok(region)
     }
 

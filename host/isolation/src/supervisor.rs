@@ -13,6 +13,9 @@ use crate::exchange::read_events;
 use crate::header::operation;
 use crate::process::Process;
 
+/// Time for opening the library, and for constructing a plugin.
+pub(crate) const CONSTRUCTION: Duration = Duration::from_secs(30);
+
 /// The program that is started as a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProgram {
@@ -20,6 +23,8 @@ pub struct WorkerProgram {
     pub path: PathBuf,
     /// Its arguments. With them it calls [`crate::worker::run`] and does nothing else.
     pub arguments: Vec<String>,
+    /// Time for a call, unless a worker's options say otherwise.
+    pub deadline: Duration,
 }
 
 static PROGRAM: OnceLock<WorkerProgram> = OnceLock::new();
@@ -38,10 +43,8 @@ pub struct WorkerOptions {
     pub read: Vec<PathBuf>,
     /// Bytes of memory that the worker may have.
     pub memory: u64,
-    /// Time for a call.
-    pub deadline: Duration,
-    /// Time for opening the library, and for constructing a plugin.
-    pub construction: Duration,
+    /// Time for a call; that of the program if absent.
+    pub deadline: Option<Duration>,
 }
 
 /// What of a library a worker opens.
@@ -101,6 +104,12 @@ impl Worker {
         }))
     }
 
+    /// Time for a call.
+    pub(crate) fn deadline(&self) -> Duration {
+        let usual = || program().map_or(CONSTRUCTION, |program| program.deadline);
+        self.options.deadline.unwrap_or_else(usual)
+    }
+
     /// The worker's process, started if there is none.
     pub(crate) fn process(&self) -> Result<Arc<Process>, IsolationError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +122,7 @@ impl Worker {
             memory: self.options.memory,
         };
         state.started += 1;
-        let process = Process::start(program()?, &start, state.started, self.options.construction)?;
+        let process = Process::start(program()?, &start, state.started, CONSTRUCTION)?;
         state.process = Some(Arc::clone(&process));
         Ok(process)
     }
@@ -127,7 +136,10 @@ impl Worker {
     /// Facilities that this system lacks, so that the worker is confined less than it could be; empty before it was started.
     pub fn missing(&self) -> Vec<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.process.as_ref().map_or_else(Vec::new, |process| process.missing.clone())
+        state
+            .process
+            .as_ref()
+            .map_or_else(Vec::new, |process| process.missing.clone())
     }
 
     /// Opens the library in the worker, and returns what a plugin in it says about itself.
@@ -161,9 +173,12 @@ impl Worker {
         let mut answer = None;
         process.ask(
             Operation::Open,
-            self.options.construction,
+            CONSTRUCTION,
             &mut |exchange, _| {
-                exchange.header().operation.store(operation::OPEN, std::sync::atomic::Ordering::Relaxed);
+                exchange
+                    .header()
+                    .operation
+                    .store(operation::OPEN, std::sync::atomic::Ordering::Relaxed);
                 let mut filling = exchange.fill();
                 filling.releases(&[])?;
                 filling.text(&text)

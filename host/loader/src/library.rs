@@ -329,7 +329,11 @@ impl PluginLibrary {
 
     /// Features that the plugin lists at any of its extension points or strategies, as bits of [`feature`].
     pub fn features(&self) -> u64 {
-        let points = self.description.points.iter().map(|point| point.required | point.optional);
+        let points = self
+            .description
+            .points
+            .iter()
+            .map(|point| point.required | point.optional);
         let strategies = self
             .description
             .strategies

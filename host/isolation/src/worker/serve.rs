@@ -74,7 +74,10 @@ pub(super) fn serve(layout: Layout) -> ! {
 ///
 /// The host put a text there, and waits.
 unsafe fn text(header: &Header) -> &str {
-    let (address, length) = (header.call.load(Ordering::Relaxed), header.length.load(Ordering::Relaxed));
+    let (address, length) = (
+        header.call.load(Ordering::Relaxed),
+        header.length.load(Ordering::Relaxed),
+    );
     // SAFETY: the caller promises it.
     let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, length as usize) };
     std::str::from_utf8(bytes).unwrap_or_default()
@@ -152,7 +155,9 @@ fn construct(header: &Header, request: &str) -> Option<&'static Context> {
     };
     let functions = {
         let libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        libraries.get(request.library as usize).and_then(PluginLibrary::functions)
+        libraries
+            .get(request.library as usize)
+            .and_then(PluginLibrary::functions)
     };
     let Some(functions) = functions else {
         return refuse(failure::INTERNAL);

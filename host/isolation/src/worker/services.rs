@@ -149,7 +149,9 @@ unsafe extern "C" fn text(_sink: *const c_void, kind: u32, row: u32, text: Plugi
 
 unsafe extern "C" fn explain(_sink: *const c_void, reason: *const Reason<'_>) {
     // SAFETY: the plugin hands over a reason of its minor version.
-    let Some(reason) = (unsafe { Reason::read(reason) }) else { return };
+    let Some(reason) = (unsafe { Reason::read(reason) }) else {
+        return;
+    };
     RECORDING.with_borrow_mut(|recording| {
         if recording.is_open {
             recording.writer.explain(&reason);
@@ -159,7 +161,9 @@ unsafe extern "C" fn explain(_sink: *const c_void, reason: *const Reason<'_>) {
 
 unsafe extern "C" fn fail(_sink: *const c_void, failure: *const Failure<'_>) {
     // SAFETY: the plugin hands over a failure of its minor version.
-    let Some(failure) = (unsafe { Failure::read(failure) }) else { return };
+    let Some(failure) = (unsafe { Failure::read(failure) }) else {
+        return;
+    };
     RECORDING.with_borrow_mut(|recording| {
         if recording.is_open {
             recording.writer.fail(&failure);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
-    SnapshotValueCall,
+    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall,
+    SelectCall, SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
@@ -220,7 +220,12 @@ impl PluginInstance {
             destroy: functions.destroy,
         };
         let features = known_features(library, call.required, call.optional)?;
-        Ok(Self::new(library.clone(), Crossing::InProcess(in_process), services, features))
+        Ok(Self::new(
+            library.clone(),
+            Crossing::InProcess(in_process),
+            services,
+            features,
+        ))
     }
 
     /// Has a worker construct a plugin from its configuration.
@@ -242,7 +247,12 @@ impl PluginInstance {
             return Err(not_constructed(library, sink.reported(constructed.code)).into());
         }
         let features = known_features(library, constructed.required, constructed.optional)?;
-        Ok(Self::new(library.clone(), Crossing::Isolated(Arc::new(plugin)), services, features))
+        Ok(Self::new(
+            library.clone(),
+            Crossing::Isolated(Arc::new(plugin)),
+            services,
+            features,
+        ))
     }
 
     fn new(library: PluginLibrary, crossing: Crossing, services: &'static HostServices, features: u64) -> Self {

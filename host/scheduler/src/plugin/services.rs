@@ -159,7 +159,8 @@ impl<'a> CallSink<'a> {
     }
 
     fn take_text(&self, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
-        self.texts().map_or(0, |texts| texts.take(kind, row, text.read().into_owned()))
+        self.texts()
+            .map_or(0, |texts| texts.take(kind, row, text.read().into_owned()))
     }
 
     fn take_reason(&self, reason: &Reason<'_>) {
