@@ -67,6 +67,11 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
+    /// True if the worker's process ended, or was ended, while it was asked for something.
+    pub(crate) fn ended_worker(&self) -> bool {
+        matches!(self, Self::Died { .. } | Self::Late { .. } | Self::Protocol { .. })
+    }
+
     /// A remedy, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -183,10 +183,32 @@ impl IsolatedPlugin {
 
     /// Makes a call. `take` gets what the plugin hands over, and answers its texts by codes.
     ///
+    /// A call during which the worker ended is made once more, alone and by a new process: another call may have been at fault, one
+    /// that was made at the same time, or an earlier one that left the process broken.
+    ///
     /// # Errors
     ///
     /// An [`IsolationError`] if the worker ends, does not answer in time or breaks the protocol. The next call starts it again.
     pub fn call<C: IsolatedCall>(
+        &self,
+        call: &mut C,
+        level: u32,
+        take: &mut dyn FnMut(Event<'_>) -> u32,
+    ) -> Result<Answered, IsolationError> {
+        let first = {
+            let _with_others = self.worker.calls.read().unwrap_or_else(PoisonError::into_inner);
+            self.attempt(call, level, take)
+        };
+        match first {
+            Err(error) if error.ended_worker() => {
+                let _alone = self.worker.calls.write().unwrap_or_else(PoisonError::into_inner);
+                self.attempt(call, level, take)
+            }
+            answered => answered,
+        }
+    }
+
+    fn attempt<C: IsolatedCall>(
         &self,
         call: &mut C,
         level: u32,

@@ -1,7 +1,7 @@
 //! Workers: a process for a library, started again when it has ended.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use divvy_loader::LibraryDescription;
@@ -79,6 +79,8 @@ pub(crate) enum Opened {
 pub struct Worker {
     pub(crate) options: WorkerOptions,
     state: Mutex<State>,
+    /// Held by every call: shared with others, or alone.
+    pub(crate) calls: RwLock<()>,
 }
 
 #[derive(Debug, Default)]
@@ -101,6 +103,7 @@ impl Worker {
         Ok(Arc::new(Self {
             options,
             state: Mutex::default(),
+            calls: RwLock::default(),
         }))
     }
 
