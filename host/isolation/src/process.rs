@@ -113,14 +113,10 @@ impl Process {
         command
             .args(&program.arguments)
             .env_clear()
+            .envs(divvy_sandbox::environment())
             .current_dir("/")
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::from(std::io::stderr()));
-        for name in ["RUST_BACKTRACE"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
         let end = Arc::new(End::default());
         let (started, result) = mpsc::channel();
         let watched = Arc::clone(&end);

@@ -9,6 +9,7 @@ mod services;
 
 use std::os::fd::AsFd;
 
+use divvy_sandbox::Limits;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::control::{self, Memory, Start, Started};
@@ -69,6 +70,19 @@ pub fn run() -> Result<(), WorkerError> {
 
 /// Gives up everything that a plugin does not need.
 fn confine(start: &Start) -> Started {
-    let _ = start;
-    Started::Confined { missing: Vec::new() }
+    let mut read = vec![start.library.clone()];
+    read.extend(start.read.iter().cloned());
+    let limits = Limits {
+        memory_bytes: start.memory,
+        read,
+        ..Limits::default()
+    };
+    match divvy_sandbox::confine(&limits) {
+        Ok(confinement) => Started::Confined {
+            missing: confinement.missing().iter().map(ToString::to_string).collect(),
+        },
+        Err(error) => Started::Refused {
+            reason: error.to_string(),
+        },
+    }
 }
