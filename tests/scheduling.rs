@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
+use divvy_isolation::WorkerProgram;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
 use divvy_manifests::{Manifests, ReadOptions, read_text};
-use divvy_profile::{ProfileConfiguration, ProfileSource};
+use divvy_profile::{Isolation, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler, decide};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::Plan;
@@ -16,6 +18,26 @@ use serde_json::Value;
 
 use crate::artifacts;
 use crate::manifests::list;
+
+/// Environment variable with which every plugin of every host has a process of its own.
+pub(crate) const ISOLATED: &str = "DIVVY_TESTS_ISOLATED";
+
+/// The profile, in which every plugin has a process of its own unless it says otherwise.
+fn isolated(configuration: &ProfileConfiguration) -> ProfileConfiguration {
+    divvy_isolation::set_program(WorkerProgram {
+        path: artifacts::workspace().binary("divvy").to_owned(),
+        arguments: vec!["plugin-worker".to_owned()],
+        deadline: Duration::from_secs(10),
+    });
+    let mut isolated = configuration.clone();
+    let lists = [&configuration.filters, &configuration.select, &configuration.assign];
+    let lists = lists.into_iter().flatten().flatten().cloned();
+    let scores = configuration.scores.iter().flatten().map(|entry| entry.plugin.clone());
+    for name in lists.chain(scores) {
+        isolated.plugin.entry(name).or_default().isolation.get_or_insert(Isolation::Process);
+    }
+    isolated
+}
 
 /// A profile whose plugins are constructed from the libraries built for the tests.
 #[derive(Debug)]
@@ -57,6 +79,10 @@ impl Host {
         configuration: &ProfileConfiguration,
         directories: &PluginDirectories,
     ) -> Result<Self, Vec<RegistryError>> {
+        let configuration = match std::env::var_os(ISOLATED) {
+            Some(_) => &isolated(configuration),
+            None => configuration,
+        };
         Ok(Self {
             profile: Arc::new(registry::build(configuration, directories)?),
         })

@@ -15,6 +15,7 @@
 
 use std::ffi::c_void;
 
+use crate::carry::carried;
 use crate::column::{Address, Function, Pointer, Slice, SliceMut};
 use crate::definition::structure;
 use crate::signature::function;
@@ -60,6 +61,17 @@ macro_rules! call {
                 $($fields)*
             }
         }
+
+        carried_call!($name { $($fields)* });
+    };
+}
+
+/// Carries the fields of every call, and these.
+macro_rules! carried_call {
+    ($name:ident { $($(#[$attribute:meta])* $field:ident : $type:ty = $default:expr,)* }) => {
+        carried!($name {
+            cycle, policy, sink, prepared, snapshot_value, binding_value, valid_until, $($field),*
+        });
     };
 }
 

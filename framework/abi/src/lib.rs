@@ -41,6 +41,7 @@
 
 pub mod arena;
 pub mod call;
+pub mod carry;
 #[cfg(feature = "certificate")]
 pub mod certificate;
 pub mod column;

@@ -1,5 +1,6 @@
 //! Views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the called plugin.
 
+use crate::carry::carried;
 use crate::column::{Pointer, Slice, Str};
 use crate::definition::numbers;
 use crate::row::{
@@ -109,6 +110,41 @@ sized! {
     }
 }
 
+carried!(CycleView {
+    snapshot,
+    flags,
+    seed,
+    replicas,
+    pool,
+    names,
+    texts,
+    affinities,
+    expressions,
+    placement_affinities,
+    tolerations,
+    spread_constraints,
+    requests,
+    replica_requests,
+    components,
+    last,
+    last_rows,
+    evictions,
+    labels,
+    annotations,
+    time,
+    priority,
+    policy_labels,
+    policy_annotations,
+    workload_labels,
+    workload_annotations,
+    table_columns,
+    table_cells,
+    table_presence,
+    table_texts,
+    table_pool,
+    placements,
+});
+
 impl<'a> CycleView<'a> {
     /// The placements of the bindings with which this one shares a group; `None` if they are not known.
     pub fn placements(&self) -> Option<PlacementsView<'a>> {
@@ -137,6 +173,15 @@ sized! {
     }
 }
 
+carried!(PlacementsView {
+    pool,
+    affinity_group,
+    anti_affinity_group,
+    peers,
+    targets,
+    target_rows,
+});
+
 sized! {
     /// The preferences and rules of the policy for the plugin that is called. Other plugins do not see them.
     PolicyView<'a>(PolicyViewRef, kind::POLICY) {
@@ -153,3 +198,11 @@ sized! {
         rule_rows: Slice<'a, u32> = Slice::EMPTY,
     }
 }
+
+carried!(PolicyView {
+    preferences,
+    rules,
+    rule_values,
+    rule_spans,
+    rule_rows,
+});

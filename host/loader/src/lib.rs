@@ -9,6 +9,7 @@
 //! This crate knows files and the ABI. It constructs no plugin and makes no call of a cycle, which is up to
 //! `divvy-scheduler`.
 
+mod description;
 pub mod directories;
 mod error;
 pub mod features;
@@ -19,6 +20,7 @@ mod loader;
 pub mod missing;
 mod tables;
 
+pub use description::{LibraryDescription, PointDescription, StrategyDescription};
 pub use directories::PluginDirectories;
 pub use error::LoadError;
 pub use library::{Functions, PluginLibrary};

@@ -1,17 +1,19 @@
 //! A plugin of an opened library, with its metadata.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use divvy_framework_abi::call::CallFunction;
-use divvy_framework_abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, binding_part, feature};
+use divvy_framework_abi::descriptor::{Descriptor, binding_part, feature};
 use divvy_framework_abi::section::PluginRecord;
-use divvy_framework_abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document};
+use divvy_framework_abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction};
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
 
+use crate::description::{LibraryDescription, PointDescription};
 use crate::error::LoadError;
 use crate::features;
 use crate::lists::RuleList;
@@ -22,14 +24,11 @@ use crate::tables::DeclaredTable;
 #[derive(Clone)]
 pub struct PluginLibrary {
     name: &'static str,
-    version: &'static str,
-    description: &'static str,
-    sdk_version: &'static str,
-    points: Vec<PointDescriptor>,
-    strategies: Vec<StrategyDescriptor>,
+    description: Arc<LibraryDescription>,
+    strategies: Vec<&'static str>,
     rule_lists: Vec<RuleList>,
     tables: Vec<DeclaredTable>,
-    functions: Functions,
+    functions: Option<Functions>,
     path: PathBuf,
     checksum: String,
     abi_version: AbiVersion,
@@ -59,13 +58,17 @@ impl std::fmt::Debug for PluginLibrary {
     }
 }
 
-/// A static text of a library, which is never closed.
-fn static_text(text: PluginText<'static>) -> &'static str {
-    match text.read() {
-        Cow::Borrowed(text) => text,
-        // Text that is not UTF-8 is repaired; the copy lives as long as the library.
-        Cow::Owned(text) => text.leak(),
+/// A name of a plugin or a strategy, which is kept as long as the process lives: there are few, and a profile that is loaded again
+/// has the same.
+fn lasting(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(text) {
+        return known;
     }
+    let lasting: &'static str = text.to_owned().leak();
+    known.insert(lasting);
+    lasting
 }
 
 /// Reads a table of structs that can grow; `None` if one of them is of another kind.
@@ -86,8 +89,8 @@ pub(crate) fn known_parts(declared: u64) -> u64 {
 }
 
 impl Functions {
-    /// The documents of a kind of [`document`]; none if the plugin has none.
-    fn documents(&self, document: u32) -> Vec<String> {
+    /// The documents of a kind of [`document`](divvy_framework_abi::service::document); none if the plugin has none.
+    pub(crate) fn documents(&self, document: u32) -> Vec<String> {
         unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
             // SAFETY: the sink is the list below, which outlives the call.
             let taken = unsafe { &*sink.cast::<std::cell::RefCell<Vec<String>>>() };
@@ -122,9 +125,8 @@ impl PluginLibrary {
         path: PathBuf,
         checksum: String,
     ) -> Result<Self, LoadError> {
-        let plugin = record.name();
         let invalid = |message: &str| LoadError::InvalidDescriptor {
-            plugin: plugin.clone(),
+            plugin: record.name(),
             path: path.clone(),
             message: message.to_owned(),
         };
@@ -139,11 +141,26 @@ impl PluginLibrary {
         ) else {
             return Err(invalid("it lacks a function"));
         };
-        let points = read_table(&descriptor.points).ok_or_else(|| invalid("an extension point cannot be read"))?;
-        let strategies = read_table(&descriptor.strategies).ok_or_else(|| invalid("a strategy cannot be read"))?;
-        let point_bits = points.iter().map(|point: &PointDescriptor| point.required);
-        let strategy_bits = strategies.iter().map(|strategy: &StrategyDescriptor| strategy.required);
-        let required = point_bits.chain(strategy_bits).fold(0, |all, bits| all | bits);
+        let functions = Functions {
+            construct,
+            destroy,
+            call,
+            describe: descriptor.describe.get(),
+        };
+        let description = LibraryDescription::read(descriptor, &functions).map_err(invalid)?;
+        Self::described(record, description, Some(functions), path, checksum)
+    }
+
+    /// A plugin that says this about itself. Nothing of it is believed.
+    pub(crate) fn described(
+        record: &PluginRecord,
+        description: LibraryDescription,
+        functions: Option<Functions>,
+        path: PathBuf,
+        checksum: String,
+    ) -> Result<Self, LoadError> {
+        let plugin = record.name();
+        let required = description.required();
         let unknown = required & !feature::ALL;
         if unknown != 0 {
             return Err(LoadError::UnknownFeatures {
@@ -152,51 +169,46 @@ impl PluginLibrary {
                 bits: unknown,
             });
         }
-        let functions = Functions {
-            construct,
-            destroy,
-            call,
-            describe: descriptor.describe.get(),
-        };
         // Lists are parsed once, so that an invalid one is an error of the plugin rather than of each binding.
-        let lists = functions.documents(document::RULE_LISTS).into_iter();
-        let rule_lists: Result<Vec<RuleList>, _> = lists.map(|text| serde_json::from_str(&text)).collect();
+        let lists = description.rule_lists.iter();
+        let rule_lists: Result<Vec<RuleList>, _> = lists.map(|text| serde_json::from_str(text)).collect();
         let rule_lists = rule_lists.map_err(|error| LoadError::InvalidRuleList {
             plugin: plugin.clone(),
             path: path.clone(),
             message: error.to_string(),
         })?;
         let mut tables: Vec<DeclaredTable> = Vec::new();
-        // A plugin that does not list the need reads none, whatever it hands over.
         if required & feature::TABLES != 0 {
-            let texts = functions.documents(document::TABLES);
             let invalid = |message: String| LoadError::InvalidTable {
                 plugin: plugin.clone(),
                 path: path.clone(),
                 message,
             };
-            for text in &texts {
+            for text in &description.tables {
                 tables.push(serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?);
             }
             if tables.iter().all(|table| table.columns.is_empty()) {
                 return Err(invalid("it names no column".to_owned()));
             }
         }
+        let strategies = description.strategies.iter();
         Ok(Self {
-            name: static_text(descriptor.name),
-            version: static_text(descriptor.version),
-            description: static_text(descriptor.description),
-            sdk_version: static_text(descriptor.sdk_version),
-            points,
-            strategies,
+            name: lasting(&plugin),
+            strategies: strategies.map(|strategy| lasting(&strategy.name)).collect(),
+            description: Arc::new(description),
             rule_lists,
             tables,
             functions,
             path,
             checksum,
-            abi_version,
+            abi_version: record.abi_version(),
             certified: record.is_certified(),
         })
+    }
+
+    /// What the plugin says about itself, for another process.
+    pub fn describe(&self) -> LibraryDescription {
+        LibraryDescription::clone(&self.description)
     }
 
     /// Reads, checks and opens the only plugin of a library: [`PluginFile::read`], then [`PluginFile::open`].
@@ -217,24 +229,25 @@ impl PluginLibrary {
         self.name
     }
 
-    /// The functions of the plugin. Whoever calls them keeps the contract of the ABI.
-    pub fn functions(&self) -> Functions {
+    /// The functions of the plugin; `None` if its library is open in another process only. Whoever calls them keeps the contract
+    /// of the ABI.
+    pub fn functions(&self) -> Option<Functions> {
         self.functions
     }
 
     /// The plugin's version.
-    pub fn version(&self) -> &'static str {
-        self.version
+    pub fn version(&self) -> &str {
+        &self.description.version
     }
 
     /// One-sentence description of the plugin.
-    pub fn description(&self) -> &'static str {
-        self.description
+    pub fn description(&self) -> &str {
+        &self.description.description
     }
 
     /// Version of the SDK that the plugin was built with; empty without an SDK.
-    pub fn sdk_version(&self) -> &'static str {
-        self.sdk_version
+    pub fn sdk_version(&self) -> &str {
+        &self.description.sdk_version
     }
 
     /// ABI version that the plugin was built with.
@@ -260,8 +273,8 @@ impl PluginLibrary {
 
     /// The first descriptor of a kind of calls, given as a value of [`kind`].
     #[inline]
-    fn point(&self, point: u32) -> Option<&PointDescriptor> {
-        self.points.iter().find(|known| known.point == point)
+    fn point(&self, point: u32) -> Option<&PointDescription> {
+        self.description.points.iter().find(|known| known.point == point)
     }
 
     /// True if the plugin answers a kind of calls, given as a value of [`kind`].
@@ -273,7 +286,7 @@ impl PluginLibrary {
     /// True if the plugin lists a feature at a point: a value of [`kind`], and a bit of [`feature`].
     #[inline]
     pub fn has_at(&self, point: u32, feature: u64) -> bool {
-        let mut points = self.points.iter().filter(|known| known.point == point);
+        let mut points = self.description.points.iter().filter(|known| known.point == point);
         points.any(|point| (point.required | point.optional) & feature != 0)
     }
 
@@ -305,22 +318,24 @@ impl PluginLibrary {
 
     /// Names of the strategies that the plugin serves.
     pub fn strategies(&self) -> Vec<&'static str> {
-        self.strategies
-            .iter()
-            .map(|strategy| static_text(strategy.name))
-            .collect()
+        self.strategies.clone()
     }
 
     /// Features of a strategy, as bits of [`feature`]; 0 if the plugin does not serve it.
     pub fn features_of(&self, strategy: &str) -> u64 {
-        let found = self.strategies.iter().find(|known| known.name.read() == strategy);
+        let found = self.description.strategies.iter().find(|known| known.name == strategy);
         found.map_or(0, |strategy| strategy.required | strategy.optional)
     }
 
     /// Features that the plugin lists at any of its extension points or strategies, as bits of [`feature`].
     pub fn features(&self) -> u64 {
-        let points = self.points.iter().map(|point| point.required | point.optional);
+        let points = self
+            .description
+            .points
+            .iter()
+            .map(|point| point.required | point.optional);
         let strategies = self
+            .description
             .strategies
             .iter()
             .map(|strategy| strategy.required | strategy.optional);
@@ -350,16 +365,15 @@ impl PluginLibrary {
 
     /// JSON Schema of the plugin's configuration; `true`, which accepts everything, if the plugin has none.
     pub fn configuration_schema(&self) -> String {
-        self.schema(document::CONFIGURATION_SCHEMA)
+        schema(self.description.configuration_schema.as_deref())
     }
 
     /// JSON Schema of the preferences that the plugin reads; `true`, which accepts everything, if the plugin has none.
     pub fn preferences_schema(&self) -> String {
-        self.schema(document::PREFERENCES_SCHEMA)
+        schema(self.description.preferences_schema.as_deref())
     }
+}
 
-    fn schema(&self, document: u32) -> String {
-        let mut documents = self.functions.documents(document);
-        documents.pop().unwrap_or_else(|| "true".to_owned())
-    }
+fn schema(text: Option<&str>) -> String {
+    text.unwrap_or("true").to_owned()
 }

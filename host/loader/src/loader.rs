@@ -24,6 +24,7 @@ use divvy_framework_abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_S
 use object::{Architecture, Object, ObjectSection};
 use sha2::{Digest, Sha256};
 
+use crate::description::LibraryDescription;
 use crate::error::LoadError;
 use crate::library::{PluginLibrary, read_table};
 
@@ -163,6 +164,11 @@ impl PluginFile {
         names
     }
 
+    /// Absolute path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The SHA-256 checksum of the file, in hexadecimal.
     pub fn checksum(&self) -> String {
         self.file.checksum()
@@ -173,7 +179,7 @@ impl PluginFile {
     /// # Errors
     ///
     /// A [`LoadError`] if the name, the ABI or the checksum does not match, or there is no certificate.
-    pub(crate) fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
+    pub fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
         let record = self.record(options.name)?;
         self.check_record(&record, &record.name(), options.allow_uncertified)?;
         if let Some(expected) = options.checksum {
@@ -245,6 +251,23 @@ impl PluginFile {
         }
         let descriptor = descriptor(&self.path, exported, &plugin)?;
         PluginLibrary::new(&record, &descriptor, self.path, actual)
+    }
+
+    /// The plugin of a library that another process has opened, which says this about itself. Everything that can be checked
+    /// without opening the library is.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the name, the ABI or the checksum does not match, there is no certificate, or the description is
+    /// invalid.
+    pub fn opened_elsewhere(
+        self,
+        options: LoadOptions<'_>,
+        description: LibraryDescription,
+    ) -> Result<PluginLibrary, LoadError> {
+        let record = self.check(options)?;
+        let checksum = self.checksum();
+        PluginLibrary::described(&record, description, None, self.path, checksum)
     }
 
     /// Checks what the record says, before any code of the library runs.

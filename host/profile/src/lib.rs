@@ -8,6 +8,7 @@
 //! says about them.
 
 mod built_in;
+mod deadline;
 mod error;
 mod lists;
 mod model;
@@ -15,12 +16,13 @@ mod selectors;
 pub mod table;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
+pub use deadline::Deadline;
 pub use error::ProfileError;
 pub use lists::Origin as EntryOrigin;
 #[cfg(feature = "schema")]
 pub use model::schema;
 pub use model::{
-    AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits,
+    AffinityGroups, Isolation, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits,
     WhileCapacityIsUnreported,
 };
 pub use table::configuration::{ColumnConfiguration, KeyConfiguration, TableConfiguration};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
+use crate::deadline::Deadline;
 use crate::error::ProfileError;
 use crate::selectors;
 use crate::table::configuration::TableConfiguration;
@@ -228,12 +229,35 @@ pub struct PluginTable {
     /// True if the library may be loaded although it carries no certificate, for example because it is not written in Rust.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_uncertified: bool,
+    /// Process in which the plugin runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// Time that a call of an isolated plugin may take, such as `"500ms"` or `"2s"`, from 1 ms to 1 h. 1 s in `divvy run` and 10 s
+    /// elsewhere if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Deadline>,
+    /// Files and folders that an isolated plugin may read, besides its own library and those of the system. A relative path is
+    /// resolved against the profile file's folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<PathBuf>,
     /// Names of tables in the profile, by the names under which the plugin reads them; only for those that differ.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, String>,
     /// Configuration that the plugin is constructed from.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub configuration: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Process in which a plugin runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// A process of its own, in which it can read its library and those of the system, and no other file, and has no network. A crash
+    /// or an endless loop costs the decision that it was called for.
+    Process,
+    /// That of the scheduler, with everything that the scheduler may do.
+    None,
 }
 
 /// Meaning of a placement's affinity groups.
@@ -310,7 +334,8 @@ impl ProfileConfiguration {
     }
 
     fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let files = self.plugin.values_mut().filter_map(|table| table.path.as_mut());
+        let files = self.plugin.values_mut();
+        let files = files.flat_map(|table| table.path.iter_mut().chain(&mut table.read));
         let tables = self.table.values_mut().filter_map(|table| table.file.as_mut());
         self.plugin_directories.iter_mut().chain(files).chain(tables)
     }
@@ -324,6 +349,9 @@ impl ProfileConfiguration {
             known.path = table.path.or(known.path.take());
             known.sha256 = table.sha256.or(known.sha256.take());
             known.allow_uncertified |= table.allow_uncertified;
+            known.isolation = table.isolation.or(known.isolation);
+            known.deadline = table.deadline.or(known.deadline);
+            known.read.extend(table.read);
             known.tables.extend(table.tables);
             known.configuration.extend(table.configuration);
         }

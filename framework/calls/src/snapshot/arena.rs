@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use divvy_framework_abi::arena::{ABSENT, ColumnEntry, HEAD_WORDS, MAGIC, NO_ROW, column};
 use divvy_framework_abi::text::Span;
+use divvy_framework_memory::Words;
 
 use super::contents::Contents;
 use super::history::Changes;
@@ -126,7 +127,8 @@ struct Usage {
 /// The part of an arena that its readers share.
 #[derive(Debug)]
 pub(super) struct Block {
-    pub(super) words: Vec<u64>,
+    /// Plugins can read it and not write to it.
+    pub(super) words: Words,
     /// History of the changes of rows. Plugins do not see it: the host picks out the rows that matter to them.
     pub(super) changes: Changes,
 }
@@ -161,12 +163,13 @@ impl RoomyArena {
             next += bytes.div_ceil(8);
         }
         // The system hands out zeroed pages, so the spare room costs nothing until it is written.
-        let mut words = vec![0; next];
+        let mut block = Words::zeroed(next);
+        let words = block.as_mut_slice();
         words[..head.len()].copy_from_slice(&head);
         let mut usage = [Usage::default(); LISTS.len()];
         // Readers see columns of one value per row at their full size; lists and shared data grow as they are written.
         let mut writer = Writer {
-            words: &mut words,
+            words,
             capacity: &capacity,
             usage: &mut usage,
         };
@@ -186,7 +189,7 @@ impl RoomyArena {
         debug_assert!(written.is_ok(), "the capacities are those of the contents");
         Self {
             block: Arc::new(Block {
-                words,
+                words: block,
                 changes: changes.clone(),
             }),
             capacity,
@@ -221,6 +224,7 @@ impl RoomyArena {
     /// the arena must be discarded.
     pub(super) fn catch_up(&mut self, contents: &Contents, changes: &Changes) -> Option<Result<(), Full>> {
         let Block { words, changes: known } = Arc::get_mut(&mut self.block)?;
+        let words = words.as_mut_slice();
         words[GENERATION] = changes.version().generation();
         known.catch_up(changes, &self.stale);
         let mut writer = Writer {

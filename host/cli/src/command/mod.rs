@@ -29,6 +29,7 @@ mod seed;
 mod setup;
 mod tables;
 mod time;
+mod worker;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -101,6 +102,9 @@ enum Command {
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     Completions(completions::CompletionsArguments),
+    /// Run a plugin for another process of divvy, which is standard input
+    #[command(name = worker::NAME, hide = true)]
+    Worker,
     /// Print the version, as `--version` does
     Version,
 }
@@ -118,6 +122,7 @@ pub(crate) fn main() -> ExitCode {
         ColorChoice::Never => anstream::ColorChoice::Never,
     };
     let console = Console::new(color, line.general.verbose);
+    worker::announce(matches!(line.command, Command::Run(_)));
     // A running scheduler has a log of its own.
     let logs = match &line.command {
         Command::Run(_) => Ok(()),
@@ -135,6 +140,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
         Command::Completions(arguments) => completions::run(arguments, &mut CommandLine::command(), &console),
+        Command::Worker => worker::run(),
         Command::Version => {
             let text = format!("divvy {}", version());
             console.print(|out| writeln!(out, "{text}")).map(|()| Exit::Success)

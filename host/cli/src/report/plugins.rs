@@ -37,7 +37,7 @@ struct Description<'a> {
     path: String,
     in_profile: bool,
     #[serde(flatten)]
-    library: Option<LibraryDescription>,
+    library: Option<LibraryDescription<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,10 +46,10 @@ struct Description<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct LibraryDescription {
-    version: &'static str,
-    description: &'static str,
-    sdk_version: &'static str,
+struct LibraryDescription<'a> {
+    version: &'a str,
+    description: &'a str,
+    sdk_version: &'a str,
     abi_version: String,
     extension_points: Vec<&'static str>,
     strategies: Vec<&'static str>,
@@ -62,8 +62,8 @@ struct LibraryDescription {
     sha256: String,
 }
 
-impl LibraryDescription {
-    fn of(library: &PluginLibrary) -> Self {
+impl<'a> LibraryDescription<'a> {
+    fn of(library: &'a PluginLibrary) -> Self {
         Self {
             version: library.version(),
             description: library.description(),

@@ -1,5 +1,10 @@
 //! Errors of calls to plugins, one variant per cause.
 
+use divvy_isolation::IsolationError;
+use divvy_loader::LoadError;
+
+use super::instance::Call;
+
 /// Reason why a call to a plugin gave no result. It aborts the cycle and leaves the binding's previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
@@ -43,6 +48,16 @@ pub enum CallError {
         /// File and line in the plugin's source; empty if unknown.
         place: String,
     },
+    /// The plugin's worker gave no answer: it ended, hung, or broke the protocol. The next call starts it again.
+    #[error("plugin `{plugin}` failed in {call}: {error}")]
+    Isolated {
+        /// Name of the plugin.
+        plugin: String,
+        /// The call that was not answered.
+        call: Call,
+        /// What happened.
+        error: IsolationError,
+    },
     /// The plugin does not serve this call.
     #[error("plugin `{plugin}` {message}")]
     NotServed {
@@ -61,6 +76,17 @@ pub enum CallError {
         /// Message of the last panic.
         message: String,
     },
+}
+
+/// Reason why a plugin could not be constructed.
+#[derive(Debug, thiserror::Error)]
+pub enum ConstructError {
+    /// The plugin refused, or failed.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Its worker gave no answer.
+    #[error(transparent)]
+    Isolation(#[from] IsolationError),
 }
 
 fn at(place: &str) -> String {

@@ -5,22 +5,23 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
-    SnapshotValueCall,
+    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall,
+    SelectCall, SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::view::CycleView;
-use divvy_framework_abi::{ABI_VERSION, Address, Pointer, Slice, Str};
+use divvy_framework_abi::{ABI_VERSION, Address, Function, Pointer, Slice, Str};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
+use divvy_isolation::{IsolatedCall, IsolatedPlugin, LibraryRequest, Worker};
 use divvy_loader::{LoadError, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
 
-use super::error::CallError;
+use super::error::{CallError, ConstructError};
 use super::services::{CallSink, HostServices, Reported, TakeText};
-use super::value::{KeptValue, PreparedState};
+use super::value::{KeptValue, Owner, PreparedState};
 use crate::placements::Enforced;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
@@ -39,6 +40,18 @@ pub enum Call {
     Select,
     /// Replicas are assigned.
     Assign,
+}
+
+impl std::fmt::Display for Call {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Prepare => "Prepare",
+            Self::Filter => "Filter",
+            Self::Score => "Score",
+            Self::Select => "Select",
+            Self::Assign => "Assign",
+        })
+    }
 }
 
 /// Watches the calls of a profile's plugins, for metrics and for a watchdog. The scheduler reads no clock, so it is up to
@@ -76,20 +89,31 @@ impl Drop for InProcess {
     }
 }
 
+/// Where a plugin answers.
+enum Crossing {
+    InProcess(InProcess),
+    Isolated(Arc<IsolatedPlugin>),
+}
+
 /// A call that can be made: it begins with the fields of [`CallHead`].
 ///
 /// # Safety
 ///
 /// The call's kind is `KIND`, and everything that it points to lives as long as it.
-unsafe trait Callable {
+unsafe trait Callable: IsolatedCall {
     const KIND: u32;
     const CALL: Call;
 
     fn set_sink(&mut self, sink: Address);
+
+    /// The value that the plugin keeps, and the function that drops it, both written by the plugin; `None` if it keeps none.
+    fn keeps(&mut self) -> Option<(&mut Address, &mut Function<ReleaseFunction>)> {
+        None
+    }
 }
 
 macro_rules! callable {
-    ($($name:ident = $kind:ident, $call:ident);+ $(;)?) => {$(
+    ($($name:ident = $kind:ident, $call:ident $(keeping $value:ident)?);+ $(;)?) => {$(
         // SAFETY: its fields borrow what they point to, and the kind is its own.
         unsafe impl Callable for $name<'_> {
             const KIND: u32 = kind::$kind;
@@ -98,14 +122,20 @@ macro_rules! callable {
             fn set_sink(&mut self, sink: Address) {
                 self.sink = sink;
             }
+
+            $(
+                fn keeps(&mut self) -> Option<(&mut Address, &mut Function<ReleaseFunction>)> {
+                    Some((&mut self.$value, &mut self.release))
+                }
+            )?
         }
     )+};
 }
 
 callable!(
-    PrepareCall = PREPARE, Prepare;
-    SnapshotValueCall = SNAPSHOT_VALUE, Prepare;
-    BindingValueCall = BINDING_VALUE, Prepare;
+    PrepareCall = PREPARE, Prepare keeping state;
+    SnapshotValueCall = SNAPSHOT_VALUE, Prepare keeping value;
+    BindingValueCall = BINDING_VALUE, Prepare keeping value;
     FilterCall = FILTER, Filter;
     ScoreCall = SCORE, Score;
     SelectCall = SELECT, Select;
@@ -132,7 +162,7 @@ struct ValueVersion {
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
-    in_process: InProcess,
+    crossing: Crossing,
     services: &'static HostServices,
     /// Features that the plugin needs with its configuration.
     features: u64,
@@ -175,7 +205,10 @@ impl PluginInstance {
             abi_minor: ABI_VERSION.minor,
             ..ConstructCall::DEFAULT
         };
-        let functions = library.functions();
+        let functions = library.functions().ok_or_else(|| LoadError::ConstructorError {
+            plugin: library.name().to_owned(),
+            message: "its library is not open in this process".to_owned(),
+        })?;
         // SAFETY: the call follows the contract; what it points to outlives it.
         let code = unsafe { (functions.construct)(&raw mut call) };
         if code != 0 {
@@ -186,19 +219,43 @@ impl PluginInstance {
             call: functions.call,
             destroy: functions.destroy,
         };
-        let unknown = call.required & !feature::ALL;
-        if unknown != 0 {
-            return Err(LoadError::UnknownFeatures {
-                plugin: library.name().to_owned(),
-                path: library.path().to_owned(),
-                bits: unknown,
-            });
-        }
-        let features = call.required | call.optional;
-        Ok(Self::new(library.clone(), in_process, services, features))
+        let features = known_features(library, call.required, call.optional)?;
+        Ok(Self::new(
+            library.clone(),
+            Crossing::InProcess(in_process),
+            services,
+            features,
+        ))
     }
 
-    fn new(library: PluginLibrary, in_process: InProcess, services: &'static HostServices, features: u64) -> Self {
+    /// Has a worker construct a plugin from its configuration.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::construct`], and an [`IsolationError`](divvy_isolation::IsolationError) if the worker ends or hangs.
+    pub fn construct_isolated(
+        library: &PluginLibrary,
+        request: LibraryRequest,
+        worker: Arc<Worker>,
+        configuration: &serde_json::Value,
+    ) -> Result<Self, ConstructError> {
+        let services = HostServices::for_instance(library.name());
+        let sink = CallSink::new(None);
+        let plugin = IsolatedPlugin::new(worker, request, configuration.to_string());
+        let constructed = plugin.construct(services.recorded_level(), &mut |event| services.take(event, &sink))?;
+        if constructed.code != 0 {
+            return Err(not_constructed(library, sink.reported(constructed.code)).into());
+        }
+        let features = known_features(library, constructed.required, constructed.optional)?;
+        Ok(Self::new(
+            library.clone(),
+            Crossing::Isolated(Arc::new(plugin)),
+            services,
+            features,
+        ))
+    }
+
+    fn new(library: PluginLibrary, crossing: Crossing, services: &'static HostServices, features: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let keeps_values = library.serves(kind::SNAPSHOT_VALUE) || library.serves(kind::BINDING_VALUE);
         Self {
@@ -206,7 +263,7 @@ impl PluginInstance {
             keeps_values,
             snapshot_value: Mutex::new(None),
             library,
-            in_process,
+            crossing,
             services,
             features,
             panics: Default::default(),
@@ -316,10 +373,7 @@ impl PluginInstance {
             return Ok(PreparedState::NONE);
         }
         self.call(call, texts)?;
-        Ok(PreparedState {
-            state: call.state,
-            release: call.release.get(),
-        })
+        Ok(self.kept(call.state, call.release))
     }
 
     /// The value for a snapshot: the kept value, unless something that it was made from has changed, or a new one, made from
@@ -341,6 +395,8 @@ impl PluginInstance {
         let reads = self.library.value_reads() | tables.groups;
         // Held while the value is made, so that calls on other threads wait for it instead of making their own.
         let mut kept = self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was lost with a worker says nothing about changes.
+        kept.take_if(|(_, value)| !value.is_there());
         let (previous, changed) = match &mut *kept {
             Some((known, value)) if *known == version => return Ok(value.clone()),
             Some((known, value))
@@ -367,10 +423,7 @@ impl PluginInstance {
             ..SnapshotValueCall::DEFAULT
         };
         self.call(&mut call, None)?;
-        let value = KeptValue::new(PreparedState {
-            state: call.value,
-            release: call.release.get(),
-        });
+        let value = KeptValue::new(self.kept(call.value, call.release));
         *kept = Some((version, value.clone()));
         Ok(value)
     }
@@ -382,10 +435,7 @@ impl PluginInstance {
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub(crate) fn binding_value(&self, call: &mut BindingValueCall<'_>) -> Result<KeptValue, CallError> {
         self.call(call, None)?;
-        Ok(KeptValue::new(PreparedState {
-            state: call.value,
-            release: call.release.get(),
-        }))
+        Ok(KeptValue::new(self.kept(call.value, call.release)))
     }
 
     /// Calls Filter: writes a code for every cluster that the plugin rejects.
@@ -442,12 +492,12 @@ impl PluginInstance {
     fn cross<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         let sink = CallSink::new(texts);
         call.set_sink(sink.address());
-        // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
-        let code = unsafe {
-            (self.in_process.call)(
-                self.in_process.instance,
-                std::ptr::from_mut(call).cast::<CallHead<'_>>(),
-            )
+        let code = match &self.crossing {
+            Crossing::InProcess(plugin) => {
+                // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
+                unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) }
+            }
+            Crossing::Isolated(plugin) => self.cross_to_worker(plugin, call, &sink)?,
         };
         let panics = &self.panics[C::KIND as usize];
         if code != 0 {
@@ -458,6 +508,40 @@ impl PluginInstance {
             panics.store(0, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Makes a call in the plugin's worker, and returns the code that the plugin returned.
+    fn cross_to_worker<C: Callable>(
+        &self,
+        plugin: &IsolatedPlugin,
+        call: &mut C,
+        sink: &CallSink<'_>,
+    ) -> Result<u32, CallError> {
+        let level = self.services.recorded_level();
+        let answered = plugin.call(call, level, &mut |event| self.services.take(event, sink));
+        let answered = answered.map_err(|error| CallError::Isolated {
+            plugin: self.name().to_owned(),
+            call: C::CALL,
+            error,
+        })?;
+        if answered.code == 0
+            && let Some((value, release)) = call.keeps()
+        {
+            let function = release.get().map_or(0, |release| release as usize as u64);
+            *value = plugin.keep(answered.generation, *value, function);
+            // The function is the worker's own.
+            *release = Function::NULL;
+        }
+        Ok(answered.code)
+    }
+
+    /// A value that the plugin keeps.
+    fn kept(&self, value: Address, release: Function<ReleaseFunction>) -> PreparedState {
+        let owner = match &self.crossing {
+            Crossing::InProcess(_) => release.get().map_or(Owner::Nobody, Owner::InProcess),
+            Crossing::Isolated(plugin) => Owner::Isolated(Arc::clone(plugin)),
+        };
+        PreparedState::new(value, owner)
     }
 
     #[cold]
@@ -509,6 +593,18 @@ impl PluginInstance {
                 _ => CallError::Internal { plugin, message },
             },
         }
+    }
+}
+
+/// Features of an instance.
+fn known_features(library: &PluginLibrary, required: u64, optional: u64) -> Result<u64, LoadError> {
+    match required & !feature::ALL {
+        0 => Ok(required | optional),
+        bits => Err(LoadError::UnknownFeatures {
+            plugin: library.name().to_owned(),
+            path: library.path().to_owned(),
+            bits,
+        }),
     }
 }
 

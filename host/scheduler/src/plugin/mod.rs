@@ -10,7 +10,7 @@ mod services;
 mod value;
 
 pub use divvy_framework_calls::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
-pub use error::CallError;
+pub use error::{CallError, ConstructError};
 pub(crate) use instance::ValueTables;
 pub use instance::{Call, CallObserver, PluginInstance};
 pub use services::TakeText;

@@ -14,6 +14,7 @@ use divvy_framework_abi::service::{Failure, Services, failure};
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::{Address, Function, PluginText, Pointer};
 use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_isolation::Event;
 
 use super::log::PluginLog;
 
@@ -70,6 +71,34 @@ impl HostServices {
         self.metrics.figures()
     }
 
+    /// The most verbose level that is recorded.
+    pub(super) fn recorded_level(&self) -> u32 {
+        self.log.recorded_level()
+    }
+
+    /// Takes what the plugin handed over in another process during a call. Returns the code of a text, otherwise 0.
+    pub(super) fn take(&self, event: Event<'_>, sink: &CallSink<'_>) -> u32 {
+        match event {
+            Event::Log(severity, target, message) => self.log.record(severity, &target.read(), &message.read()),
+            Event::Count(name, amount) => self.count(name, amount),
+            Event::Observe(name, value) => self.observe(name, value),
+            Event::Text(kind, row, text) => return sink.take_text(kind, row, text),
+            Event::Explain(reason) => sink.take_reason(reason),
+            Event::Fail(failure) => sink.take_failure(failure),
+        }
+        0
+    }
+
+    fn count(&self, name: PluginText<'_>, amount: u64) {
+        let name = name.read();
+        self.check(&name, self.metrics.count(&name, amount));
+    }
+
+    fn observe(&self, name: PluginText<'_>, value: f64) {
+        let name = name.read();
+        self.check(&name, self.metrics.observe(&name, value));
+    }
+
     /// Warns of the first metric that is ignored: a plugin that uses one uses it in every call.
     fn check(&self, name: &str, recorded: Result<(), Refusal>) {
         if let Err(refusal) = recorded
@@ -123,6 +152,37 @@ impl<'a> CallSink<'a> {
         Address::of(self)
     }
 
+    /// The texts, if this is the thread of the call. A plugin that hands over texts from another thread breaks the contract; its
+    /// texts are dropped.
+    fn texts(&self) -> Option<&'a dyn TakeText> {
+        self.texts.filter(|_| self.thread.get() == Some(thread::current().id()))
+    }
+
+    fn take_text(&self, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
+        self.texts()
+            .map_or(0, |texts| texts.take(kind, row, text.read().into_owned()))
+    }
+
+    fn take_reason(&self, reason: &Reason<'_>) {
+        if let Some(texts) = self.texts() {
+            texts.explain(reason);
+        }
+    }
+
+    fn take_failure(&self, failure: &Failure<'_>) {
+        let hint = failure.hint.read();
+        let reported = Reported {
+            code: failure.code,
+            message: failure.message.read().into_owned(),
+            path: failure.path.read().into_owned(),
+            hint: (!hint.is_empty()).then(|| hint.into_owned()),
+            figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
+        };
+        if let Ok(mut kept) = self.failure.try_borrow_mut() {
+            *kept = Some(reported);
+        }
+    }
+
     /// The failure of a call that returned `code`. The code counts, whatever the plugin handed over.
     pub(super) fn reported(&self, code: u32) -> Reported {
         let mut reported = self.failure.take().unwrap_or_default();
@@ -152,38 +212,27 @@ unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginTe
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {
     // SAFETY: `for_instance` made the context from a value that is never freed.
     let services = unsafe { &*context.cast::<HostServices>() };
-    let name = name.read();
-    services.check(&name, services.metrics.count(&name, amount));
+    services.count(name, amount);
 }
 
 unsafe extern "C" fn observe(context: *const c_void, name: PluginText<'_>, value: f64) {
     // SAFETY: `for_instance` made the context from a value that is never freed.
     let services = unsafe { &*context.cast::<HostServices>() };
-    let name = name.read();
-    services.check(&name, services.metrics.observe(&name, value));
+    services.observe(name, value);
 }
 
 unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
     // SAFETY: the sink of a call lives until the call returns, and a plugin hands texts over before.
     let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
-    match sink.texts {
-        // A plugin that hands over texts from another thread breaks the contract; its texts are dropped.
-        Some(texts) if sink.thread.get() == Some(thread::current().id()) => {
-            texts.take(kind, row, text.read().into_owned())
-        }
-        _ => 0,
-    }
+    sink.take_text(kind, row, text)
 }
 
 unsafe extern "C" fn explain(sink: *const c_void, reason: *const Reason<'_>) {
     // SAFETY: as for `text`.
     let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
-    let Some(texts) = sink.texts.filter(|_| sink.thread.get() == Some(thread::current().id())) else {
-        return;
-    };
     // SAFETY: the plugin hands over a reason of its minor version.
     if let Some(reason) = unsafe { Reason::read(reason) } {
-        texts.explain(&reason);
+        sink.take_reason(&reason);
     }
 }
 
@@ -191,18 +240,7 @@ unsafe extern "C" fn fail(sink: *const c_void, failure: *const Failure<'_>) {
     // SAFETY: the sink of a call lives until the call returns, and a plugin hands its failure over before.
     let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
     // SAFETY: the plugin hands over a failure of its minor version.
-    let Some(failure) = (unsafe { Failure::read(failure) }) else {
-        return;
-    };
-    let hint = failure.hint.read();
-    let reported = Reported {
-        code: failure.code,
-        message: failure.message.read().into_owned(),
-        path: failure.path.read().into_owned(),
-        hint: (!hint.is_empty()).then(|| hint.into_owned()),
-        figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
-    };
-    if let Ok(mut kept) = sink.failure.try_borrow_mut() {
-        *kept = Some(reported);
+    if let Some(failure) = unsafe { Failure::read(failure) } {
+        sink.take_failure(&failure);
     }
 }

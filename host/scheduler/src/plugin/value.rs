@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use divvy_framework_abi::Address;
 use divvy_framework_abi::call::ReleaseFunction;
+use divvy_isolation::IsolatedPlugin;
 
 use super::error::CallError;
 use super::instance::PluginInstance;
@@ -12,8 +13,19 @@ use super::instance::PluginInstance;
 /// State that a plugin prepared for several calls of one cycle. It is dropped by the plugin's own code.
 #[derive(Debug)]
 pub struct PreparedState {
-    pub(super) state: Address,
-    pub(super) release: Option<ReleaseFunction>,
+    state: Address,
+    owner: Owner,
+}
+
+/// Who drops a value.
+#[derive(Debug, Clone)]
+pub(super) enum Owner {
+    /// Nobody: there is nothing to drop.
+    Nobody,
+    /// A function of the plugin in this process.
+    InProcess(ReleaseFunction),
+    /// The plugin's worker, where the value is. Its address is only a name here.
+    Isolated(Arc<IsolatedPlugin>),
 }
 
 // SAFETY: the contract of a plugin's calls is that they come from any thread, with what it prepared.
@@ -25,20 +37,34 @@ impl PreparedState {
     /// No state: the plugin prepares in each call.
     pub const NONE: Self = Self {
         state: Address::NULL,
-        release: None,
+        owner: Owner::Nobody,
     };
+
+    pub(super) fn new(state: Address, owner: Owner) -> Self {
+        Self { state, owner }
+    }
 
     /// The value of [`CallHead::prepared`](divvy_framework_abi::call::CallHead::prepared).
     pub fn address(&self) -> Address {
         self.state
     }
+
+    /// True unless the value was lost with the worker that had it.
+    fn is_there(&self) -> bool {
+        match &self.owner {
+            Owner::Isolated(plugin) => plugin.is_current(self.state),
+            Owner::Nobody | Owner::InProcess(_) => true,
+        }
+    }
 }
 
 impl Drop for PreparedState {
     fn drop(&mut self) {
-        if let Some(release) = self.release {
+        match &self.owner {
+            Owner::Nobody => {}
             // SAFETY: the plugin wrote both, and the state is no longer used anywhere else.
-            unsafe { release(self.state.get()) };
+            Owner::InProcess(release) => unsafe { release(self.state.get()) },
+            Owner::Isolated(plugin) => plugin.release(self.state),
         }
     }
 }
@@ -50,6 +76,11 @@ pub struct KeptValue(Arc<PreparedState>);
 impl KeptValue {
     pub(super) fn new(state: PreparedState) -> Self {
         Self(Arc::new(state))
+    }
+
+    /// True unless the value was lost with the worker that had it.
+    pub(super) fn is_there(&self) -> bool {
+        self.0.is_there()
     }
 
     /// The address that the plugin's calls get.
@@ -77,6 +108,7 @@ impl BindingValues {
         make: impl FnOnce() -> Result<KeptValue, CallError>,
     ) -> Result<KeptValue, CallError> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(number, value)| *number != plugin.number() || value.is_there());
         if let Some((_, value)) = known.iter().find(|(number, _)| *number == plugin.number()) {
             return Ok(value.clone());
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use divvy_framework_view::tables::ColumnType;
+use divvy_isolation::IsolationError;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
 use divvy_spanned::names;
@@ -27,6 +28,16 @@ pub enum RegistryError {
     NothingFound {
         /// Directories that were searched.
         searched: Vec<PathBuf>,
+    },
+    /// The plugin's worker cannot be started, or ended or hung while it opened or constructed the plugin.
+    #[error("plugin `{plugin}` ({path}): {error}", path = .path.display())]
+    Isolation {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of its library.
+        path: PathBuf,
+        /// What happened.
+        error: IsolationError,
     },
     /// A list of the profile names a plugin twice.
     #[error("`{list}` lists plugin `{plugin}` twice")]
@@ -198,6 +209,7 @@ impl RegistryError {
             ),
             Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::Load(error) => error.hint(),
+            Self::Isolation { error, .. } => error.hint(),
             Self::TwoForStrategy { strategy, first, .. } => {
                 Some(format!("choose one: `[profile.strategies]` `{strategy} = \"{first}\"`"))
             }

@@ -9,6 +9,7 @@
 //! Nothing here knows a plan or a cycle: both read a profile.
 
 mod error;
+mod isolated;
 mod options;
 mod plugins;
 mod provided;

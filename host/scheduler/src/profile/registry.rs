@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::sized::kind;
-use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
 use divvy_profile::table::LoadedTable;
-use divvy_profile::{AffinityGroups, ProfileConfiguration};
+use divvy_profile::{AffinityGroups, Isolation, ProfileConfiguration};
 use divvy_spanned::names;
 
 use super::error::RegistryError;
+use super::isolated::{IsolatedLibrary, Workers};
 use super::options::PlanOptions;
 use super::plugins::{Profile, ProfileParts};
 use super::strategy::StrategyPlugin;
@@ -31,6 +32,7 @@ struct Registry<'a> {
     /// Plugins by the name that the profile uses; `None` for one that failed, so that it is reported only once.
     plugins: BTreeMap<String, Option<Arc<PluginInstance>>>,
     errors: Vec<RegistryError>,
+    workers: Workers,
 }
 
 /// Constructs the plugins of a profile, and reads its tables.
@@ -100,6 +102,7 @@ fn build_from(
             .followed_by(configuration.plugin_directories.iter().cloned()),
         plugins: BTreeMap::new(),
         errors: Vec::new(),
+        workers: Workers::new(),
     };
     // Errors are collected in `registry`, so every step runs even if an earlier one failed.
     let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "filters", "Filter");
@@ -290,7 +293,7 @@ impl Registry<'_> {
         None
     }
 
-    fn make(&self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
+    fn make(&mut self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
         let table = self.configuration.plugin.get(name);
         let given = table.and_then(|table| table.path.clone());
         // A name with a slash is a path, and does not have to match the plugin's own name.
@@ -300,23 +303,40 @@ impl Registry<'_> {
             None if is_path => PathBuf::from(name),
             None => self.directories.find(name).ok_or_else(|| self.not_found(name))?,
         };
-        let library = PluginFile::read(&path)?.open(LoadOptions {
+        let options = LoadOptions {
             may_change: self.directories.may_change(),
             name: (!is_path).then_some(name),
             checksum: table.and_then(|table| table.sha256.as_deref()),
             allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
-        })?;
-        // A plugin that is named both by name and by path would be constructed twice.
+        };
+        let configuration = self.configuration.configuration_of(name);
+        let file = PluginFile::read(&path)?;
+        let isolation = table.and_then(|table| table.isolation).unwrap_or(Isolation::None);
+        match isolation {
+            Isolation::None => {
+                let library = file.open(options)?;
+                self.check_twin(&library)?;
+                Ok(Arc::new(PluginInstance::construct(&library, &configuration)?))
+            }
+            Isolation::Process => {
+                let isolated = IsolatedLibrary::open(file, options, table, &mut self.workers)?;
+                self.check_twin(&isolated.library)?;
+                Ok(Arc::new(isolated.construct(&configuration)?))
+            }
+        }
+    }
+
+    /// A plugin that is named both by name and by path would be constructed twice.
+    fn check_twin(&self, library: &PluginLibrary) -> Result<(), RegistryError> {
         let mut known = self.plugins.values().flatten();
-        if let Some(twin) = known.find(|known| known.name() == library.name()) {
-            return Err(RegistryError::DuplicateName {
+        match known.find(|known| known.name() == library.name()) {
+            Some(twin) => Err(RegistryError::DuplicateName {
                 plugin: library.name().to_owned(),
                 first: twin.library().path().to_owned(),
                 second: library.path().to_owned(),
-            });
+            }),
+            None => Ok(()),
         }
-        let configuration = self.configuration.configuration_of(name);
-        Ok(Arc::new(PluginInstance::construct(&library, &configuration)?))
     }
 
     fn not_found(&self, name: &str) -> RegistryError {

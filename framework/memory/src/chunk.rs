@@ -1,0 +1,106 @@
+//! Chunks: files in memory, each mapped twice.
+
+use std::ffi::c_void;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Where the chunks begin that the host writes to. Everything between here and [`READ`] lies between the addresses that Linux
+/// gives to programs and those that it gives to libraries, and is not what a sanitizer reserves.
+const WRITE: usize = 0x2000_0000_0000;
+/// Where the same chunks begin for those that read.
+const READ: usize = 0x3000_0000_0000;
+
+/// All addresses at which chunks can be read.
+pub(crate) const READ_ADDRESSES: Range<usize> = READ..READ + (READ - WRITE);
+
+/// A chunk of memory: a file that the host writes and others read.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    file: OwnedFd,
+    /// Distance from [`WRITE`] and from [`READ`].
+    offset: usize,
+    bytes: usize,
+}
+
+/// What another process needs to read a chunk.
+#[derive(Debug)]
+pub struct ChunkFile {
+    file: OwnedFd,
+    read_address: usize,
+    bytes: usize,
+}
+
+impl ChunkFile {
+    /// The file, sealed: it can be mapped for reading only, and keeps its size.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// The address at which this process reads the chunk.
+    pub fn read_address(&self) -> usize {
+        self.read_address
+    }
+
+    /// Size of the chunk in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Chunk {
+    /// A chunk of `bytes` bytes, which are zero, at `offset` behind the first one.
+    pub(crate) fn new(offset: usize, bytes: usize) -> io::Result<Self> {
+        let file = memfd_create("divvy-snapshots", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, bytes as u64)?;
+        map(&file, WRITE + offset, bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        // From here on, nobody maps the file for writing or changes its size. The mapping above stays.
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL;
+        let sealed = fcntl_add_seals(&file, seals).map_err(io::Error::from);
+        let mapped = sealed.and_then(|()| map(&file, READ + offset, bytes, ProtFlags::READ));
+        if let Err(error) = mapped {
+            // SAFETY: the mapping was made above, and nothing refers to it yet.
+            let _unmapped = unsafe { munmap((WRITE + offset) as *mut c_void, bytes) };
+            return Err(error);
+        }
+        Ok(Self { file, offset, bytes })
+    }
+
+    /// Size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The words that begin at `start` bytes from the chunk's beginning: the address to write, and the one to read.
+    pub(crate) fn addresses(&self, start: usize) -> (NonNull<u64>, NonNull<u64>) {
+        let at = |base: usize| NonNull::new((base + self.offset + start) as *mut u64).unwrap_or(NonNull::dangling());
+        (at(WRITE), at(READ))
+    }
+
+    /// What another process needs to read the chunk.
+    pub(crate) fn file(&self) -> io::Result<ChunkFile> {
+        Ok(ChunkFile {
+            file: self.file.try_clone()?,
+            read_address: READ + self.offset,
+            bytes: self.bytes,
+        })
+    }
+}
+
+/// Maps a file at an address at which nothing is mapped.
+fn map(file: &OwnedFd, address: usize, bytes: usize, access: ProtFlags) -> io::Result<()> {
+    // Without `FIXED_NOREPLACE` in an old kernel, the address is only a suggestion, so it is compared below.
+    let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
+    // SAFETY: nothing is replaced, so no memory that something refers to changes.
+    let mapped = unsafe { mmap(address as *mut c_void, bytes, access, flags, file, 0) }?;
+    if mapped as usize != address {
+        // SAFETY: the mapping was made above, and nothing refers to it.
+        let _unmapped = unsafe { munmap(mapped, bytes) };
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    Ok(())
+}

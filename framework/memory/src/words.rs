@@ -1,0 +1,79 @@
+//! A block of words.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// Words that the host writes and that plugins can only read. Zero at first.
+///
+/// Reading goes through the addresses that plugins see, so that memory is mapped into the cache of addresses once.
+pub struct Words(Storage);
+
+enum Storage {
+    #[cfg(target_os = "linux")]
+    Protected(crate::heap::Block),
+    Ordinary(Box<[u64]>),
+}
+
+impl Words {
+    /// `length` words, all zero.
+    pub fn zeroed(length: usize) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Some(block) = crate::heap::Block::zeroed(length) {
+            return Self(Storage::Protected(block));
+        }
+        Self(Storage::Ordinary(vec![0; length].into()))
+    }
+
+    /// The words, to write. Plugins see what is written at other addresses.
+    pub fn as_mut_slice(&mut self) -> &mut [u64] {
+        match &mut self.0 {
+            #[cfg(target_os = "linux")]
+            Storage::Protected(block) => block.as_mut_slice(),
+            Storage::Ordinary(words) => words,
+        }
+    }
+}
+
+impl Deref for Words {
+    type Target = [u64];
+
+    /// The words, at the addresses that plugins see.
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        match &self.0 {
+            #[cfg(target_os = "linux")]
+            Storage::Protected(block) => block.as_slice(),
+            Storage::Ordinary(words) => words,
+        }
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Words").field("length", &self.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_zero_at_first_and_hold_what_is_written() {
+        let mut words = Words::zeroed(1_000);
+        assert!(words.iter().all(|word| *word == 0));
+        words.as_mut_slice()[999] = 7;
+        assert_eq!((words.len(), words[998], words[999]), (1_000, 0, 7));
+        assert!(Words::zeroed(0).is_empty());
+    }
+
+    #[test]
+    fn words_of_a_dropped_block_are_zero_again() {
+        for length in [1, 511, 512, 513, 5_000] {
+            let mut words = Words::zeroed(length);
+            words.as_mut_slice().fill(u64::MAX);
+            drop(words);
+            assert!(Words::zeroed(length).iter().all(|word| *word == 0), "{length}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The hidden command that runs a plugin in a process of its own.
+
+use std::time::Duration;
+
+use divvy_isolation::WorkerProgram;
+
+use crate::exit::Exit;
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Name of the command.
+pub(super) const NAME: &str = "plugin-worker";
+
+/// Time for a call of an isolated plugin in `divvy run`, which other bindings wait for.
+const DEADLINE_OF_RUN: Duration = Duration::from_secs(1);
+/// The same in every other command.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Has workers be this program.
+pub(super) fn announce(is_running: bool) {
+    // The link of the system leads to this program even if another file has taken its place.
+    divvy_isolation::set_program(WorkerProgram {
+        path: "/proc/self/exe".into(),
+        arguments: vec![NAME.to_owned()],
+        deadline: if is_running { DEADLINE_OF_RUN } else { DEADLINE },
+    });
+}
+
+/// Serves the process that started this one.
+pub(super) fn run() -> Result<Exit, Failure> {
+    divvy_isolation::worker::run()
+        .map(|()| Exit::Success)
+        .map_err(|error| Failure::usage(Diagnostic::new(error.to_string())))
+}

@@ -1,0 +1,159 @@
+//! Errors of isolated plugins, one variant per cause.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Reason why an isolated plugin gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IsolationError {
+    /// This system cannot isolate plugins.
+    #[error("plugins cannot be isolated here: {reason}")]
+    Unavailable {
+        /// What is missing.
+        reason: String,
+    },
+    /// The worker's program could not be started.
+    #[error("the worker `{program}` cannot be started: {reason}", program = .program.display())]
+    NotStarted {
+        /// Path of the program.
+        program: PathBuf,
+        /// Error of the operating system.
+        reason: String,
+    },
+    /// The worker could not confine itself.
+    #[error("the worker cannot be confined: {reason}")]
+    NotConfined {
+        /// What is missing.
+        reason: String,
+    },
+    /// The worker could not open the library.
+    #[error("{message}")]
+    NotOpened {
+        /// The loader's error.
+        message: String,
+        /// The loader's hint, if it has one.
+        hint: Option<String>,
+    },
+    /// The worker ended during the operation.
+    #[error("its worker {ending} while it was to {operation}")]
+    Died {
+        /// How it ended.
+        ending: Ending,
+        /// What it was doing.
+        operation: Operation,
+    },
+    /// The worker did not answer in time, and was ended.
+    #[error("its worker did not {operation} within {}", seconds(*.deadline))]
+    Late {
+        /// The time that it had.
+        deadline: Duration,
+        /// What it was doing.
+        operation: Operation,
+    },
+    /// The worker answered with what no worker writes, and was ended.
+    #[error("its worker broke the protocol when it was to {operation}: {reason}")]
+    Protocol {
+        /// What was wrong.
+        reason: &'static str,
+        /// What it was doing.
+        operation: Operation,
+    },
+    /// The call is larger than the largest exchange.
+    #[error("the call does not fit into {bytes} bytes of shared memory")]
+    TooLarge {
+        /// Size of the largest exchange.
+        bytes: usize,
+    },
+}
+
+impl IsolationError {
+    /// True if the worker's process ended, or was ended, while it was asked for something.
+    pub(crate) fn ended_worker(&self) -> bool {
+        matches!(self, Self::Died { .. } | Self::Late { .. } | Self::Protocol { .. })
+    }
+
+    /// A remedy, if one is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unavailable { .. } | Self::NotConfined { .. } => Some(
+                "if you trust the plugin as you trust divvy itself, set `isolation = \"none\"` for it in the profile"
+                    .to_owned(),
+            ),
+            Self::NotOpened { hint, .. } => hint.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It exited with this code.
+    Code(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+    /// The system did not say.
+    Unknown,
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(formatter, "exited with code {code}"),
+            Self::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(formatter, "was ended by {name}"),
+                None => write!(formatter, "was ended by signal {signal}"),
+            },
+            Self::Unknown => formatter.write_str("ended"),
+        }
+    }
+}
+
+/// Names of the signals by which programs end.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return None,
+    })
+}
+
+/// What a worker does for its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// It confines itself, before it opens anything.
+    Start,
+    /// It opens the library.
+    Open,
+    /// It constructs a plugin.
+    Construct,
+    /// It answers a call.
+    Call,
+}
+
+impl std::fmt::Display for Operation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Start => "start",
+            Self::Open => "open the library",
+            Self::Construct => "construct the plugin",
+            Self::Call => "answer a call",
+        })
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    match duration.subsec_millis() {
+        0 => format!("{} s", duration.as_secs()),
+        _ => format!("{} ms", duration.as_millis()),
+    }
+}

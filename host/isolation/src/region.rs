@@ -1,0 +1,94 @@
+//! Memory that a host shares with one worker: a file in memory, mapped by both at the same address.
+
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Where the regions begin, behind everything that `divvy-framework-memory` maps.
+const FIRST: usize = 0x4000_0000_0000;
+/// Distance between two regions.
+const DISTANCE: usize = 1 << 30;
+/// Number of regions that fit below the addresses that Linux gives to libraries.
+const REGIONS: usize = 0x4000;
+/// Largest size of a region in bytes.
+pub(crate) const LARGEST: usize = DISTANCE / 4;
+
+/// Memory that both sides read and write. Its size is fixed.
+#[derive(Debug)]
+pub(crate) struct Region {
+    file: OwnedFd,
+    number: usize,
+    bytes: usize,
+}
+
+/// The numbers of regions that are in use in this process.
+fn numbers() -> MutexGuard<'static, BTreeSet<usize>> {
+    static USED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+    USED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Region {
+    /// A region of `bytes` bytes, all zero.
+    pub(crate) fn new(bytes: usize) -> io::Result<Self> {
+        let file = memfd_create("divvy-exchange", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, bytes as u64)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        let number = {
+            let mut used = numbers();
+            let free = (0..REGIONS).find(|number| !used.contains(number));
+            let free = free.ok_or(io::ErrorKind::OutOfMemory)?;
+            used.insert(free);
+            free
+        };
+        let region = Self { file, number, bytes };
+        map(
+            &region.file,
+            region.address(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+        )?;
+        Ok(region)
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        FIRST + self.number * DISTANCE
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: whoever refers to the memory borrows the region, so nobody does any longer.
+        let unmapped = unsafe { munmap(self.address() as *mut c_void, self.bytes) };
+        // An address that is still mapped is not used again.
+        if unmapped.is_ok() {
+            numbers().remove(&self.number);
+        }
+    }
+}
+
+/// Maps a file at an address at which nothing is mapped.
+pub(crate) fn map(file: impl AsFd, address: usize, bytes: usize, access: ProtFlags) -> io::Result<()> {
+    let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
+    // SAFETY: nothing is replaced, so no memory that something refers to changes.
+    let mapped = unsafe { mmap(address as *mut c_void, bytes, access, flags, file, 0) }?;
+    // An old kernel takes the address for a suggestion.
+    if mapped as usize != address {
+        // SAFETY: the mapping was made above, and nothing refers to it.
+        let _unmapped = unsafe { munmap(mapped, bytes) };
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! Workers: a process for a library, started again when it has ended.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use divvy_loader::LibraryDescription;
+use serde::{Deserialize, Serialize};
+
+use crate::control::Start;
+use crate::error::{IsolationError, Operation};
+use crate::exchange::read_events;
+use crate::header::operation;
+use crate::process::Process;
+
+/// Time for opening the library, and for constructing a plugin.
+pub(crate) const CONSTRUCTION: Duration = Duration::from_secs(30);
+
+/// The program that is started as a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerProgram {
+    /// Path of the program.
+    pub path: PathBuf,
+    /// Its arguments. With them it calls [`crate::worker::run`] and does nothing else.
+    pub arguments: Vec<String>,
+    /// Time for a call, unless a worker's options say otherwise.
+    pub deadline: Duration,
+}
+
+static PROGRAM: OnceLock<WorkerProgram> = OnceLock::new();
+
+/// Names the program of all workers of this process. Only the first call counts.
+pub fn set_program(program: WorkerProgram) {
+    let _known = PROGRAM.set(program);
+}
+
+/// What a worker may do, and for how long.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions {
+    /// Absolute path of the library.
+    pub library: PathBuf,
+    /// Files and folders that the plugin may read, besides its own library and those of the system.
+    pub read: Vec<PathBuf>,
+    /// Bytes of memory that the worker may have.
+    pub memory: u64,
+    /// Time for a call; that of the program if absent.
+    pub deadline: Option<Duration>,
+}
+
+/// What of a library a worker opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LibraryRequest {
+    /// Absolute path of the library.
+    pub path: PathBuf,
+    /// Name of the plugin; `None` for the only one.
+    pub name: Option<String>,
+    /// SHA-256 checksum that the file must have.
+    pub checksum: String,
+    /// True if the bytes are to be opened from a private copy.
+    pub is_copied: bool,
+    /// True if a library without a certificate is allowed.
+    pub allow_uncertified: bool,
+}
+
+/// What a worker answers to a [`LibraryRequest`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Opened {
+    /// The library, by the worker's own number.
+    Library {
+        number: u64,
+        description: Box<LibraryDescription>,
+    },
+    /// The loader's error.
+    Refused { message: String, hint: Option<String> },
+}
+
+/// A process that opens a library and constructs its plugins. It is started when it is needed, and again after it has ended.
+#[derive(Debug)]
+pub struct Worker {
+    pub(crate) options: WorkerOptions,
+    state: Mutex<State>,
+    /// Held by every call: shared with others, or alone.
+    pub(crate) calls: RwLock<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    process: Option<Arc<Process>>,
+    started: u64,
+}
+
+impl Worker {
+    /// A worker, which is not started yet.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::Unavailable`] if this system or this process cannot start workers.
+    pub fn new(options: WorkerOptions) -> Result<Arc<Self>, IsolationError> {
+        divvy_framework_memory::protection().map_err(|unprotected| IsolationError::Unavailable {
+            reason: unprotected.reason,
+        })?;
+        program()?;
+        Ok(Arc::new(Self {
+            options,
+            state: Mutex::default(),
+            calls: RwLock::default(),
+        }))
+    }
+
+    /// Time for a call.
+    pub(crate) fn deadline(&self) -> Duration {
+        let usual = || program().map_or(CONSTRUCTION, |program| program.deadline);
+        self.options.deadline.unwrap_or_else(usual)
+    }
+
+    /// The worker's process, started if there is none.
+    pub(crate) fn process(&self) -> Result<Arc<Process>, IsolationError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(process) = state.process.as_ref().filter(|process| !process.has_ended()) {
+            return Ok(Arc::clone(process));
+        }
+        let start = Start {
+            library: self.options.library.clone(),
+            read: self.options.read.clone(),
+            memory: self.options.memory,
+        };
+        state.started += 1;
+        let process = Process::start(program()?, &start, state.started, CONSTRUCTION)?;
+        state.process = Some(Arc::clone(&process));
+        Ok(process)
+    }
+
+    /// The worker's process, if it runs.
+    pub(crate) fn running(&self) -> Option<Arc<Process>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.process.clone().filter(|process| !process.has_ended())
+    }
+
+    /// Facilities that this system lacks, so that the worker is confined less than it could be; empty before it was started.
+    pub fn missing(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state
+            .process
+            .as_ref()
+            .map_or_else(Vec::new, |process| process.missing.clone())
+    }
+
+    /// Opens the library in the worker, and returns what a plugin in it says about itself.
+    ///
+    /// # Errors
+    ///
+    /// An [`IsolationError`] if the worker cannot open the library, or ends or hangs while it does.
+    pub fn open(&self, request: &LibraryRequest) -> Result<LibraryDescription, IsolationError> {
+        let process = self.process()?;
+        let (number, description) = self.opened(&process, request)?;
+        let known = serde_json::to_string(request).unwrap_or_default();
+        let mut libraries = process.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        libraries.insert(known, number);
+        Ok(description)
+    }
+
+    /// The number that a process gave to a library, which it opens if it has not yet.
+    pub(crate) fn number(&self, process: &Process, request: &LibraryRequest) -> Result<u64, IsolationError> {
+        let known = serde_json::to_string(request).unwrap_or_default();
+        let mut libraries = process.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = libraries.get(&known) {
+            return Ok(*number);
+        }
+        let (number, _) = self.opened(process, request)?;
+        libraries.insert(known, number);
+        Ok(number)
+    }
+
+    fn opened(&self, process: &Process, request: &LibraryRequest) -> Result<(u64, LibraryDescription), IsolationError> {
+        let text = serde_json::to_string(request).unwrap_or_default();
+        let mut answer = None;
+        process.ask(
+            Operation::Open,
+            CONSTRUCTION,
+            &mut |exchange, _| {
+                exchange
+                    .header()
+                    .operation
+                    .store(operation::OPEN, std::sync::atomic::Ordering::Relaxed);
+                let mut filling = exchange.fill();
+                filling.releases(&[])?;
+                filling.text(&text)
+            },
+            &mut |_, (), events| {
+                let (_, documents) = read_events(events, &mut |_| 0).map_err(|_| "its events cannot be read")?;
+                let document = documents.first().ok_or("it described no library")?;
+                answer = Some(serde_json::from_str::<Opened>(document).map_err(|_| "its description cannot be read")?);
+                Ok(())
+            },
+        )?;
+        match answer {
+            Some(Opened::Library { number, description }) => Ok((number, *description)),
+            Some(Opened::Refused { message, hint }) => Err(IsolationError::NotOpened { message, hint }),
+            None => Err(process.break_off("it described no library", Operation::Open)),
+        }
+    }
+}
+
+fn program() -> Result<&'static WorkerProgram, IsolationError> {
+    PROGRAM.get().ok_or_else(|| IsolationError::Unavailable {
+        reason: "this program names no worker".to_owned(),
+    })
+}
