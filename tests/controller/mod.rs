@@ -5,6 +5,7 @@
 
 mod affinity;
 mod both_ways;
+mod defects;
 mod expiry;
 mod explanations;
 mod holding;

@@ -67,7 +67,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
     (
         "host/scheduler/src",
         &[
-            "fleet input placements",
+            "fleet guard input placements",
             "plugin",
             "strategy",
             "profile",

@@ -143,7 +143,8 @@ impl Failure {
             | CycleError::UnusableTables(_)
             | CycleError::PlacementsUnknown { .. }
             | CycleError::Plugin(_)
-            | CycleError::Violation(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
+            | CycleError::Violation(_)
+            | CycleError::Defect(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
         };
         let message = match error.hint() {
             Some(hint) => format!("{error} (hint: {hint})"),

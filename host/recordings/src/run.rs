@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use divvy_karmada::detector::Binding;
 use divvy_profile::table::{TableSource, TableVersions};
-use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Target};
+use divvy_scheduler::decision::guarded;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Peers;
-use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::plan::{Plan, PlanError, PlanInput};
 use divvy_scheduler::profile::{Profile, UnusableTables};
 
 use crate::case::{Case, Expectation};
@@ -38,6 +39,8 @@ pub struct CaseRunner {
     /// The profile with the tables of the cases so far: most recordings have one version of each.
     profiles: Vec<(TableVersions, Arc<Profile>)>,
     cycle: Cycle,
+    /// Result of the latest case.
+    latest: Vec<Target>,
 }
 
 /// A decision that differs from the recorded one.
@@ -76,6 +79,7 @@ impl CaseRunner {
             tables: BTreeMap::new(),
             profiles: Vec::new(),
             cycle: Cycle::new(),
+            latest: Vec::new(),
         }
     }
 
@@ -119,9 +123,12 @@ impl CaseRunner {
 
     fn plan(&self, binding: &Binding) -> Result<(Plan, usize), CycleError> {
         let plan = Plan::under(&self.profile, &PlanInput::new(binding));
-        let plan = plan.map_err(|error| CycleError::InvalidBinding {
-            message: error.to_string(),
-            hint: None,
+        let plan = plan.map_err(|error| match error {
+            PlanError::Invalid(error) => CycleError::InvalidBinding {
+                message: error.to_string(),
+                hint: None,
+            },
+            PlanError::Defect(defect) => CycleError::Defect(defect),
         })?;
         // A case is one cycle with the group that was used, even if the binding was scheduled from scratch.
         let group = plan.first_group(binding.observed_affinity(), false);
@@ -148,7 +155,7 @@ impl CaseRunner {
     /// # Errors
     ///
     /// [`CycleError::TimeUnknown`], [`CycleError::UnusableTables`] or [`CycleError::PlacementsUnknown`] if a plugin needs what
-    /// the recording does not have. Such a decision cannot be compared with the recorded one.
+    /// the recording does not have, [`CycleError::Defect`] if Divvy panics. Such a decision cannot be compared with the recorded one.
     pub fn try_decide(
         &mut self,
         case: &PreparedCase,
@@ -162,17 +169,14 @@ impl CaseRunner {
             Err(
                 error @ (CycleError::TimeUnknown { .. }
                 | CycleError::UnusableTables(_)
-                | CycleError::PlacementsUnknown { .. }),
+                | CycleError::PlacementsUnknown { .. }
+                | CycleError::Defect(_)),
             ) => Err(error),
             Err(error) => Ok((Expectation::Error(karmada_kind(&error).to_owned()), error.to_string())),
         }
     }
 
-    fn targets(
-        &mut self,
-        case: &PreparedCase,
-        fleet: &FleetSnapshot,
-    ) -> Result<&[divvy_scheduler::cycle::Target], CycleError> {
+    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[Target], CycleError> {
         let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
         let profile = case
             .profile
@@ -187,7 +191,16 @@ impl CaseRunner {
             time: case.time,
             peers: case.peers.as_ref(),
         };
-        self.cycle.run(&input, None)
+        // Taken out, so that a cycle in which Divvy panicked is not used again.
+        let mut cycle = std::mem::take(&mut self.cycle);
+        self.latest.clear();
+        guarded(|| {
+            cycle
+                .run(&input, None)
+                .map(|targets| self.latest.extend_from_slice(targets))
+        })??;
+        self.cycle = cycle;
+        Ok(&self.latest)
     }
 }
 

@@ -62,6 +62,7 @@ pub mod cycle;
 pub mod decide;
 pub mod decision;
 pub mod fleet;
+mod guard;
 mod input;
 pub mod placements;
 pub mod plan;

@@ -301,7 +301,7 @@ fn forecast(
 pub(super) fn fault(error: &CycleError) -> Exit {
     match error {
         error if error.is_input_fault() => Exit::Usage,
-        error if error.is_plugin_fault() => Exit::Internal,
+        error if error.is_plugin_fault() || error.is_defect() => Exit::Internal,
         _ => Exit::Success,
     }
 }

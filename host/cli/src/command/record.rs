@@ -103,7 +103,7 @@ pub(super) fn is_standard_output(file: &Path) -> bool {
         .contains(&file)
 }
 
-/// The recorded case of a decision; `None` if no cycle decided the binding or a plugin failed in it.
+/// The recorded case of a decision; `None` if no cycle decided the binding, or a plugin or Divvy failed in it.
 fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<String> {
     let Entry { binding, decision, .. } = entry;
     if decision.plan.is_err() {
@@ -113,7 +113,9 @@ fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<String> {
         Outcome::Scheduled(_) => {
             Expectation::of_counts(entry.clusters(names).map(|target| (target.cluster, target.replicas)))
         }
-        Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
+        Outcome::Failed(error) if !error.is_plugin_fault() && !error.is_defect() => {
+            Expectation::Error(karmada_kind(error).to_owned())
+        }
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,
     };
     Some(recorded_case(binding, decision, FLEET, expect))

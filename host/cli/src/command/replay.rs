@@ -15,6 +15,7 @@ use divvy_recordings::{
     RecordingHeader, compare, read_recording,
 };
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decision::Defect;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -341,6 +342,9 @@ fn replay(
 /// A case that cannot be decided with what the recording has.
 fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
     let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
+    if error.is_defect() {
+        return Failure::internal(Diagnostic::new(message).with_hint(Defect::HINT));
+    }
     let hint = match error {
         CycleError::TimeUnknown { .. } => {
             "record the decisions with `--time`, or under a profile with a plugin that reads the time"

@@ -215,7 +215,7 @@ impl<'a> Entry<'a> {
         match &self.decision.outcome {
             Outcome::Scheduled(_) | Outcome::Skipped(_) => Exit::Success,
             Outcome::Failed(error) if error.is_input_fault() => Exit::Usage,
-            Outcome::Failed(error) if error.is_plugin_fault() => Exit::Internal,
+            Outcome::Failed(error) if error.is_plugin_fault() || error.is_defect() => Exit::Internal,
             Outcome::Failed(_) => Exit::Unschedulable,
         }
     }

@@ -6,9 +6,9 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
-use divvy_scheduler::decision::{Decision, Outcome, TargetFigures};
+use divvy_scheduler::decision::{Decision, Outcome, TargetFigures, guarded};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{Plan, PlanInput, PlanResult};
+use divvy_scheduler::plan::{Plan, PlanError, PlanInput, PlanResult};
 use divvy_scheduler::profile::PlanOptions;
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
@@ -80,7 +80,8 @@ fn plan(binding: &Binding) -> PlanResult {
         strategies: ["Average", "Duplicated"].map(declared).to_vec(),
         plugins: Vec::new(),
     };
-    Plan::new(&PlanInput::new(binding), &declarations, &PlanOptions::default()).into()
+    let plan = Plan::new(&PlanInput::new(binding), &declarations, &PlanOptions::default());
+    plan.map_err(PlanError::from).into()
 }
 
 impl Case {
@@ -357,6 +358,24 @@ fn the_highest_exit_code_counts() {
     assert_eq!(case.report().exit(), Exit::Usage);
     let table = case.table(TableOptions::default());
     assert!(table.contains("\n  nonsense\n  hint: write sense\n"));
+    let defect = guarded(|| panic!("an index is wrong")).expect_err("the step panics");
+    case.decisions[1].decision.outcome = Outcome::Failed(CycleError::Defect(defect));
+    assert_eq!(case.report().exit(), Exit::Internal);
+    let errors = case.report().errors(|_| true);
+    let [error] = errors.as_slice() else {
+        panic!("expected one error: {errors:?}");
+    };
+    assert!(error.binding.starts_with("shop/divided"), "{error:?}");
+    assert!(
+        error
+            .message
+            .contains("a defect of Divvy ended the decision: an index is wrong"),
+        "{error:?}"
+    );
+    assert!(
+        error.hint.as_deref().is_some_and(|hint| hint.contains("report it")),
+        "{error:?}"
+    );
     case.decisions.clear();
     assert_eq!(case.report().exit(), Exit::Success);
     assert_eq!(case.table(TableOptions::default()), "");

@@ -1,5 +1,6 @@
 //! Errors of a cycle, one variant per cause.
 
+use crate::guard::Defect;
 use crate::plan::Plan;
 use crate::plugin::CallError;
 use crate::profile::{UnknownStrategy, UnusableTables};
@@ -84,6 +85,9 @@ pub enum CycleError {
     /// A plugin's result breaks a rule, so the host discards it.
     #[error(transparent)]
     Violation(#[from] Violation),
+    /// Divvy's own code panicked.
+    #[error(transparent)]
+    Defect(#[from] Defect),
 }
 
 /// Kind of the errors that are somebody's fault, unlike a lack of room.
@@ -126,7 +130,8 @@ impl CycleError {
             | Self::UnusableTables(_)
             | Self::PlacementsUnknown { .. }
             | Self::Plugin(_)
-            | Self::Violation(_) => ERROR,
+            | Self::Violation(_)
+            | Self::Defect(_) => ERROR,
         }
     }
 
@@ -134,13 +139,14 @@ impl CycleError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::InvalidBinding { hint, .. } | Self::InvalidPreferences { hint, .. } => hint.as_deref(),
+            Self::Defect(_) => Some(Defect::HINT),
             _ => None,
         }
     }
 
     /// True if the binding, its policy or the caller is at fault, and has to change something.
     pub fn is_input_fault(&self) -> bool {
-        self.kind() == ERROR && !self.is_plugin_fault()
+        self.kind() == ERROR && !self.is_plugin_fault() && !self.is_defect()
     }
 
     /// This error with the location of the preferences that a plugin refuses.
@@ -163,6 +169,11 @@ impl CycleError {
     /// True if a plugin is at fault rather than the input.
     pub fn is_plugin_fault(&self) -> bool {
         matches!(self, Self::Plugin(_) | Self::Violation(_))
+    }
+
+    /// True if Divvy itself is at fault.
+    pub fn is_defect(&self) -> bool {
+        matches!(self, Self::Defect(_))
     }
 }
 

@@ -6,10 +6,10 @@ use divvy_spanned::names;
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
 use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
+use crate::guard::guarded;
 use crate::placements::Peers;
-use crate::plan::{AffinityGroup, Plan};
+use crate::plan::{AffinityGroup, Plan, PlanError};
 use crate::profile::Profile;
-use crate::strategy::InvalidBinding;
 
 /// Accurate estimates for one binding, beside Karmada's general estimate.
 pub trait Estimates {
@@ -56,11 +56,16 @@ pub(super) struct Attempt<'a> {
     pub(super) explanation: Option<Explanation>,
     /// Earliest time until which the answers of all groups that were tried hold.
     pub(super) valid_until: Option<i64>,
+    /// The panic of Divvy that ended the attempt, whatever the groups before it said.
+    pub(super) defect: Option<CycleError>,
 }
 
 impl Attempt<'_> {
-    /// The error that is reported: of the first group, which is the preferred one; `None` if one fits.
+    /// The error that is reported: a defect, otherwise that of the first group, which is the preferred one; `None` if one fits.
     pub(super) fn error(&self) -> Option<&CycleError> {
+        if self.defect.is_some() {
+            return self.defect.as_ref();
+        }
         match self.fitting {
             Some(_) => None,
             None => self.failed.first().map(|failed| &failed.error),
@@ -75,8 +80,26 @@ impl Attempt<'_> {
 }
 
 /// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. The clusters of the result are put
-/// into `targets`, sorted by name.
+/// into `targets`, sorted by name. A panic of Divvy ends the attempt, and nothing of it is left in `cycle` and `targets`.
 pub(super) fn try_groups<'a>(
+    cycle: &mut Cycle,
+    plan: &'a Plan,
+    observed: &str,
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Attempt<'a> {
+    let attempt = guarded(|| try_unguarded(cycle, plan, observed, circumstances, targets));
+    attempt.unwrap_or_else(|defect| {
+        *cycle = Cycle::new();
+        targets.clear();
+        Attempt {
+            defect: Some(CycleError::Defect(defect)),
+            ..Attempt::default()
+        }
+    })
+}
+
+fn try_unguarded<'a>(
     cycle: &mut Cycle,
     plan: &'a Plan,
     observed: &str,
@@ -137,10 +160,13 @@ fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], f
 }
 
 /// The error of a binding that has no plan.
-pub(super) fn invalid(error: &InvalidBinding, profile: &Profile) -> CycleError {
-    CycleError::InvalidBinding {
-        message: error.to_string(),
-        hint: profile.hint_at(error),
+pub(super) fn planless(error: &PlanError, profile: &Profile) -> CycleError {
+    match error {
+        PlanError::Invalid(error) => CycleError::InvalidBinding {
+            message: error.to_string(),
+            hint: profile.hint_at(error),
+        },
+        PlanError::Defect(defect) => CycleError::Defect(defect.clone()),
     }
 }
 

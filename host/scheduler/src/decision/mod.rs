@@ -2,6 +2,7 @@
 //!
 //! - [`Decision`]: a decision, made from a binding's plan and [`Circumstances`], trying one affinity group after another.
 //! - [`Scheduler`]: schedules bindings from manifests and keeps plans, a ledger and placements between them.
+//! - [`guarded`]: confines a panic of Divvy to one decision.
 //! - [`Recurring`]: a binding that is decided again and again.
 
 mod groups;
@@ -9,6 +10,7 @@ mod outcome;
 mod recurring;
 mod scheduler;
 
+pub use crate::guard::{Defect, guarded};
 pub use groups::{Circumstances, Estimates};
 pub use outcome::{Decision, Outcome, TargetFigures};
 pub use recurring::{BriefFailure, BriefOutcome, Recurring};

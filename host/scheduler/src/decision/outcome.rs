@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 
-use super::groups::{Attempt, Circumstances, invalid, try_groups};
+use super::groups::{Attempt, Circumstances, planless, try_groups};
 use crate::cycle::{Cycle, CycleError, Explanation, Target};
 use crate::fleet::FleetSnapshot;
 use crate::fleet::estimate::Demand;
@@ -76,7 +76,7 @@ impl Decision {
                 let attempt = try_groups(cycle, plan, binding.observed_affinity(), circumstances, targets);
                 decision.take_in(attempt);
             }
-            Err(error) => decision.outcome = Outcome::Failed(invalid(error, circumstances.profile)),
+            Err(error) => decision.outcome = Outcome::Failed(planless(error, circumstances.profile)),
         }
         decision
     }
@@ -87,6 +87,7 @@ impl Decision {
             failed,
             explanation,
             valid_until,
+            defect,
         } = attempt;
         self.explanation = explanation;
         self.valid_until = valid_until;
@@ -100,6 +101,9 @@ impl Decision {
                     self.outcome = Outcome::Failed(first.error);
                 }
             }
+        }
+        if let Some(defect) = defect {
+            self.outcome = Outcome::Failed(defect);
         }
         self.failed_groups = failed.map(|failed| (failed.group.name.clone(), failed.error)).collect();
     }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Plan, PlanInput};
+use super::{Plan, PlanError, PlanInput};
 use crate::profile::Profile;
-use crate::strategy::InvalidBinding;
 use divvy_karmada::detector::{Binding, BindingKey, binding_key};
 
 /// Plans of bindings under one profile. A plan is rebuilt only if the hash of its input has changed.
@@ -15,7 +14,7 @@ pub struct Plans {
 }
 
 /// A plan, or the reason why the binding has none.
-pub type PlanResult = Arc<Result<Plan, InvalidBinding>>;
+pub type PlanResult = Arc<Result<Plan, PlanError>>;
 
 impl Plans {
     /// Returns the plan of a binding, from the cache if its input has not changed. All calls must pass the same

@@ -17,6 +17,7 @@ use divvy_framework_calls::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::fleet::requests;
+use crate::guard::{Defect, guarded};
 use crate::plugin::BindingValues;
 use crate::profile::{PlanOptions, Profile, Strategy};
 use crate::strategy::{
@@ -72,6 +73,23 @@ pub struct AffinityGroup {
     pub values: BindingValues,
 }
 
+/// Reason why a binding has no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The binding or its policy is invalid, and its author has to correct it.
+    #[error(transparent)]
+    Invalid(#[from] InvalidBinding),
+    /// Divvy panicked while it made the plan.
+    #[error(transparent)]
+    Defect(#[from] Defect),
+}
+
+impl PlanError {
+    fn guarded<T>(make: impl FnOnce() -> Result<T, InvalidBinding>) -> Result<T, Self> {
+        Ok(guarded(make)??)
+    }
+}
+
 impl AffinityGroup {
     /// True if its clusters are in tiers.
     pub fn has_tiers(&self) -> bool {
@@ -84,10 +102,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// An [`InvalidBinding`] if its strategy or preferences are invalid. The binding is not scheduled and keeps its
-    /// previous result; other bindings are not affected.
-    pub fn under(profile: &Profile, input: &PlanInput<'_>) -> Result<Self, InvalidBinding> {
-        Self::new(input, profile.declarations(), profile.plan_options())
+    /// [`PlanError::Invalid`] if its strategy or preferences are invalid, [`PlanError::Defect`] if Divvy panics. The binding is not
+    /// scheduled and keeps its previous result; other bindings are not affected.
+    pub fn under(profile: &Profile, input: &PlanInput<'_>) -> Result<Self, PlanError> {
+        PlanError::guarded(|| Self::new(input, profile.declarations(), profile.plan_options()))
     }
 
     /// Makes the plan of a binding with a profile's strategies and options.
