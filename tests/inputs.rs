@@ -229,9 +229,9 @@ fn a_recording_has_everything_that_plugins_saw() {
     let expect = Expectation::of_counts([("b", 1)].into_iter());
     let objects = manifests.clusters.iter().map(|cluster| cluster.object.clone());
     let lines = [
-        recorded_header(host.profile(), &configuration),
-        recorded_fleet("fleet", objects.collect()),
-        recorded_case(&detected.bindings[0], &decision, "fleet", expect.clone()),
+        recorded_header(host.profile(), &configuration).expect("the profile is TOML"),
+        recorded_fleet("fleet", objects.collect()).expect("it is JSON"),
+        recorded_case(&detected.bindings[0], &decision, "fleet", expect.clone()).expect("it is JSON"),
     ];
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), lines.join("\n")).expect("the recording can be written");

@@ -240,12 +240,12 @@ fn a_recording_has_the_peers() {
     let decisions = decide(&mut host.scheduler(), &found.bindings, &fleet);
     let recorded = |index: usize, cluster: &str| {
         let expect = Expectation::of_counts([(cluster, 2)].into_iter());
-        recorded_case(&found.bindings[index], &decisions[index], "fleet", expect)
+        recorded_case(&found.bindings[index], &decisions[index], "fleet", expect).expect("it is JSON")
     };
     let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());
     let lines = [
-        recorded_header(host.profile(), &configuration),
-        recorded_fleet("fleet", clusters.collect()),
+        recorded_header(host.profile(), &configuration).expect("the profile is TOML"),
+        recorded_fleet("fleet", clusters.collect()).expect("it is JSON"),
         recorded(1, "b"),
         recorded(2, "a"),
     ];

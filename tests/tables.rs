@@ -200,11 +200,11 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     assert_eq!(told(&decision), "b=1");
     let expect = Expectation::of_counts([("b", 1)].into_iter());
     let mut lines = vec![
-        recorded_header(host.profile(), &configuration),
-        recorded_fleet("fleet", objects().collect()),
+        recorded_header(host.profile(), &configuration).expect("the profile is TOML"),
+        recorded_fleet("fleet", objects().collect()).expect("it is JSON"),
     ];
-    lines.extend(recorded_tables(host.profile()));
-    lines.push(recorded_case(&found.bindings[0], &decision, "fleet", expect.clone()));
+    lines.extend(recorded_tables(host.profile()).expect("it is JSON"));
+    lines.push(recorded_case(&found.bindings[0], &decision, "fleet", expect.clone()).expect("it is JSON"));
     let file = tempfile::NamedTempFile::new().expect("a file");
     let text = lines.join("\n");
     assert_eq!(text.matches("leased, for now").count(), 1);

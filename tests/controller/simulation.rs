@@ -585,7 +585,7 @@ fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
 /// The built-in profile with these lines of TOML added.
 fn active_profile(lines: &str) -> ActiveProfile {
     let configuration: ProfileConfiguration = toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
-    ActiveProfile::new(Host::extending(lines).shared(), &configuration)
+    ActiveProfile::new(Host::extending(lines).shared(), &configuration).expect("the configuration is JSON")
 }
 
 /// The policy that claims every binding: without it, each would be put off once, to wait for it.

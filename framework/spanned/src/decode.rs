@@ -21,28 +21,36 @@ const PROBLEMS_MAX: usize = 100;
 
 /// One object of the input, as JSON text, as a tree, or as both.
 pub struct Document<'text> {
-    json: Option<&'text str>,
     first_line: usize,
-    tree: OnceCell<Node>,
+    form: Form<'text>,
+}
+
+enum Form<'text> {
+    Json {
+        text: &'text str,
+        /// The tree of the text, once it is needed.
+        tree: OnceCell<Node>,
+    },
+    Tree(Node),
 }
 
 impl<'text> Document<'text> {
     /// The object in a JSON text, which must be valid and begins on `first_line`.
     pub fn from_json(text: &'text str, first_line: usize) -> Self {
         Self {
-            json: Some(text),
             first_line,
-            tree: OnceCell::new(),
+            form: Form::Json {
+                text,
+                tree: OnceCell::new(),
+            },
         }
     }
 
     /// The object in a tree.
     pub fn from_tree(node: Node) -> Self {
-        let first_line = node.line;
         Self {
-            json: None,
-            first_line,
-            tree: OnceCell::from(node),
+            first_line: node.line,
+            form: Form::Tree(node),
         }
     }
 
@@ -53,21 +61,25 @@ impl<'text> Document<'text> {
 
     /// The text, if the object came as JSON.
     pub fn json(&self) -> Option<&'text str> {
-        self.json
+        match self.form {
+            Form::Json { text, .. } => Some(text),
+            Form::Tree(_) => None,
+        }
     }
 
     /// The tree, built on first use. If `json::parse` rejects text that `serde_json` accepts, the error is added to
     /// `faults` and the tree is empty.
     pub fn tree(&self, faults: &mut Vec<Fault>) -> &Node {
-        self.tree.get_or_init(
-            || match json::parse(self.json.unwrap_or_default(), self.first_line, faults) {
+        match &self.form {
+            Form::Tree(node) => node,
+            Form::Json { text, tree } => tree.get_or_init(|| match json::parse(text, self.first_line, faults) {
                 Ok((node, _)) => node,
                 Err(error) => {
                     faults.push(error.into());
                     Node::new(self.first_line, NodeValue::Skipped)
                 }
-            },
-        )
+            }),
+        }
     }
 
     /// Decodes the object as a type. Refused values are added to `faults` and read as absent; if that is not enough,
@@ -80,7 +92,7 @@ impl<'text> Document<'text> {
         faults: &mut Vec<Fault>,
         from_json: impl FnOnce(&str) -> Result<T, serde_json::Error>,
     ) -> T {
-        if let Some(text) = self.json
+        if let Some(text) = self.json()
             && let Ok(value) = from_json(text)
         {
             return value;

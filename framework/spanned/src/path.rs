@@ -104,8 +104,7 @@ const SHOWN_OF_DEEP: usize = 4;
 impl FieldPath {
     /// The beginning of a path, for a message about its depth.
     pub(crate) fn beginning_of(segments: &[PathSegment]) -> Self {
-        let shown = segments.len().min(SHOWN_OF_DEEP);
-        Self::from_segments(segments.get(..shown).unwrap_or_default().to_vec())
+        Self::from_segments(segments.iter().take(SHOWN_OF_DEEP).cloned().collect())
     }
 }
 

@@ -119,7 +119,7 @@ impl Scenario {
     pub fn scores_checked<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (scores, _) = self.score_with(plugin, false)?;
         let names = self.cluster_names();
-        if let Err(violation) = check_scores(P::NAME, &scores, |index| names.get(index).cloned().unwrap_or_default()) {
+        if let Err(violation) = check_scores(P::NAME, &scores, |index| names[index].clone()) {
             panic!("{violation}");
         }
         let again = self.score_with(plugin, false).map(|(scores, _)| scores);

@@ -42,7 +42,7 @@ impl Scenario {
     ) -> Result<(Vec<i64>, Explanation), Failure> {
         let (scores, explanation) = self.score_with(plugin, explain)?;
         let names = self.cluster_names();
-        check_scores(P::NAME, &scores, |index| names.get(index).cloned().unwrap_or_default())
+        check_scores(P::NAME, &scores, |index| names[index].clone())
             .map_err(|violation| Failure::internal(violation.to_string()))?;
         Ok((scores, explanation))
     }

@@ -6,7 +6,7 @@ use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::sized::kind;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::{PluginDirectories, PluginLibrary};
-use divvy_profile::ProfileConfiguration;
+use divvy_profile::{ProfileConfiguration, ProfileError};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::plugin::{CallError, PluginInstance};
@@ -199,17 +199,21 @@ impl Subject {
     }
 
     /// The plugin as its library describes it, with the profile; the checks that apply are not listed yet.
-    pub fn describe(&self) -> Loaded {
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError::Unwritable`] if the profile cannot be written as TOML.
+    pub fn describe(&self) -> Result<Loaded, ProfileError> {
         let library = self.with_instance(|instance| instance.library().clone());
         let of = |read: fn(&PluginLibrary) -> &str| library.as_ref().map_or("", read).to_owned();
-        Loaded {
+        Ok(Loaded {
             name: self.plugin.clone(),
             version: of(|library| library.version()),
             sha256: of(PluginLibrary::checksum),
             profile: self.configuration.name.clone(),
-            toml: self.configuration.with_absolute_paths().to_toml(),
+            toml: self.configuration.with_absolute_paths().to_toml()?,
             checks: Vec::new(),
-        }
+        })
     }
 
     fn is_own(&self, plugin: &PluginInstance) -> bool {

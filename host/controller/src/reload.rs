@@ -210,7 +210,7 @@ mod tests {
             scheduler_name: String::new(),
             plan_options: PlanOptions::default(),
         };
-        ActiveProfile::new(Arc::new(Profile::new(parts)), &configuration)
+        ActiveProfile::new(Arc::new(Profile::new(parts)), &configuration).unwrap()
     }
 
     #[tokio::test(start_paused = true)]

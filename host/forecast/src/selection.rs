@@ -136,11 +136,6 @@ pub fn nearest_clusters<'a>(choice: &ClusterChoice, names: impl Iterator<Item = 
 }
 
 impl Selection {
-    /// True if every binding is selected.
-    pub fn is_everything(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Finds the selected bindings. `labels` are those of a binding's workload; `None` if it is not in the input. Returns
     /// one entry per binding, true if it is selected.
     ///

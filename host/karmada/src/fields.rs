@@ -123,7 +123,7 @@ fn read() -> BTreeMap<&'static str, FieldTree> {
     let mut kinds = BTreeMap::new();
     for text in TEXTS {
         for section in text.split("\n## ").skip(1) {
-            let kind = section.split(' ').next().unwrap_or_default();
+            let kind = section.split_once(' ').map_or(section, |(kind, _)| kind);
             kinds.insert(kind, tree(kind, paths(text, section)));
         }
     }

@@ -183,7 +183,7 @@ fn read_from<'options>(
     match String::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => {
             let path = path.to_owned();
-            let before = text.split('\0').next().unwrap_or_default();
+            let before = text.split_once('\0').map_or("", |(before, _)| before);
             let mut problem = Problem::of_input(Cause::Binary { path });
             // A device or a disk image has no lines.
             problem.hint = (!before.is_empty()).then(|| {

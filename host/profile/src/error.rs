@@ -49,6 +49,15 @@ pub enum ProfileError {
         /// Names of the profiles in the file.
         known: Vec<String>,
     },
+    /// A profile cannot be written as TOML. A profile that was read from a file always can.
+    #[error("profile `{name}` cannot be written as TOML")]
+    Unwritable {
+        /// Name of the profile.
+        name: String,
+        /// Error of the TOML library.
+        #[source]
+        source: toml::ser::Error,
+    },
 }
 
 impl ProfileError {
@@ -57,7 +66,7 @@ impl ProfileError {
         match self {
             Self::Empty { .. } => Some("`divvy profile show` prints one to start from".to_owned()),
             Self::NoSuchProfile { name, known, .. } => names::hint(name, known),
-            Self::Unreadable { .. } | Self::NotUtf8 { .. } | Self::Invalid { .. } => None,
+            Self::Unreadable { .. } | Self::NotUtf8 { .. } | Self::Invalid { .. } | Self::Unwritable { .. } => None,
         }
     }
 }

@@ -309,14 +309,16 @@ impl ProfileSource {
         let profiles = self.profiles()?;
         let named = |name: &str| profiles.iter().find(|profile| profile.name == name);
         let found = match name {
-            Some(name) => named(name),
-            None => named(DEFAULT_NAME).or_else(|| profiles.first()),
+            Some(name) => named(name).ok_or_else(|| ProfileError::NoSuchProfile {
+                file: self.name(),
+                name: name.to_owned(),
+                known: profiles.iter().map(|profile| profile.name.clone()).collect(),
+            }),
+            None => named(DEFAULT_NAME)
+                .or_else(|| profiles.first())
+                .ok_or_else(|| ProfileError::Empty { file: self.name() }),
         };
-        found.cloned().ok_or_else(|| ProfileError::NoSuchProfile {
-            file: self.name(),
-            name: name.unwrap_or_default().to_owned(),
-            known: profiles.into_iter().map(|profile| profile.name).collect(),
-        })
+        found.cloned()
     }
 
     /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. The index of an entry is that in the list as

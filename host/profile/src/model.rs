@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
+use crate::error::ProfileError;
 use crate::selectors;
 use crate::table::configuration::TableConfiguration;
 
@@ -367,11 +368,18 @@ impl ProfileConfiguration {
     }
 
     /// The profile as TOML, with one `[[profile]]` table.
-    pub fn to_toml(&self) -> String {
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError::Unwritable`] if a configuration has a value that TOML lacks, such as `null`.
+    pub fn to_toml(&self) -> Result<String, ProfileError> {
         #[derive(Serialize)]
         struct File<'a> {
             profile: [&'a ProfileConfiguration; 1],
         }
-        toml::to_string_pretty(&File { profile: [self] }).unwrap_or_default()
+        toml::to_string_pretty(&File { profile: [self] }).map_err(|source| ProfileError::Unwritable {
+            name: self.name.clone(),
+            source,
+        })
     }
 }

@@ -22,8 +22,17 @@ fn the_built_in_profile_reads_and_prints_as_itself() {
     let profile = built_in_profile().expect("the built-in profile is sound");
     assert_eq!(profile.name, "default");
     assert!(profile.assign.as_ref().is_some_and(|plugins| !plugins.is_empty()));
-    let printed = source(&profile.to_toml()).profile(None);
+    let printed = source(&profile.to_toml().expect("it is TOML")).profile(None);
     assert_eq!(printed.expect("what is printed reads back"), profile);
+}
+
+#[test]
+fn a_profile_that_toml_lacks_a_value_for_is_an_error_and_not_an_empty_text() {
+    let mut profile = built_in_profile().expect("the built-in profile is sound");
+    let table = profile.plugin.entry("tree".to_owned()).or_default();
+    table.configuration.insert("limit".to_owned(), serde_json::Value::Null);
+    let error = profile.to_toml().expect_err("TOML has no null");
+    assert_eq!(error.to_string(), "profile `default` cannot be written as TOML");
 }
 
 #[test]
@@ -172,7 +181,7 @@ fn one_selector_is_a_name_and_several_are_a_list() {
     ] {
         let profile = read(written).expect("it reads");
         assert_eq!(profile.select, Some(names.into_iter().map(str::to_owned).collect()));
-        let toml = profile.to_toml();
+        let toml = profile.to_toml().expect("it is TOML");
         assert!(toml.contains(printed), "{toml}");
         assert_eq!(
             source(&toml).profile(None).expect("what is printed reads back"),

@@ -68,6 +68,17 @@ pub enum RecordingError {
     },
 }
 
+/// Reason why a record could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum UnwritableRecord {
+    /// The profile cannot be written as TOML.
+    #[error(transparent)]
+    Profile(#[from] divvy_profile::ProfileError),
+    /// The record cannot be written as JSON.
+    #[error("a record cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
 fn after_line(column: Option<usize>) -> String {
     column.map(|column| format!(":{column}")).unwrap_or_default()
 }

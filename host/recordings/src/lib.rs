@@ -13,6 +13,6 @@ mod record;
 mod run;
 
 pub use case::{Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, read_recording};
-pub use error::RecordingError;
+pub use error::{RecordingError, UnwritableRecord};
 pub use record::{recorded_case, recorded_fleet, recorded_header, recorded_tables};
 pub use run::{CaseRunner, ClusterDifference, Mismatch, PreparedCase, compare, karmada_kind};

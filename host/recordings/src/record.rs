@@ -8,13 +8,18 @@ use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{STRATEGY_ANNOTATION, StrategySource};
 
 use crate::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordedTable, RecordingHeader};
+use crate::error::UnwritableRecord;
 
 /// Header line, with the profile, the seed and the plugins. Paths in the profile are made absolute, so that a replay finds
 /// the plugins from any folder.
-pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> String {
+///
+/// # Errors
+///
+/// [`UnwritableRecord::Profile`] if the profile cannot be written as TOML.
+pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> Result<String, UnwritableRecord> {
     line(&Line::Recording(RecordingHeader {
         divvy: env!("CARGO_PKG_VERSION").to_owned(),
-        profile: configuration.with_absolute_paths().to_toml(),
+        profile: configuration.with_absolute_paths().to_toml()?,
         profile_name: configuration.name.clone(),
         seed: configuration.seed.unwrap_or(0),
         plugins: profile
@@ -29,7 +34,11 @@ pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) 
 }
 
 /// Line for a fleet.
-pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
+///
+/// # Errors
+///
+/// [`UnwritableRecord::Json`] if a cluster cannot be written as JSON.
+pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> Result<String, UnwritableRecord> {
     line(&Line::Fleet(RecordedFleet {
         name: name.to_owned(),
         clusters,
@@ -37,7 +46,11 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
 }
 
 /// One line for each table that plugins of the profile read, with the text of its file.
-pub fn recorded_tables(profile: &Profile) -> Vec<String> {
+///
+/// # Errors
+///
+/// [`UnwritableRecord::Json`] if a table cannot be written as JSON.
+pub fn recorded_tables(profile: &Profile) -> Result<Vec<String>, UnwritableRecord> {
     let tables = profile.tables().map_or(&[][..], |tables| tables.tables());
     let recorded = tables.iter().map(|table| {
         let source = table.source();
@@ -55,7 +68,16 @@ pub fn recorded_tables(profile: &Profile) -> Vec<String> {
 ///
 /// The time of the decision is recorded, the version of each table, and the workload's metadata and the peers if plugins could
 /// see them. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
-pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
+///
+/// # Errors
+///
+/// [`UnwritableRecord::Json`] if the binding cannot be written as JSON.
+pub fn recorded_case(
+    binding: &Binding,
+    decision: &Decision,
+    fleet: &str,
+    expect: Expectation,
+) -> Result<String, UnwritableRecord> {
     let mut object = binding.object.clone();
     object
         .status
@@ -90,7 +112,6 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
     })))
 }
 
-fn line(record: &Line) -> String {
-    // Records are plain data: numbers, strings, lists and maps with string keys, which JSON can always represent.
-    serde_json::to_string(record).unwrap_or_default()
+fn line(record: &Line) -> Result<String, UnwritableRecord> {
+    Ok(serde_json::to_string(record)?)
 }

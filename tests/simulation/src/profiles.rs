@@ -39,7 +39,7 @@ impl Profiles {
                 Error::Profile(messages.join("\n"))
             })?;
             Ok(Loaded {
-                active: ActiveProfile::new(Arc::new(profile), &configuration),
+                active: ActiveProfile::new(Arc::new(profile), &configuration).expect("the configuration is JSON"),
                 configuration,
             })
         };

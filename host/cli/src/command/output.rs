@@ -78,7 +78,7 @@ impl OutputParser {
 
 /// `resourcebinding.work.karmada.io/web-deployment`, as `kubectl get -o name` prints it: without the namespace.
 pub(super) fn binding_name(kind: &str, key: &str) -> String {
-    let name = key.rsplit('/').next().unwrap_or_default();
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     format!("{}.work.karmada.io/{name}", kind.to_lowercase())
 }
 

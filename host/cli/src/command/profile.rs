@@ -100,7 +100,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
             "# Profile `{}` ({}), with everything it extends filled in.\n\n{}",
             configuration.name,
             source.name(),
-            with_origins(&source, &configuration)
+            with_origins(&source, &configuration)?
         ),
     };
     console.print(|out| out.write_all(text.as_bytes()))?;

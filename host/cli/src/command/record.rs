@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use crate::report::clusters::names::Names;
 use divvy_manifests::Manifests;
 use divvy_profile::ProfileConfiguration;
-use divvy_recordings::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables};
+use divvy_recordings::{
+    Expectation, UnwritableRecord, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables,
+};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 use flate2::Compression;
@@ -66,11 +68,11 @@ pub(super) fn write(
     console: &Console,
 ) -> Result<Option<PathBuf>, Failure> {
     let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());
-    let fleet = recorded_fleet(FLEET, clusters.collect());
-    let mut lines = vec![recorded_header(profile, configuration), fleet];
-    lines.extend(recorded_tables(profile));
-    let entries = report.entries.iter();
-    let cases: Vec<String> = entries.filter_map(|entry| case(entry, &report.names)).collect();
+    let fleet = recorded_fleet(FLEET, clusters.collect()).map_err(unwritable)?;
+    let mut lines = vec![recorded_header(profile, configuration).map_err(unwritable)?, fleet];
+    lines.extend(recorded_tables(profile).map_err(unwritable)?);
+    let cases = report.entries.iter().filter_map(|entry| case(entry, &report.names));
+    let cases: Vec<String> = cases.collect::<Result<_, _>>().map_err(unwritable)?;
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
     let mut replaced = None;
@@ -95,6 +97,11 @@ pub(super) fn write(
     Ok(replaced)
 }
 
+/// A record that cannot be written, although it was read or decided: a defect, exit code 3.
+fn unwritable(error: UnwritableRecord) -> Failure {
+    Failure::internal(Diagnostic::new(error.to_string()).with_causes_of(&error))
+}
+
 /// True if a recording goes to standard output. The system's names for it are included, because descriptor 1 belongs to the
 /// plugins' prints.
 pub(super) fn is_standard_output(file: &Path) -> bool {
@@ -104,7 +111,7 @@ pub(super) fn is_standard_output(file: &Path) -> bool {
 }
 
 /// The recorded case of a decision; `None` if no cycle decided the binding, or a plugin or Divvy failed in it.
-fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<String> {
+fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<Result<String, UnwritableRecord>> {
     let Entry { binding, decision, .. } = entry;
     if decision.plan.is_err() {
         return None;

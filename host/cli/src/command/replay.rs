@@ -150,7 +150,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         });
         let base = base.transpose()?;
         if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
-            tell_changes(file, header, &chosen.configuration, &profile, console);
+            tell_changes(file, header, &chosen.configuration, &profile, console)?;
         }
         replay(file, &recording, (base.as_ref(), &profile), arguments, &mut replayed)?;
     }
@@ -374,9 +374,9 @@ fn tell_changes(
     configuration: &ProfileConfiguration,
     profile: &Profile,
     console: &Console,
-) {
+) -> Result<(), Failure> {
     let mut changes = Vec::new();
-    if header.profile != configuration.with_absolute_paths().to_toml() {
+    if header.profile != configuration.with_absolute_paths().to_toml()? {
         changes.push(format!("profile `{}` is not the recorded one", configuration.name));
     }
     let seed = configuration.seed.unwrap_or(0);
@@ -412,6 +412,7 @@ fn tell_changes(
         }
         Ok(())
     });
+    Ok(())
 }
 
 /// Writes one line per difference, and the summary alone on the last line.

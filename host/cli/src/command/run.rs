@@ -198,7 +198,9 @@ impl Loader {
         let libraries = registry::library_files(&chosen.configuration, &directories);
         tables.chain(libraries).for_each(|file| files.note(file));
         let profile = Arc::new(chosen.build(&directories)?);
-        Ok(ActiveProfile::new(profile, &chosen.configuration))
+        ActiveProfile::new(profile, &chosen.configuration).map_err(|error| {
+            Failure::internal(Diagnostic::new("the profile has no hash").with_cause(error.to_string()))
+        })
     }
 }
 

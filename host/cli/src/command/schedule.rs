@@ -302,17 +302,15 @@ impl Deciding<'_> {
         } = self;
         let (profile, mut findings) = (Arc::clone(scheduler.profile()), PlanFindings::default());
         if scheduler.ledger().is_some() {
-            let mut targets = vec![None; bindings.len()];
-            let decisions = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
-                targets[index] = Some(Targets::take(decision, fleet));
+            let decided = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
+                let targets = Targets::take(decision, fleet);
                 findings.add(index, Finding::of(&decision.plan, &bindings[index], &profile));
                 each(&bindings[index], decision);
+                targets
             });
-            let decided = decisions.into_iter().zip(targets);
-            let decided = decided.map(|(decision, targets)| Decided {
-                decision,
-                targets: targets.unwrap_or_default(),
-            });
+            let decided = decided
+                .into_iter()
+                .map(|(decision, targets)| Decided { decision, targets });
             // As if they were decided in the order of the bindings.
             findings.warnings.sort_by_key(|(index, _)| *index);
             return (decided.collect(), findings);

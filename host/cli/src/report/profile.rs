@@ -1,6 +1,6 @@
 //! A profile as TOML, in which every entry of a list says where it is written.
 
-use divvy_profile::{ProfileConfiguration, ProfileSource, ScoreEntry};
+use divvy_profile::{ProfileConfiguration, ProfileError, ProfileSource, ScoreEntry};
 use divvy_spanned::FieldPath;
 use serde_json::Value;
 
@@ -11,7 +11,11 @@ struct Line {
 }
 
 /// The profile with everything it extends filled in.
-pub(crate) fn with_origins(source: &ProfileSource, profile: &ProfileConfiguration) -> String {
+///
+/// # Errors
+///
+/// [`ProfileError::Unwritable`] if the profile cannot be written as TOML.
+pub(crate) fn with_origins(source: &ProfileSource, profile: &ProfileConfiguration) -> Result<String, ProfileError> {
     let names = |list: &Option<Vec<String>>| {
         list.as_ref()
             .map(|names| names.iter().map(|name| quoted(name)).collect())
@@ -44,12 +48,12 @@ pub(crate) fn with_origins(source: &ProfileSource, profile: &ProfileConfiguratio
         assign: None,
         ..profile.clone()
     };
-    let rest = rest.to_toml();
+    let rest = rest.to_toml()?;
     // Tables come last in TOML, so the lists come before the first of them.
-    match rest.find("\n\n[") {
+    Ok(match rest.find("\n\n[") {
         Some(end) => format!("{}\n{lists}{}", &rest[..end], &rest[end + 1..]),
         None => format!("{rest}{lists}"),
-    }
+    })
 }
 
 /// A JSON string is also a TOML string.

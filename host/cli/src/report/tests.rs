@@ -365,7 +365,7 @@ fn the_highest_exit_code_counts() {
     let [error] = errors.as_slice() else {
         panic!("expected one error: {errors:?}");
     };
-    assert!(error.binding.starts_with("shop/divided"), "{error:?}");
+    assert_eq!(error.binding, "shop/everywhere");
     assert!(
         error
             .message

@@ -89,14 +89,18 @@ pub struct ActiveProfile {
 
 impl ActiveProfile {
     /// A constructed profile with the settings of its configuration.
-    pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
-        Self {
-            hash: hash(&profile, configuration),
+    ///
+    /// # Errors
+    ///
+    /// The error of `serde_json` if the configuration cannot be written, so that the profile has no hash.
+    pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            hash: hash(&profile, configuration)?,
             profile,
             when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
             while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
-        }
+        })
     }
 
     /// True if capacity that results have taken is held until the clusters report it.
@@ -106,10 +110,9 @@ impl ActiveProfile {
 }
 
 /// Twelve hexadecimal digits, which differ whenever anything that decides does.
-fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> String {
+fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> Result<String, serde_json::Error> {
     let mut hasher = Sha256::new();
-    // The configuration is plain data, which can always be written.
-    hasher.update(serde_json::to_vec(configuration).unwrap_or_default());
+    hasher.update(serde_json::to_vec(configuration)?);
     for plugin in profile.plugins() {
         hasher.update(plugin.library().checksum());
     }
@@ -117,7 +120,7 @@ fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> String {
         hasher.update(&table.source().version);
     }
     let digest = hasher.finalize();
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    Ok(digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The scheduler's state.

@@ -1,7 +1,6 @@
 //! Bindings from policies, workloads and bindings: Karmada's detector, on objects in memory instead of an API server.
 //!
-//! Objects are added and removed one at a time, from files or from a watch, and the resulting bindings are available at
-//! any time, singly or all at once. A binding in the input keeps its last result; its policy and its workload are what Karmada's
+//! Objects are added one at a time, and the resulting bindings are available at any time, singly or all at once. A binding in the input keeps its last result; its policy and its workload are what Karmada's
 //! detector would write into it next, so they win. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
 //! and for workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
@@ -22,7 +21,7 @@ use std::sync::Arc;
 
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
-use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding};
+use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::{KnownPolicy, Policies, claimed_by};
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_parallel::threads;
@@ -77,20 +76,10 @@ impl Detector {
         self.policies.insert(policy);
     }
 
-    /// Removes a policy. Does nothing if it is unknown.
-    pub fn remove_policy(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
-        self.policies.remove(scope, namespace, name);
-    }
-
     /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.
     pub fn apply_binding(&mut self, binding: impl Into<Box<ResourceBinding>>, source: Option<Source>) {
         let entry = self.entry(binding.into(), source);
         self.bindings.insert(binding_key(&entry.object), entry);
-    }
-
-    /// Removes a binding. Does nothing if it is unknown.
-    pub fn remove_binding(&mut self, key: &BindingKey) {
-        self.bindings.remove(key);
     }
 
     /// Makes room for that many more resources.
@@ -102,11 +91,6 @@ impl Detector {
     pub fn apply_resource(&mut self, resource: impl Into<Box<WorkloadResource>>, source: Option<Source>) {
         let entry = self.entry(resource.into(), source);
         self.workloads.insert(entry);
-    }
-
-    /// Removes a resource. Does nothing if it is unknown.
-    pub fn remove_resource(&mut self, resource: &Resource) {
-        self.workloads.remove(resource);
     }
 
     fn entry<T>(&mut self, object: Box<T>, source: Option<Source>) -> Entry<T> {

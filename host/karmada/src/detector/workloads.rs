@@ -64,15 +64,6 @@ impl Workloads {
         }
     }
 
-    /// Removes a workload. Does nothing if it is unknown.
-    pub(super) fn remove(&mut self, resource: &Resource) {
-        let identity = of_resource(resource);
-        let hash = self.hasher.hash_one(identity);
-        if let Ok(found) = self.entries.find_entry(hash, |known| known.is(identity, hash)) {
-            found.remove();
-        }
-    }
-
     /// The workload that a binding names.
     pub(super) fn bound_to(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
         let identity = of_bound(binding);

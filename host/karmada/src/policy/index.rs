@@ -222,7 +222,7 @@ impl Selectors {
         alternatives(written)
             .into_iter()
             .min_by_key(longest)
-            .unwrap_or_default()
+            .unwrap_or_else(|| vec![Location::Others])
     }
 
     fn find(&self, location: Location<'_>) -> Option<&Ranked> {
@@ -302,11 +302,7 @@ fn alternatives(written: &ResourceSelector) -> Vec<Vec<Location<'_>>> {
         let values = expression.values.iter();
         values.map(|value| Location::Label(&expression.key, value)).collect()
     });
-    let mut sets: Vec<Vec<Location<'_>>> = labels.chain(expressions).collect();
-    if sets.is_empty() {
-        sets.push(vec![Location::Others]);
-    }
-    sets
+    labels.chain(expressions).collect()
 }
 
 #[cfg(test)]

@@ -65,29 +65,32 @@ impl Header {
     /// Finds the columns; `None` if that fails, which is reported.
     fn new(record: &csv::StringRecord, line: usize, key_column: Option<&str>, rows: &mut Rows<'_>) -> Option<Self> {
         let known: Vec<String> = record.iter().map(str::to_owned).collect();
-        let mut is_whole = true;
+        let mut has_duplicates = false;
         for (index, column) in known.iter().enumerate() {
             if known[..index].contains(column) {
                 let column = column.clone();
                 rows.refuse(Some(line), TableProblem::HeaderTwice { column });
-                is_whole = false;
+                has_duplicates = true;
             }
         }
-        let mut index_of = |wanted: &str, rows: &mut Rows<'_>| {
+        let index_of = |wanted: &str, rows: &mut Rows<'_>| {
             let found = known.iter().position(|column| column == wanted);
             if found.is_none() {
                 let (column, known) = (wanted.to_owned(), known.clone());
                 rows.refuse(Some(line), TableProblem::MissingColumn { column, known });
-                is_whole = false;
             }
-            found.unwrap_or(0)
+            found
         };
-        let key = key_column.map_or(0, |wanted| index_of(wanted, rows));
+        // Without a name, the first column has the keys.
+        let key = key_column.map_or(Some(0), |wanted| index_of(wanted, rows));
         let sources: Vec<String> = rows.columns.iter().map(|column| column.source.clone()).collect();
-        let columns: Vec<usize> = sources.iter().map(|source| index_of(source, rows)).collect();
-        is_whole.then(|| Self {
+        // Every column is looked up, so that all that are missing are reported.
+        let columns: Vec<Option<usize>> = sources.iter().map(|source| index_of(source, rows)).collect();
+        let (key, columns) = (key?, columns.into_iter().collect::<Option<Vec<usize>>>()?);
+        let key_name = known.get(key)?.clone();
+        (!has_duplicates).then_some(Self {
             length: known.len(),
-            key: (key, known.get(key).cloned().unwrap_or_default()),
+            key: (key, key_name),
             columns,
         })
     }

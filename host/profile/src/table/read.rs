@@ -77,7 +77,7 @@ impl TableSource {
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(Self::new(file.to_owned(), text)),
             Err(error) => {
-                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+                let valid = &bytes[..error.valid_up_to()];
                 let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
                 Err(refused(Some(line), TableProblem::NotUtf8))
             }

@@ -298,7 +298,10 @@ fn a_profile_declares_its_tables() {
         ["intensity", "note", "price"]
     );
     // Written cells are read back unchanged.
-    let again = ProfileSource::parse("profile.toml".into(), &profile.with_absolute_paths().to_toml()).profile(None);
+    let again = {
+        let toml = profile.with_absolute_paths().to_toml().expect("it is TOML");
+        ProfileSource::parse("profile.toml".into(), &toml).profile(None)
+    };
     assert_eq!(
         again.unwrap_or_else(|error| panic!("{error}")),
         profile.with_absolute_paths()

@@ -18,7 +18,7 @@ pub(super) fn read_json(text: &str, rows: &mut Rows<'_>) {
     let mut faults = Vec::new();
     match json::parse(text, 1, &mut faults) {
         Ok((tree, end)) => {
-            let rest = text.get(end..).unwrap_or_default();
+            let rest = &text[end..];
             if let Some(found) = rest.trim_start().chars().next() {
                 let line = 1 + text[..text.len() - rest.trim_start().len()].matches('\n').count();
                 let message = format!("expected the end of the input, got {found:?}");

@@ -122,7 +122,10 @@ fn try_unguarded<'a>(
         let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
         let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
         // The targets borrow the cycle, whose figures are read later.
-        let result = result.map(|found| targets.extend_from_slice(found));
+        let result = result.map(|found| {
+            check_targets(found);
+            targets.extend_from_slice(found);
+        });
         // Also of a group that fails: later it may fit, which makes another decision as well.
         attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {
@@ -142,6 +145,20 @@ fn try_unguarded<'a>(
         }
     }
     attempt
+}
+
+/// Asserts what everything after the cycle relies on: one pass pairs the targets with the last result, and the API's counts have 32 bits.
+fn check_targets(targets: &[Target]) {
+    assert!(
+        targets.is_sorted_by(|left, right| left.row < right.row),
+        "the clusters of a result are not sorted, or one occurs twice"
+    );
+    assert!(
+        targets
+            .iter()
+            .all(|target| (0..=i64::from(i32::MAX)).contains(&target.replicas)),
+        "a result has a count that is negative or does not fit into 32 bits"
+    );
 }
 
 /// The general estimate, and where an estimator answered the smaller of both counts, as in Karmada.

@@ -398,17 +398,19 @@ fn assigned(cluster: &str, replicas: i64) -> TargetCluster {
 /// With a ledger, bindings with a higher priority are scheduled first, and those with the same priority in the order of
 /// their names. A scheduler that needs the placements of other bindings and knows none takes those of `bindings`.
 pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
-    decide_each(scheduler, bindings, fleet, |_, _| ())
+    let decided = decide_each(scheduler, bindings, fleet, |_, _| ());
+    decided.into_iter().map(|(decision, ())| decision).collect()
 }
 
 /// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. `each` can
-/// take explanations out of it, since those of thousands of decisions would not fit into memory.
-pub fn decide_each(
+/// take parts out of the decision, such as explanations, since those of thousands of decisions would not fit into memory. Its answer
+/// accompanies the decision.
+pub fn decide_each<T>(
     scheduler: &mut Scheduler,
     bindings: &[Binding],
     fleet: &FleetSnapshot,
-    mut each: impl FnMut(usize, &mut Decision),
-) -> Vec<Decision> {
+    mut each: impl FnMut(usize, &mut Decision) -> T,
+) -> Vec<(Decision, T)> {
     if scheduler.profile.needs_placements() && scheduler.placements.is_none() {
         scheduler.placements = Some(Arc::new(Placements::of(bindings)));
     }
@@ -416,12 +418,12 @@ pub fn decide_each(
     if scheduler.ledger.is_some() {
         order.sort_by_cached_key(|&index| (std::cmp::Reverse(bindings[index].priority()), bindings[index].key()));
     }
-    let mut decisions: Vec<(usize, Decision)> = order
+    let mut decisions: Vec<(usize, (Decision, T))> = order
         .into_iter()
         .map(|index| {
             let mut decision = scheduler.schedule(&bindings[index], fleet);
-            each(index, &mut decision);
-            (index, decision)
+            let answer = each(index, &mut decision);
+            (index, (decision, answer))
         })
         .collect();
     decisions.sort_by_key(|(index, _)| *index);

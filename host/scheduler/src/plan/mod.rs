@@ -142,7 +142,7 @@ impl Plan {
         let priorities = priorities(placement, &request, groups_are_tiers);
         let is_workload = input.is_workload;
         let metadata = options.metadata;
-        let groups = groups(placement, groups_are_tiers)
+        let groups: Vec<AffinityGroup> = groups(placement, groups_are_tiers)
             .into_iter()
             .map(|(name, mut affinities, overflows)| {
                 // Only a workload has replicas that can overflow.
@@ -157,6 +157,7 @@ impl Plan {
                 }
             })
             .collect();
+        assert!(!groups.is_empty(), "a plan has no affinity group to try");
         let requests = owned(input.requests);
         Ok(Self {
             replicas: input.replicas,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;
 use super::annotations::{Carriers, Written};
-use super::declared::{Declarations, Road, read_entries, read_list};
+use super::declared::{Declaration, Declarations, Road, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
@@ -68,9 +68,8 @@ pub fn resolve_strategy(
     // Karmada gives two strategies one name; the dynamic factor decides which one is meant.
     let weights = scheduling.weight_preference.as_ref();
     let is_dynamic = annotated.is_dynamic || weights.is_some_and(ClusterPreferences::is_dynamic);
-    let strategy = served_name(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
-    let plugin = context.declarations.get(&strategy);
-    let plugin = plugin.map(|declared| declared.plugin.clone()).unwrap_or_default();
+    let served = served(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
+    let (strategy, plugin) = (served.strategy.clone(), served.plugin.clone());
     let mut for_plugins = carriers.plugin_preferences();
     // The strategy's plugin is a plugin like any other, so its preferences may name it.
     if let Some(Written { text, origin }) = for_plugins.remove(plugin.as_str()) {
@@ -268,23 +267,20 @@ fn written_name(
     (name.to_owned(), StrategySource::ReplicaDivisionPreference)
 }
 
-/// Resolves the written name to one that a plugin serves.
-fn served_name(
+/// The strategy that the written name stands for, as a plugin declares it.
+fn served<'a>(
     written: &str,
     is_dynamic: bool,
-    declarations: &Declarations,
+    declarations: &'a Declarations,
     source: &StrategySource,
     warnings: &mut Vec<Warning>,
-) -> Result<String, InvalidBinding> {
+) -> Result<&'a Declaration, InvalidBinding> {
     let name = match declarations.get(written) {
         // A plugin that serves exactly this name takes precedence over other meanings of the name.
         Some(_) => written,
         None => oddities::strategy(wire::strategy(written, is_dynamic), warnings),
     };
-    if declarations.get(name).is_some() {
-        return Ok(name.to_owned());
-    }
-    Err(InvalidBinding::UnknownStrategy {
+    declarations.get(name).ok_or_else(|| InvalidBinding::UnknownStrategy {
         strategy: name.to_owned(),
         origin: source.to_string(),
         known: nearest_first(name, &declarations.names()),

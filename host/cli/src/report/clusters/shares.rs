@@ -54,19 +54,16 @@ pub(crate) fn shares<'a>(binding: &'a Binding, targets: &'a Targets, names: &'a 
     let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter(names).peekable());
     let mut shares = Vec::with_capacity(last.len());
     loop {
-        let order = match (targets.peek(), last.peek()) {
-            (Some(target), Some((cluster, _))) => target.cluster.cmp(cluster),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
+        let (order, cluster) = match (targets.peek(), last.peek()) {
+            (Some(target), Some((cluster, _))) => (target.cluster.cmp(cluster), target.cluster.min(cluster)),
+            (Some(target), None) => (Ordering::Less, target.cluster),
+            (None, Some((cluster, _))) => (Ordering::Greater, *cluster),
             (None, None) => return shares,
         };
         let target = targets.next_if(|_| order.is_le());
         let before = last.next_if(|_| order.is_ge());
-        let cluster = target
-            .map(|target| target.cluster)
-            .or(before.map(|(cluster, _)| cluster));
         shares.push(Share {
-            cluster: cluster.unwrap_or_default(),
+            cluster,
             row: target.and_then(|target| target.row),
             replicas: target.map(|target| target.replicas),
             last: before.map(|(_, replicas)| replicas),

@@ -255,7 +255,7 @@ fn name(text: &str) -> (String, &str) {
     let mut characters = text.char_indices();
     while let Some((index, character)) = characters.next() {
         match character {
-            '.' | '[' => return (name, text.get(index..).unwrap_or_default()),
+            '.' | '[' => return (name, &text[index..]),
             '\\' => name.extend(characters.next().map(|(_, escaped)| escaped)),
             other => name.push(other),
         }

@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         return Ok(Exit::Success);
     }
     if step == LOAD {
-        say(console, &Event::Loaded(loaded(&subject)))?;
+        say(console, &Event::Loaded(loaded(&subject)?))?;
         return Ok(Exit::Success);
     }
     let one = arguments.child.one.as_deref().map(read_case).transpose()?;
@@ -173,14 +173,16 @@ fn with_subject(
         return Ok((chosen, name));
     }
     let chosen = with_plugins(chosen, &[argument.to_owned()], directories)?;
-    Ok((chosen, names.into_iter().next().unwrap_or_default()))
+    let first = names.into_iter().next();
+    let name = first.ok_or_else(|| Failure::usage(Diagnostic::new(format!("`{argument}` contains no plugin"))))?;
+    Ok((chosen, name))
 }
 
-fn loaded(subject: &Subject) -> Loaded {
-    let mut loaded = subject.describe();
+fn loaded(subject: &Subject) -> Result<Loaded, Failure> {
+    let mut loaded = subject.describe()?;
     let applying = check::all().into_iter().filter(|check| check.applies(subject));
     loaded.checks = applying.map(|check| check.name.to_owned()).collect();
-    loaded
+    Ok(loaded)
 }
 
 fn own_cases(arguments: &VerifyArguments, subject: &Subject) -> Result<Vec<Case>, Failure> {

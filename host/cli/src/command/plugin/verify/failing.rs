@@ -29,10 +29,9 @@ pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) ->
     };
     let file = tempfile::NamedTempFile::new().ok()?;
     let dies = |case: &Case| {
-        let text = serde_json::to_string(case).unwrap_or_default();
-        let written = std::fs::write(file.path(), text);
-        let end = written
-            .ok()
+        let text = serde_json::to_string(case).ok();
+        let end = text
+            .and_then(|text| std::fs::write(file.path(), text).ok())
             .and_then(|()| program.run(&child::one(check, file.path())).ok());
         matches!(end, Some(End::Died { .. }))
     };
