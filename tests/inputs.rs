@@ -226,7 +226,7 @@ fn a_recording_has_everything_that_plugins_saw() {
     let mut scheduler = Scheduler::new(host.shared()).deciding_at(Some(NOON));
     let decision = scheduler.schedule(&detected.bindings[0], &fleet);
     assert_eq!(told(&decision), "b=1");
-    let expect = Expectation::of_counts([("b", 1)].into_iter());
+    let expect = Expectation::from_counts([("b", 1)].into_iter());
     let objects = manifests.clusters.iter().map(|cluster| cluster.object.clone());
     let lines = [
         recorded_header(host.profile(), &configuration).expect("the profile is TOML"),

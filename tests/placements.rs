@@ -239,7 +239,7 @@ fn a_recording_has_the_peers() {
     let (_, fleet) = read(&manifest);
     let decisions = decide(&mut host.scheduler(), &found.bindings, &fleet);
     let recorded = |index: usize, cluster: &str| {
-        let expect = Expectation::of_counts([(cluster, 2)].into_iter());
+        let expect = Expectation::from_counts([(cluster, 2)].into_iter());
         recorded_case(&found.bindings[index], &decisions[index], "fleet", expect).expect("it is JSON")
     };
     let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());

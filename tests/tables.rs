@@ -198,7 +198,7 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     let fleet = fleet.snapshot();
     let decision = host.scheduler().schedule(&found.bindings[0], &fleet);
     assert_eq!(told(&decision), "b=1");
-    let expect = Expectation::of_counts([("b", 1)].into_iter());
+    let expect = Expectation::from_counts([("b", 1)].into_iter());
     let mut lines = vec![
         recorded_header(host.profile(), &configuration).expect("the profile is TOML"),
         recorded_fleet("fleet", objects().collect()).expect("it is JSON"),
@@ -235,7 +235,7 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     let mut runner = runner.with_tables(&recording.tables);
     let prepared = runner.prepare(&later);
     let (decided, _) = runner.try_decide(&prepared, &fleet).expect("it has its tables");
-    assert_eq!(decided, Expectation::of_counts([("a", 1)].into_iter()));
+    assert_eq!(decided, Expectation::from_counts([("a", 1)].into_iter()));
     // An older recording has none.
     let case = &mut recording.cases[0];
     case.tables.clear();

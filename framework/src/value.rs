@@ -133,7 +133,7 @@ impl<'a> SnapshotValueContext<'a> {
     /// texts have new symbols, so a table by symbol may have to grow.
     ///
     /// `None` if anything may have changed: no previous value exists, a cluster was added or removed, a table of the
-    /// profile changed, the host dropped unused texts and numbered the others anew, or the previous snapshot is not an earlier
+    /// profile changed, the host dropped unused texts and renumbered the others, or the previous snapshot is not an earlier
     /// one of the same clusters.
     ///
     /// ```

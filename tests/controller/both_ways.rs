@@ -52,7 +52,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
             assert_eq!(live.affinity(), offline.affinity);
         }
         (Outcome::Failed(error), Err(failure)) => {
-            let expected = Failure::of_cycle(error);
+            let expected = Failure::from_cycle(error);
             assert_eq!((failure.reason, &failure.message), (expected.reason, &expected.message));
         }
         (expected, actual) => panic!("{expected:?} offline, {actual:?} live"),
@@ -124,7 +124,7 @@ fn an_invalid_binding_gets_the_same_hint_live() {
         let mut scheduler = Host::built_in().scheduler();
         let decision = scheduler.schedule(&bindings[0], &fleet);
         let (_, error) = decision.failures().next().expect("it failed");
-        let failure = Failure::of_cycle(error);
+        let failure = Failure::from_cycle(error);
         assert!(failure.message.contains(hint), "{}", failure.message);
     }
 }

@@ -57,7 +57,7 @@ fn a_panic_of_divvy_fails_one_decision_and_leaves_the_next_as_it_was() {
     assert!(error.is_defect() && !error.is_plugin_fault() && !error.is_input_fault());
     let failure = failed.result.expect_err("it has no result");
     assert_eq!(failure.reason, ScheduledReason::SchedulerError);
-    assert_eq!(failure.message, Failure::of_cycle(error).message);
+    assert_eq!(failure.message, Failure::from_cycle(error).message);
     assert!(failure.message.contains("defect of Divvy"), "{}", failure.message);
     // The same memory decides the next binding.
     assert_eq!(decide(&Defective("")).result, Ok(expected));

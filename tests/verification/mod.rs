@@ -69,7 +69,7 @@ fn bundled_plugins_keep_every_contract() {
 #[test]
 fn bundled_plugins_keep_every_contract_as_karmada_decides() {
     for plugin in ["dynamic-weight", "static-weight", "cluster-locality"] {
-        let mut configuration = divvy_profile::ProfileSource::of_built_in(
+        let mut configuration = divvy_profile::ProfileSource::from_built_in(
             divvy_profile::BuiltIn::named("karmada").expect("it is built in"),
         )
         .profile(None)

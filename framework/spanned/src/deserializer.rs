@@ -218,7 +218,7 @@ impl<'node> MapAccess<'node> for Entries<'node> {
         };
         match seed.deserialize(KeyDeserializer(key)) {
             Ok(key) => Ok(Some(key)),
-            Err(error) => Err(error.of_key(key).on_line(node.line)),
+            Err(error) => Err(error.under_key(key).on_line(node.line)),
         }
     }
 

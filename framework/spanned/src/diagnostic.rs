@@ -81,7 +81,7 @@ pub struct Problem {
 
 impl Problem {
     /// A problem with a whole input, such as an unreadable file.
-    pub fn of_input(cause: Cause) -> Self {
+    pub fn unlocated(cause: Cause) -> Self {
         Self {
             source_of: None,
             object: None,

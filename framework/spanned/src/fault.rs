@@ -135,7 +135,7 @@ impl ValueError {
     }
 
     /// Puts an error of a key's own type at the key. An unknown name is at the mapping that contains it.
-    pub(crate) fn of_key(self, key: &str) -> Self {
+    pub(crate) fn under_key(self, key: &str) -> Self {
         match self.0.cause {
             Cause::WrongType { .. } => self.below(PathSegment::Key(key.to_owned())),
             _ => self,

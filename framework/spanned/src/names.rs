@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-/// The known name that is most similar to a wrong one; `None` if none is similar enough to be what was meant.
+/// The known name that is most similar to a wrong one; `None` if none is similar enough.
 ///
 /// ```
 /// use divvy_spanned::names::nearest;

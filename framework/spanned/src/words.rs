@@ -9,7 +9,7 @@ use super::node::{Node, NodeValue};
 /// A number that fits an `i64`, as messages call it.
 pub const WHOLE_NUMBER: &str = "a whole number from -9223372036854775808 to 9223372036854775807";
 
-/// Translates a description of what is expected. One that is not known stays as it is: types describe themselves.
+/// Translates a description of the expected value. Unknown descriptions are unchanged: types describe themselves.
 pub(crate) fn expected(expected: &str) -> Cow<'_, str> {
     if let Some(number) = expected.strip_prefix("a nonzero ") {
         return nonzero(number);
@@ -110,7 +110,7 @@ pub(crate) fn reason(message: String) -> String {
     message
 }
 
-/// Translates a whole message of serde, for parsers that hand on only its text. One that is not known stays as it is.
+/// Translates a whole message of serde, for parsers that expose only its text. Unknown messages are unchanged.
 pub(crate) fn message(message: String) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("missing key {key}");

@@ -213,7 +213,7 @@ impl ClusterTarget {
     }
 }
 
-/// A group of clusters in preferences: a text, several texts, or a [`ClusterTarget`]. What a text stands for is up to the plugin.
+/// A group of clusters in preferences: a text, several texts, or a [`ClusterTarget`]. The plugin decides what a text means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterMatch {
     /// A text, such as the name of a region.

@@ -1,5 +1,5 @@
-//! The functions of a plugin's descriptor: they read what the host wrote, call the author's trait, and hand over what
-//! comes of it.
+//! The functions of a plugin's descriptor: they read the host's call, run the author's trait, and
+//! return its result to the host.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -494,7 +494,7 @@ pub unsafe extern "C" fn destroy<P: Dispatch>(instance: *mut c_void) {
     panics::caught_while_dropping(&services, "the plugin", move || drop(instance));
 }
 
-/// [`Descriptor::describe`](divvy_framework_abi::descriptor::Descriptor::describe): hands over a document.
+/// [`Descriptor::describe`](divvy_framework_abi::descriptor::Descriptor::describe): passes a document to the host.
 ///
 /// # Safety
 ///

@@ -103,13 +103,13 @@ impl Failed {
         }
     }
 
-    /// Adds the place of the fault: keys of a configuration or of preferences, or a line of code.
+    /// Adds the location of the fault: keys of a configuration or of preferences, or a line of code.
     fn at(mut self, path: String) -> Self {
         self.0.path = path;
         self
     }
 
-    /// Adds the message, the place and the hint of a value that cannot be read.
+    /// Adds the message, the location and the hint of a value that cannot be read.
     fn value(code: u32, error: &ValueError) -> Self {
         let mut failed = Self::new(code, error.to_string()).at(error.key_path());
         failed.0.hint = error.hint().unwrap_or_default();
@@ -218,7 +218,7 @@ pub trait Dispatch: ConfiguredPlugin {
 
     /// The reader of the plugin's preferences.
     fn preferences() -> PreferencesReader {
-        PreferencesReader::of_plugin(Self::PREFERENCES)
+        PreferencesReader::from_points(Self::PREFERENCES)
     }
 
     /// The policy lists that the plugin reads.

@@ -106,7 +106,7 @@ pub(super) fn caught_while_dropping(services: &Services, dropped: &str, destruct
     }
 }
 
-/// Runs a destructor within a call, whose result is complete and stands.
+/// Runs a destructor within a call, whose result is complete and remains valid.
 pub(crate) fn caught_while_dropping_in_call(dropped: &str, destructor: impl FnOnce()) {
     // The test kit calls plugins without services.
     let services = current_services().unwrap_or(Services::DEFAULT);

@@ -1,4 +1,4 @@
-//! Reading a plugin's preferences without their type, and not before they are asked for.
+//! Reading a plugin's preferences without their type, only when they are requested.
 
 use std::any::{Any, TypeId};
 use std::cell::OnceCell;
@@ -37,7 +37,7 @@ impl PreferencesReader {
     }
 
     /// The reader of a plugin: that of the first extension point that reads preferences.
-    pub(super) fn of_plugin(points: &[Self]) -> Self {
+    pub(super) fn from_points(points: &[Self]) -> Self {
         let mut points = points.iter();
         points
             .find(|reader| reader.reads())
@@ -48,7 +48,7 @@ impl PreferencesReader {
     /// True if two extension points read different types. A policy carries one block of preferences for a plugin, which
     /// cannot be of both.
     pub(super) fn disagree(points: &[Self]) -> bool {
-        let own = Self::of_plugin(points);
+        let own = Self::from_points(points);
         let mut points = points.iter().filter(|reader| reader.reads());
         points.any(|reader| (reader.type_id)() != (own.type_id)())
     }

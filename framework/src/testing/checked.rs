@@ -29,7 +29,7 @@ fn judges_each_alone(promises: Promises) -> bool {
 }
 
 impl Scenario {
-    /// Names of the clusters whose entry in a column is meant.
+    /// Names of the clusters that the entries of a column belong to.
     fn names_where<T>(&self, column: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<String> {
         let names = self.cluster_names().into_iter().zip(column);
         names

@@ -72,7 +72,7 @@ impl ClusterColumns {
         self.and(group::CONDITIONS)
     }
 
-    /// Amounts of resources. Heartbeats of clusters change them, so such a value is made anew often.
+    /// Amounts of resources. Heartbeats of clusters change them, so such a value is often made again.
     #[must_use]
     pub const fn resources(self) -> Self {
         self.and(group::RESOURCES)

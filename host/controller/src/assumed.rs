@@ -1,4 +1,4 @@
-//! Workloads that estimators are told of: results that do not run yet, by Karmada's rule.
+//! Workloads that requests to estimators include: results that do not run yet, by Karmada's rule.
 //!
 //! Each result is assumed with its whole footprint on every cluster, until the resource is healthy there or five minutes have passed
 //! (the feature gate SchedulingOvercommitProtection, Karmada v1.19-rc, `pkg/scheduler/cache`). Nothing but requests to estimators

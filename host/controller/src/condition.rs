@@ -102,8 +102,8 @@ pub struct Failure {
 impl Failure {
     /// The failure of a decision: the error of the affinity group that was tried first, until whatever helps any of them. `None` if the
     /// decision did not fail.
-    pub(crate) fn of_decision(decision: &Decision) -> Option<Self> {
-        let failures = decision.failures().map(|(_, error)| Self::of_cycle(error));
+    pub(crate) fn from_decision(decision: &Decision) -> Option<Self> {
+        let failures = decision.failures().map(|(_, error)| Self::from_cycle(error));
         let combined = failures.reduce(|first, other| Self {
             retry: first.retry.or(other.retry),
             ..first
@@ -112,7 +112,7 @@ impl Failure {
     }
 
     /// A failure that only a change to the binding or its policy removes.
-    pub(crate) fn of_binding(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid_binding(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,
             message: message.into(),
@@ -121,7 +121,7 @@ impl Failure {
     }
 
     /// A result that could not be written, or was refused.
-    pub(crate) fn of_write(message: impl Into<String>) -> Self {
+    pub(crate) fn unwritten(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,
             message: message.into(),
@@ -130,7 +130,7 @@ impl Failure {
     }
 
     /// A failure of a cycle. Unmet spread constraints are `SchedulerError`, as in Karmada.
-    pub fn of_cycle(error: &CycleError) -> Self {
+    pub fn from_cycle(error: &CycleError) -> Self {
         let (reason, retry) = match error {
             CycleError::NoClusterFit { .. } => (ScheduledReason::NoClusterFit, Retry::After(Cause::Filters)),
             CycleError::Unschedulable { .. } => (ScheduledReason::Unschedulable, Retry::After(Cause::Capacity)),

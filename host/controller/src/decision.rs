@@ -29,7 +29,7 @@ impl LiveDecision {
     pub fn make(cycle: &mut Cycle, binding: &Binding, plan: &PlanResult, circumstances: &Circumstances<'_>) -> Self {
         let mut targets = Vec::new();
         let decision = Decision::make(cycle, &mut targets, binding, plan, circumstances);
-        let result = match Failure::of_decision(&decision) {
+        let result = match Failure::from_decision(&decision) {
             Some(failure) => Err(failure),
             None => {
                 let components = components(binding, plan, circumstances);

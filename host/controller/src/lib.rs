@@ -12,8 +12,8 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
-//! - [`holdings`], [`takings`], [`assumed`]: capacity that is taken but not reported, what an estimator cannot know of it, and what
-//!   estimators are told.
+//! - [`holdings`], [`takings`], [`assumed`]: capacity that is taken but not reported, the part of it that estimators cannot
+//!   know, and the part that requests to them include.
 //! - [`guard`]: protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`mod@write`], [`events`]: patches and events.

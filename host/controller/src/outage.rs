@@ -1,4 +1,4 @@
-//! Outages of the API server: one log line at the start and one at the end, and a wake-up for those who wait.
+//! Outages of the API server: one log line at the start and one at the end, and a wake-up for waiting tasks.
 //!
 //! Every request reports its outcome here. An outage begins with a request that the server does not answer, or answers as one that is
 //! starting or overloaded; it ends with the next answer of any other kind. While it lasts, retries are not worth a line each.

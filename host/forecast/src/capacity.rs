@@ -146,7 +146,7 @@ fn count_between(
 pub struct TooFull {
     /// Name of the cluster.
     pub cluster: String,
-    /// Its fullest resource among those of which more is used than before.
+    /// Its fullest resource among those with higher use than before.
     pub resource: String,
     /// Use in percent of what the cluster has, rounded up.
     pub percent: i64,

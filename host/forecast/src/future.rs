@@ -189,7 +189,7 @@ impl Future {
     pub fn decide(situation: &Situation, side: &Side, options: Options) -> Self {
         let prepared = prepare(situation, side, options, &[]);
         let fleet = situation.snapshot(side.profile.needs_raw_clusters());
-        Self::of_prepared(&prepared, situation, fleet, side, options)
+        Self::from_prepared(&prepared, situation, fleet, side, options)
     }
 
     /// Decides two situations side by side. What they have in common is in memory once.
@@ -198,7 +198,7 @@ impl Future {
         let prepared = prepare(other.0, other.1, other.2, &known);
         let decide = |prepared: &[Prepared], (situation, side, options): (&Situation, &Side, Options)| {
             let fleet = situation.snapshot(side.profile.needs_raw_clusters());
-            Self::of_prepared(prepared, situation, fleet, side, options)
+            Self::from_prepared(prepared, situation, fleet, side, options)
         };
         std::thread::scope(|scope| {
             let one = scope.spawn(|| decide(&known, one));
@@ -208,7 +208,7 @@ impl Future {
         })
     }
 
-    fn of_prepared(
+    fn from_prepared(
         prepared: &[Prepared],
         situation: &Situation,
         fleet: FleetSnapshot,
@@ -336,7 +336,7 @@ fn one_after_another(
 pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, known: &[Prepared]) -> Vec<Prepared> {
     let mut known = known.iter().peekable();
     let bindings = situation.bindings.iter().map(|binding| {
-        // Both are sorted by identity. One that is not found is prepared anew.
+        // Both are sorted by identity. One that is not found is prepared again.
         while known
             .next_if(|known| known.original.identity() < binding.identity())
             .is_some()
@@ -384,7 +384,7 @@ pub(crate) fn prepare_one(
             (binding, Arc::new(assigned(original)))
         }
     };
-    let own = Request::of_annotations(&binding.object.metadata.annotations);
+    let own = Request::from_annotations(&binding.object.metadata.annotations);
     let named = Request {
         strategy: side
             .profile

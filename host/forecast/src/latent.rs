@@ -1,7 +1,7 @@
 //! Satisfied bindings that would be placed differently if they were rescheduled.
 //!
 //! Each is decided from scratch and on its own, against the capacity that is left when everything else has been decided.
-//! Nothing of it happens by itself: it shows how far a fleet has drifted from its policies.
+//! None of these moves happens by itself: they show how far a fleet has drifted from its policies.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use divvy_scheduler::fleet::{requests, units};
 use crate::document::{ClusterRow, ResourceRow, Tightest};
 use crate::situation::{Assignment, Situation};
 
-/// The resource of which each replica takes one.
+/// The resource that each replica takes one unit of.
 const PODS: &str = "pods";
 
 /// One state of all bindings, summed per cluster.

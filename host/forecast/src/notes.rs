@@ -42,7 +42,7 @@ pub fn growth_on_cordoned(changes: &ResolvedChanges, rows: &[BindingRow]) -> Vec
 }
 
 /// Notes on workloads that a drain does not evict, or not yet, and on reschedules that Karmada ignores.
-pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
+pub fn on_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
     let mut notes = Vec::new();
     for cluster in &changes.drained {
         notes.extend(remaining(cluster, &applied.departures));

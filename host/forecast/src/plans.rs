@@ -6,7 +6,7 @@ use std::sync::Arc;
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::plan::{Plan, PlanResult};
 
-/// Plans of which only the strategy is left, one per strategy.
+/// Plans reduced to their strategy, one per strategy.
 #[derive(Debug, Default)]
 pub struct PlanSummaries(BTreeMap<String, PlanResult>);
 

@@ -15,7 +15,7 @@ const SUGGESTED_MAX: usize = 3;
 /// Bindings to show: those that a pattern includes, in the namespace, and whose workload the selector matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Patterns, of which one must include the binding; without any, all do.
+    /// Patterns; a binding must match one of them. Without patterns, all match.
     pub patterns: Vec<BindingPattern>,
     /// Namespace of the binding; `None` for any.
     pub namespace: Option<String>,

@@ -37,7 +37,7 @@ pub fn violations(
         move |binding: &Arc<Binding>| {
             // One at a time: all of them together would be another copy of the input.
             let prepared = prepare_one(binding, None, situation, side, options.time);
-            of_binding(&prepared, future, &mut scheduler)
+            binding_violations(&prepared, future, &mut scheduler)
         }
     });
     let mut violations = Violations::default();
@@ -53,7 +53,7 @@ pub fn violations(
     Ok(violations)
 }
 
-fn of_binding(
+fn binding_violations(
     prepared: &Prepared,
     future: &Future,
     scheduler: &mut Scheduler,

@@ -8,7 +8,7 @@ use divvy_spanned::{Document, Fault, json, yaml};
 use serde_json::value::RawValue;
 
 use super::ReadOptions;
-use super::object::{Found, ObjectReader, Place};
+use super::object::{DocumentLocation, Found, ObjectReader};
 use super::shared::SharedRequirements;
 
 /// The contents of a chunk. Its documents are counted from 1.
@@ -28,7 +28,7 @@ pub(super) fn read(
     objects.shared = std::mem::take(shared);
     let mut reader = ChunkReader {
         objects,
-        place: Place {
+        location: DocumentLocation {
             file: Arc::clone(file),
             document: 0,
         },
@@ -40,13 +40,13 @@ pub(super) fn read(
     *shared = reader.objects.shared;
     Contents {
         found: reader.objects.found,
-        documents: reader.place.document,
+        documents: reader.location.document,
     }
 }
 
 struct ChunkReader<'options> {
     objects: ObjectReader<'options>,
-    place: Place,
+    location: DocumentLocation,
 }
 
 impl ChunkReader<'_> {
@@ -66,20 +66,20 @@ impl ChunkReader<'_> {
             values.push(value.get());
         }
         // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
-        let extension = self.place.file.extension();
+        let extension = self.location.file.extension();
         let may_be_yaml = extension.is_none_or(|extension| extension != "json");
         if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
             return false;
         }
         let mut lines = LineCounter::new(chunk);
         for text in values {
-            self.place.document += 1;
+            self.location.document += 1;
             let line = lines.line_of(text);
             self.object(&Document::from_json(text, line));
         }
         // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
         if failed {
-            self.place.document += 1;
+            self.location.document += 1;
             let rest = chunk.text.get(read_to..).unwrap_or_default();
             let mut faults = Vec::new();
             let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
@@ -93,10 +93,10 @@ impl ChunkReader<'_> {
         let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
         // A document that could not be parsed still counts, so that its problems have the right number.
         if documents.is_empty() && !faults.is_empty() {
-            self.place.document += 1;
+            self.location.document += 1;
         }
         for node in documents {
-            self.place.document += 1;
+            self.location.document += 1;
             self.object(&Document::from_tree(node));
         }
         let is_template = chunk.text.contains("{{");
@@ -111,10 +111,10 @@ impl ChunkReader<'_> {
     }
 
     fn object(&mut self, document: &Document<'_>) {
-        self.objects.object(document, None, &self.place);
+        self.objects.object(document, None, &self.location);
     }
 
     fn faults(&mut self, faults: Vec<Fault>) {
-        self.objects.faults(faults, None, &self.place);
+        self.objects.faults(faults, None, &self.location);
     }
 }

@@ -51,14 +51,14 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
             Input::Standard => read_standard(standard, &mut reader),
             Input::Path(path) if path.is_dir() => read_folder(path, &mut reader),
             Input::Path(path) if !path.exists() => {
-                reader.problem(Problem::of_input(Cause::NotFound { path: path.clone() }));
+                reader.problem(Problem::unlocated(Cause::NotFound { path: path.clone() }));
             }
             Input::Path(path) => read_file(path, &mut reader),
             Input::Text(name, text) => read_whole(name, text, &mut reader),
         }
     }
     if reader.is_empty() {
-        reader.problem(Problem::of_input(Cause::NoObject));
+        reader.problem(Problem::unlocated(Cause::NoObject));
     }
     reader.finish()
 }
@@ -110,7 +110,7 @@ fn read_standard(stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let name = Path::new("-");
     read_from(name, stream, reader, |text, reader| read_whole(name, text, reader));
     if reader.objects() == before && reader.is_sound() {
-        let mut problem = Problem::of_input(Cause::NoObject);
+        let mut problem = Problem::unlocated(Cause::NoObject);
         problem.hint = Some("standard input is empty: did the command that writes to it fail?".to_owned());
         reader.problem(problem);
     }
@@ -145,7 +145,7 @@ fn read_whole(file: &Path, text: &str, reader: &mut Reader<'_>) {
 
 fn unreadable(path: &Path, error: &dyn Error, reader: &mut Reader<'_>) {
     let (path, reason) = (path.to_owned(), error.to_string());
-    reader.problem(Problem::of_input(Cause::Unreadable { path, reason }));
+    reader.problem(Problem::unlocated(Cause::Unreadable { path, reason }));
 }
 
 /// True if the beginning of an input may be text: no NUL, and UTF-8 up to a character that the end may have cut.
@@ -178,13 +178,13 @@ fn read_from<'options>(
     }
     if u64::try_from(bytes.len()).is_ok_and(|length| length > bytes_max) {
         let path = path.to_owned();
-        return reader.problem(Problem::of_input(Cause::TooLarge { path, bytes_max }));
+        return reader.problem(Problem::unlocated(Cause::TooLarge { path, bytes_max }));
     }
     match String::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => {
             let path = path.to_owned();
             let before = text.split_once('\0').map_or("", |(before, _)| before);
-            let mut problem = Problem::of_input(Cause::Binary { path });
+            let mut problem = Problem::unlocated(Cause::Binary { path });
             // A device or a disk image has no lines.
             problem.hint = (!before.is_empty()).then(|| {
                 let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
@@ -198,7 +198,7 @@ fn read_from<'options>(
             let before = &error.as_bytes()[..offset];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
             let path = path.to_owned();
-            let mut problem = Problem::of_input(Cause::NotUtf8 { path, offset, line });
+            let mut problem = Problem::unlocated(Cause::NotUtf8 { path, offset, line });
             problem.hint = match error.as_bytes() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the file is UTF-16: save it as UTF-8".to_owned()),
                 [0x1f, 0x8b, ..] => Some("the file is compressed: unpack it first".to_owned()),

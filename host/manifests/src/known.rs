@@ -61,7 +61,7 @@ impl Known {
         hash: u64,
         manifests: &'a Manifests,
     ) -> Option<(Entry, &'a Source)> {
-        let of = |entry: &Entry| of_entry(*entry, manifests, &self.faulty);
+        let of = |entry: &Entry| entry_identity(*entry, manifests, &self.faulty);
         // The table compares a few bits of the hash, and the object itself is rarely in a cache.
         let is_wanted = |entry: &Entry| entry.hash == hash && of(entry).is_some_and(|(identity, _)| identity == wanted);
         let entry = self.entries.find(hash, is_wanted)?;
@@ -95,7 +95,7 @@ impl Known {
         self.faulty.truncate(faulty);
         let faulty = &self.faulty;
         self.entries
-            .retain(|entry| of_entry(*entry, manifests, faulty).is_some());
+            .retain(|entry| entry_identity(*entry, manifests, faulty).is_some());
     }
 }
 
@@ -110,28 +110,28 @@ impl Entry {
 }
 
 /// Identity and location of an object that is in no list yet.
-pub(super) fn of_object(object: &Object) -> (Identity<'_>, &Source) {
+pub(super) fn object_identity(object: &Object) -> (Identity<'_>, &Source) {
     match object {
-        Object::Cluster(located) => of_cluster(located),
-        Object::Policy(located) => of_policy(located),
-        Object::Binding(located) => of_binding(located),
-        Object::Resource(located) => of_resource(located),
+        Object::Cluster(located) => cluster_identity(located),
+        Object::Policy(located) => policy_identity(located),
+        Object::Binding(located) => binding_identity(located),
+        Object::Resource(located) => resource_identity(located),
     }
 }
 
-fn of_cluster(Located { object, source, .. }: &Located<Cluster>) -> (Identity<'_>, &Source) {
+fn cluster_identity(Located { object, source, .. }: &Located<Cluster>) -> (Identity<'_>, &Source) {
     (of(&object.api_version, &object.kind, &object.metadata), source)
 }
 
-fn of_policy(Located { object, source, .. }: &Located<PropagationPolicy>) -> (Identity<'_>, &Source) {
+fn policy_identity(Located { object, source, .. }: &Located<PropagationPolicy>) -> (Identity<'_>, &Source) {
     (of(&object.api_version, &object.kind, &object.metadata), source)
 }
 
-fn of_binding(Located { object, source, .. }: &Located<Box<ResourceBinding>>) -> (Identity<'_>, &Source) {
+fn binding_identity(Located { object, source, .. }: &Located<Box<ResourceBinding>>) -> (Identity<'_>, &Source) {
     (of(&object.api_version, &object.kind, &object.metadata), source)
 }
 
-fn of_resource(Located { object, source, .. }: &Located<Box<WorkloadResource>>) -> (Identity<'_>, &Source) {
+fn resource_identity(Located { object, source, .. }: &Located<Box<WorkloadResource>>) -> (Identity<'_>, &Source) {
     let TypeMeta { api_version, kind } = &object.resource.type_meta;
     (of(api_version, kind, &object.resource.metadata), source)
 }
@@ -145,22 +145,22 @@ fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Iden
     )
 }
 
-pub(super) fn of_key((group, name): &Key) -> Identity<'_> {
+pub(super) fn key_identity((group, name): &Key) -> Identity<'_> {
     (group, &name.kind, &name.namespace, &name.name)
 }
 
 /// Identity and location of an object; `None` if it is not in its list.
-fn of_entry<'a>(
+fn entry_identity<'a>(
     entry: Entry,
     manifests: &'a Manifests,
     faulty: &'a [(Key, Source)],
 ) -> Option<(Identity<'a>, &'a Source)> {
     let index = entry.index;
     match entry.list {
-        List::Clusters => manifests.clusters.get(index).map(of_cluster),
-        List::Policies => manifests.policies.get(index).map(of_policy),
-        List::Bindings => manifests.bindings.get(index).map(of_binding),
-        List::Resources => manifests.resources.get(index).map(of_resource),
-        List::Faulty => faulty.get(index).map(|(key, source)| (of_key(key), source)),
+        List::Clusters => manifests.clusters.get(index).map(cluster_identity),
+        List::Policies => manifests.policies.get(index).map(policy_identity),
+        List::Bindings => manifests.bindings.get(index).map(binding_identity),
+        List::Resources => manifests.resources.get(index).map(resource_identity),
+        List::Faulty => faulty.get(index).map(|(key, source)| (key_identity(key), source)),
     }
 }

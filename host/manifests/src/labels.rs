@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use divvy_karmada::api::{ObjectMeta, ResourceBinding, StringMap, TypeMeta};
 
 use crate::Manifests;
-use crate::overlay::{Identity, identity, of_bound, of_workload};
+use crate::overlay::{Identity, bound_identity, identity, workload_identity};
 
 /// The labels of every workload and resource of the input.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +17,7 @@ impl WorkloadLabels {
     /// The labels in manifests that have not been moved into a detector yet.
     pub fn of(manifests: &Manifests) -> Self {
         let resources = manifests.resources.iter().map(|located| &located.object);
-        let labels = resources.map(|workload| (of_workload(workload), workload.resource.metadata.labels.clone()));
+        let labels = resources.map(|workload| (workload_identity(workload), workload.resource.metadata.labels.clone()));
         Self {
             by_identity: labels.collect(),
         }
@@ -31,8 +31,8 @@ impl WorkloadLabels {
     }
 
     /// Labels of the workload that a binding is for; `None` if it is not in the input.
-    pub fn of_binding(&self, binding: &ResourceBinding) -> Option<&StringMap> {
-        let mut identity = of_bound(binding);
+    pub fn for_binding(&self, binding: &ResourceBinding) -> Option<&StringMap> {
+        let mut identity = bound_identity(binding);
         // A namespaced binding need not repeat its namespace.
         if identity.1.namespace.is_empty() {
             identity.1.namespace.clone_from(&binding.metadata.namespace);

@@ -15,9 +15,9 @@ use divvy_spanned::Document;
 use divvy_spanned::chunks::{Chunk, LineCounter};
 
 use super::ReadOptions;
-use super::object::{Envelope, Found, ObjectReader, Place};
+use super::object::{DocumentLocation, Envelope, Found, ObjectReader};
 
-/// Bytes of objects that one thread reads before it hands over.
+/// Bytes of objects that one thread reads at a time.
 const BATCH: usize = 1 << 20;
 /// Bytes that are read from the stream at once.
 const BLOCK: usize = 1 << 17;
@@ -29,7 +29,7 @@ const ENDS_MAX: usize = 1 << 16;
 pub(super) fn read(
     stream: &mut dyn Read,
     options: &ReadOptions,
-    place: &Place,
+    location: &DocumentLocation,
     mut take: impl FnMut(Vec<Found>),
 ) -> bool {
     let mut cutter = Cutter::new(stream, options.bytes_max);
@@ -37,7 +37,7 @@ pub(super) fn read(
         return false;
     };
     let read = |batch: Batch| {
-        let mut reader = ObjectReader::of_cut(options);
+        let mut reader = ObjectReader::for_cut_objects(options);
         let chunk = Chunk {
             text: &batch.text,
             first_line: batch.first_line,
@@ -46,7 +46,7 @@ pub(super) fn read(
         for range in batch.objects {
             // The cuts are at braces, which are characters of their own.
             let text = chunk.text.get(range).unwrap_or_default();
-            reader.object(&Document::from_json(text, lines.line_of(text)), None, place);
+            reader.object(&Document::from_json(text, lines.line_of(text)), None, location);
             if reader.is_misread {
                 break;
             }

@@ -33,12 +33,12 @@ const NAMESPACE_DEFAULT: &str = "default";
 
 /// The document that is currently read.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct DocumentLocation {
     pub(super) file: Arc<Path>,
     pub(super) document: usize,
 }
 
-impl Place {
+impl DocumentLocation {
     pub(super) fn at(&self, line: usize) -> Source {
         Source {
             file: Arc::clone(&self.file),
@@ -136,7 +136,7 @@ impl<'options> ObjectReader<'options> {
     }
 
     /// A reader of objects that were cut out of a text before it is known to be a list.
-    pub(super) fn of_cut(options: &'options ReadOptions) -> Self {
+    pub(super) fn for_cut_objects(options: &'options ReadOptions) -> Self {
         Self {
             is_cut: true,
             ..Self::new(options)
@@ -152,7 +152,7 @@ impl<'options> ObjectReader<'options> {
     }
 
     /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
-    pub(super) fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
+    pub(super) fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, location: &DocumentLocation) {
         self.found.push(Found::Object);
         // Fast path: valid JSON needs no tree, and items of a list are cut out of the text.
         if let Some(text) = document.json()
@@ -172,12 +172,12 @@ impl<'options> ObjectReader<'options> {
                 let mut lines = LineCounter::new(&chunk);
                 for item in items {
                     let line = lines.line_of(item.get());
-                    self.object(&Document::from_json(item.get(), line), implied.as_ref(), place);
+                    self.object(&Document::from_json(item.get(), line), implied.as_ref(), location);
                 }
                 return;
             }
             if !is_empty_list(document, &type_meta) {
-                self.typed(document, type_meta, implied, place);
+                self.typed(document, type_meta, implied, location);
             }
             return;
         }
@@ -191,7 +191,7 @@ impl<'options> ObjectReader<'options> {
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
         let is_broken = !faults.is_empty() && matches!(tree.value, NodeValue::Skipped);
-        self.faults(faults, None, place);
+        self.faults(faults, None, location);
         if is_broken {
             return;
         }
@@ -200,7 +200,7 @@ impl<'options> ObjectReader<'options> {
             let is_list = matches!(tree.value, NodeValue::List(_));
             let hint = is_list.then(|| "several objects are a `kind: List`".to_owned());
             let fault = Fault::new(FieldPath::root(), tree.line, cause);
-            return self.fault(Fault { hint, ..fault }, None, place);
+            return self.fault(Fault { hint, ..fault }, None, location);
         };
         let text = |key| tree.text(key).unwrap_or_default().to_owned();
         let type_meta = TypeMeta {
@@ -211,16 +211,22 @@ impl<'options> ObjectReader<'options> {
             Some(NodeValue::List(items)) if type_meta.kind.ends_with("List") => {
                 let implied = implied_by(&type_meta);
                 for item in items.iter() {
-                    self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
+                    self.object(&Document::from_tree(item.clone()), implied.as_ref(), location);
                 }
             }
             _ if is_empty_list(document, &type_meta) => {}
-            _ => self.typed(document, type_meta, implied, place),
+            _ => self.typed(document, type_meta, implied, location),
         }
     }
 
     /// Reads an object whose type is known.
-    fn typed(&mut self, document: &Document<'_>, own: TypeMeta, implied: Option<&TypeMeta>, place: &Place) {
+    fn typed(
+        &mut self,
+        document: &Document<'_>,
+        own: TypeMeta,
+        implied: Option<&TypeMeta>,
+        location: &DocumentLocation,
+    ) {
         let type_meta = match implied {
             Some(implied) if own.kind.is_empty() && own.api_version.is_empty() => implied.clone(),
             _ => own,
@@ -228,7 +234,7 @@ impl<'options> ObjectReader<'options> {
         // The type may be that of the list, which follows its items.
         self.is_misread |= self.is_cut && type_meta.kind.is_empty() && type_meta.api_version.is_empty();
         if type_meta.kind.is_empty() || type_meta.api_version.is_empty() {
-            return self.without_type(document, &type_meta, place);
+            return self.without_type(document, &type_meta, location);
         }
         let known: &[(&str, &str)] = &[
             ("Cluster", Cluster::API_VERSION),
@@ -252,7 +258,7 @@ impl<'options> ObjectReader<'options> {
                 let path = FieldPath::dotted("apiVersion");
                 let mut faults = Vec::new();
                 let line = document.tree(&mut faults).line_of(&path);
-                self.fault(Fault::new(path, line, cause), None, place);
+                self.fault(Fault::new(path, line, cause), None, location);
             }
             Some(("Cluster", _)) => {
                 let keeps_json = self.options.keep_cluster_json;
@@ -263,7 +269,7 @@ impl<'options> ObjectReader<'options> {
                     });
                     default_resource_models(&mut cluster.object);
                 };
-                self.checked(document, type_meta, place, complete, |located| {
+                self.checked(document, type_meta, location, complete, |located| {
                     Object::Cluster(Box::new(located))
                 });
             }
@@ -271,7 +277,7 @@ impl<'options> ObjectReader<'options> {
                 self.checked(
                     document,
                     type_meta,
-                    place,
+                    location,
                     |_| (),
                     |located| Object::Policy(Box::new(located)),
                 );
@@ -279,7 +285,7 @@ impl<'options> ObjectReader<'options> {
             Some(_) => self.checked(
                 document,
                 type_meta,
-                place,
+                location,
                 |_| (),
                 |located: Located<ResourceBinding>| {
                     Object::Binding(Located {
@@ -291,19 +297,19 @@ impl<'options> ObjectReader<'options> {
             ),
             None if group == "karmada.io" || group.ends_with(".karmada.io") => {
                 self.found.push(Found::Ignored);
-                self.unknown_kind(document, &type_meta, place);
+                self.unknown_kind(document, &type_meta, location);
             }
-            None => self.resource(document, type_meta, place),
+            None => self.resource(document, type_meta, location),
         }
     }
 
     /// Reports the missing or mistyped `apiVersion` and `kind` of an object, which is then left out.
-    fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
+    fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, location: &DocumentLocation) {
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
         let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
         if matches!(tree.value, NodeValue::Skipped) {
-            return self.faults(faults, None, place);
+            return self.faults(faults, None, location);
         }
         for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
             let cause = match tree.get(field) {
@@ -316,7 +322,7 @@ impl<'options> ObjectReader<'options> {
             let line = tree.line_of(&path);
             faults.push(Fault::with_usual_hint(path, line, cause));
         }
-        self.faults(faults, None, place);
+        self.faults(faults, None, location);
     }
 
     /// Reads, validates and completes one of Karmada's objects. One with problems is reported and left out.
@@ -324,7 +330,7 @@ impl<'options> ObjectReader<'options> {
         &mut self,
         document: &Document<'_>,
         type_meta: TypeMeta,
-        place: &Place,
+        location: &DocumentLocation,
         complete: impl FnOnce(&mut Located<T>),
         wrapped: impl FnOnce(Located<T>) -> Object,
     ) {
@@ -344,9 +350,9 @@ impl<'options> ObjectReader<'options> {
             };
             found.extend(self.unknown_annotations(metadata, document));
         }
-        let source = place.at(document.first_line());
+        let source = location.at(document.first_line());
         self.naming(&type_meta, metadata, &source);
-        let faulty = self.judged(&type_meta, metadata, (found, faults), &source, place);
+        let faulty = self.judged(&type_meta, metadata, (found, faults), &source, location);
         (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let object = match faulty {
             Some(faulty) => Err(faulty),
@@ -386,7 +392,7 @@ impl<'options> ObjectReader<'options> {
         metadata: &ObjectMeta,
         (unknown, mut faults): (Vec<Fault>, Vec<Fault>),
         source: &Source,
-        place: &Place,
+        location: &DocumentLocation,
     ) -> Option<Box<Faulty>> {
         // Nearly every object has neither, and needs no copy of its name.
         if unknown.is_empty() && faults.is_empty() {
@@ -394,9 +400,9 @@ impl<'options> ObjectReader<'options> {
         }
         let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
         let is_served = !metadata.resource_version.is_empty();
-        self.unknown(unknown, is_served, &name, place, &mut faults);
+        self.unknown(unknown, is_served, &name, location, &mut faults);
         let is_whole = faults.is_empty();
-        self.faults(faults, Some(&name), place);
+        self.faults(faults, Some(&name), location);
         (!is_whole).then(|| {
             Box::new(Faulty {
                 key: (type_meta.group().to_owned(), name),
@@ -406,7 +412,7 @@ impl<'options> ObjectReader<'options> {
     }
 
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
-    fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
+    fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, location: &DocumentLocation) {
         let mut faults = Vec::new();
         let value: Value = match document.json().map(unique_value) {
             Some(Ok(value)) => value,
@@ -425,9 +431,9 @@ impl<'options> ObjectReader<'options> {
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
         let found = self.unknown_annotations(&metadata, document);
-        let source = place.at(document.first_line());
+        let source = location.at(document.first_line());
         self.naming(&type_meta, &metadata, &source);
-        let faulty = self.judged(&type_meta, &metadata, (found, faults), &source, place);
+        let faulty = self.judged(&type_meta, &metadata, (found, faults), &source, location);
         // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
         let digest = digest(&value);
         if let Some(demand) = &mut demand {
@@ -448,14 +454,14 @@ impl<'options> ObjectReader<'options> {
         self.found.push(Found::Named(Named { object, digest }));
     }
 
-    pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
+    pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, location: &DocumentLocation) {
         for fault in faults {
-            self.fault(fault, object, place);
+            self.fault(fault, object, location);
         }
     }
 
-    pub(super) fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, place: &Place) {
-        let source = place.at(fault.line);
+    pub(super) fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, location: &DocumentLocation) {
+        let source = location.at(fault.line);
         self.problem(Problem {
             object: object.cloned(),
             ..fault.into_problem(source)
@@ -477,7 +483,7 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
     }
 }
 
-/// Adds the findings of validation, except for fields that could not be read in the first place: those have their
+/// Adds the findings of validation, except for fields that could not be read in the first location: those have their
 /// type's default, so a finding about them would be misleading.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
     let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });

@@ -25,17 +25,17 @@ pub(crate) fn identity(group: &str, kind: &str, metadata: &ObjectMeta) -> Identi
     (group.to_owned(), name)
 }
 
-fn of_resource(located: &Located<Box<WorkloadResource>>) -> Identity {
-    of_workload(&located.object)
+fn resource_identity(located: &Located<Box<WorkloadResource>>) -> Identity {
+    workload_identity(&located.object)
 }
 
-pub(crate) fn of_workload(workload: &WorkloadResource) -> Identity {
+pub(crate) fn workload_identity(workload: &WorkloadResource) -> Identity {
     let resource = &workload.resource;
     identity(resource.type_meta.group(), &resource.type_meta.kind, &resource.metadata)
 }
 
 /// Identity of the resource that a binding is for.
-pub(crate) fn of_bound(binding: &ResourceBinding) -> Identity {
+pub(crate) fn bound_identity(binding: &ResourceBinding) -> Identity {
     let reference = &binding.spec.resource;
     let type_meta = TypeMeta {
         api_version: reference.api_version.clone(),
@@ -45,18 +45,18 @@ pub(crate) fn of_bound(binding: &ResourceBinding) -> Identity {
     (type_meta.group().to_owned(), name)
 }
 
-/// What laying files over a dump did to one object.
+/// Effect of laying files over a dump on one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverlayChange {
     /// The object.
     pub object: ObjectName,
     /// Its location in the overlay; `None` if it is deleted.
     pub source: Option<Source>,
-    /// What happened to it.
+    /// The change.
     pub kind: OverlayKind,
 }
 
-/// What happened to an object of an overlay.
+/// Change of an object of an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverlayKind {
     /// The dump lacked it.
@@ -112,18 +112,24 @@ impl Manifests {
                 .iter()
                 .map(|located| {
                     (
-                        of_resource(located),
+                        resource_identity(located),
                         located.object.resource.metadata.resource_version.as_str(),
                     )
                 })
                 .collect();
-            let of_workload = |located| known.get(&of_resource(located)).copied().unwrap_or_default().to_owned();
-            workloads.iter().map(of_workload).collect()
+            let version_of = |located| {
+                known
+                    .get(&resource_identity(located))
+                    .copied()
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            workloads.iter().map(version_of).collect()
         };
         let resources = lay_compared(
             &mut self.resources,
             &workloads,
-            of_resource,
+            resource_identity,
             |live, over| resource(&mut live.object, &over.object),
             |index, before, after| {
                 // The version is cleared, so that the binding takes the workload's replicas.
@@ -132,7 +138,9 @@ impl Manifests {
                 *before == after
             },
         );
-        record(&mut changes, &workloads, resources, |located| of_resource(located).1);
+        record(&mut changes, &workloads, resources, |located| {
+            resource_identity(located).1
+        });
         changes
     }
 
@@ -169,7 +177,7 @@ impl Manifests {
             bindings.chain(resources).for_each(release_claims);
         }
         self.resources.retain(|located| {
-            let (group, name) = of_resource(located);
+            let (group, name) = resource_identity(located);
             let is_deleted = is_meant(&group, &name);
             if is_deleted {
                 deleted.push(name);
@@ -177,7 +185,7 @@ impl Manifests {
             !is_deleted
         });
         self.bindings.retain(|located| {
-            let (group, name) = of_bound(&located.object);
+            let (group, name) = bound_identity(&located.object);
             let is_deleted = is_meant(&group, &name);
             if is_deleted && !deleted.contains(&name) {
                 deleted.push(name);
@@ -206,7 +214,7 @@ impl Manifests {
                 &policy.metadata,
             )
         });
-        let resources = self.resources.iter().map(of_resource);
+        let resources = self.resources.iter().map(resource_identity);
         clusters.chain(policies).chain(resources).collect()
     }
 }
@@ -239,21 +247,21 @@ impl<'a> LiveCounts<'a> {
             bindings: BTreeMap::new(),
         };
         for Located { object, .. } in &manifests.resources {
-            live.workloads.entry(of_workload(object)).or_insert(&**object);
+            live.workloads.entry(workload_identity(object)).or_insert(&**object);
         }
         for Located { object, .. } in &manifests.bindings {
-            live.bindings.entry(of_bound(object)).or_insert(&**object);
+            live.bindings.entry(bound_identity(object)).or_insert(&**object);
         }
         live
     }
 
-    /// Gives a workload that leaves its replicas to whoever scales it the live count: that of its binding, or of the workload in
+    /// Gives a workload that leaves its replicas to an autoscaler the live count: that of its binding, or of the workload in
     /// the dump if the binding was made from another version.
     fn keep_count(&self, over: &mut WorkloadResource) {
         if over.resource.sets_count {
             return;
         }
-        let key = of_workload(over);
+        let key = workload_identity(over);
         let (live, bound) = (self.workloads.get(&key), self.bindings.get(&key));
         let is_due =
             |bound: &&&ResourceBinding| live.is_none_or(|live| bound.spec.resource.is_in_step(&live.resource.metadata));

@@ -14,12 +14,12 @@ use divvy_spanned::chunks::{self, Chunk};
 use divvy_spanned::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
 
 use super::chunk::{self, Contents};
-use super::known::{Known, List, of_key, of_object};
-use super::object::{Faulty, Found, Named, Object, Place};
+use super::known::{Known, List, key_identity, object_identity};
+use super::object::{DocumentLocation, Faulty, Found, Named, Object};
 use super::shared::SharedRequirements;
 use super::{Manifests, ReadOptions, list, scope};
 
-/// Bytes of text that one thread reads before it hands over.
+/// Bytes of text that one thread reads at a time.
 const BATCH: usize = 1 << 18;
 
 /// Reads texts into one set of manifests.
@@ -31,7 +31,7 @@ pub(super) struct Reader<'options> {
     objects: usize,
 }
 
-/// How much had been read at a moment.
+/// Progress of reading at a moment.
 struct Progress {
     clusters: usize,
     policies: usize,
@@ -94,14 +94,14 @@ impl<'options> Reader<'options> {
     /// Reads a stream that is one JSON list of objects, without holding its text as a whole: a dump takes more memory as text than
     /// as objects. Returns false, and takes nothing in, if it is anything else, which [`Self::text`] reads.
     pub(super) fn list(&mut self, file: &Path, stream: &mut dyn Read) -> bool {
-        let place = Place {
+        let location = DocumentLocation {
             file: file.into(),
             document: 1,
         };
         let before = self.progress();
         let options = self.options;
         self.objects += 1;
-        let is_list = list::read(stream, options, &place, |found| self.take(found));
+        let is_list = list::read(stream, options, &location, |found| self.take(found));
         if !is_list {
             self.go_back(&before);
         }
@@ -175,8 +175,8 @@ impl<'options> Reader<'options> {
     fn named(&mut self, named: Named) {
         let Named { object, digest } = named;
         let (identity, source) = match &object {
-            Ok(object) => of_object(object),
-            Err(faulty) => (of_key(&faulty.key), &faulty.source),
+            Ok(object) => object_identity(object),
+            Err(faulty) => (key_identity(&faulty.key), &faulty.source),
         };
         let (_, kind, namespace, name) = identity;
         if name.is_empty() {
@@ -205,7 +205,7 @@ impl<'options> Reader<'options> {
             return;
         }
         let manifests = &mut self.manifests;
-        let place = match object {
+        let list = match object {
             Ok(Object::Cluster(located)) => (List::Clusters, added(&mut manifests.clusters, *located)),
             Ok(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
             Ok(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
@@ -215,7 +215,7 @@ impl<'options> Reader<'options> {
                 return self.known.add_faulty(key, hash, source);
             }
         };
-        self.known.add(place, digest, hash);
+        self.known.add(list, digest, hash);
     }
 
     fn progress(&self) -> Progress {

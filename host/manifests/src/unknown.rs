@@ -13,7 +13,7 @@ use divvy_karmada::fields::{FieldTree, KINDS};
 use divvy_spanned::{Cause, Document, Fault, FieldPath, Node, NodeValue, ObjectName, Warning, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::object::{ObjectReader, Place};
+use super::object::{DocumentLocation, ObjectReader};
 
 /// Prefix of the annotations that Divvy reads.
 const ANNOTATION_PREFIX: &str = "divvy.io/";
@@ -34,7 +34,7 @@ pub enum Validation {
 
 impl ObjectReader<'_> {
     /// Reports a kind in Karmada's groups that Karmada does not have.
-    pub(super) fn unknown_kind(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
+    pub(super) fn unknown_kind(&mut self, document: &Document<'_>, type_meta: &TypeMeta, location: &DocumentLocation) {
         let kind = &type_meta.kind;
         if KINDS.contains(&kind.strip_suffix("List").unwrap_or(kind)) || self.options.validation == Validation::Ignore {
             return;
@@ -52,8 +52,8 @@ impl ObjectReader<'_> {
         let path = FieldPath::dotted("kind");
         let line = tree.line_of(&path);
         let found = vec![Fault::with_usual_hint(path, line, cause)];
-        self.unknown(found, is_served, &name, place, &mut faults);
-        self.faults(faults, Some(&name), place);
+        self.unknown(found, is_served, &name, location, &mut faults);
+        self.faults(faults, Some(&name), location);
     }
 
     /// Reports unknown fields and annotations as the options require: as faults, or immediately as warnings.
@@ -62,7 +62,7 @@ impl ObjectReader<'_> {
         found: Vec<Fault>,
         is_served: bool,
         name: &ObjectName,
-        place: &Place,
+        location: &DocumentLocation,
         faults: &mut Vec<Fault>,
     ) {
         let is_warning = match self.options.validation {
@@ -80,7 +80,7 @@ impl ObjectReader<'_> {
                 false => format!("{}: {}", fault.path, fault.cause),
             };
             self.warn(Warning {
-                source_of: Some(place.at(fault.line)),
+                source_of: Some(location.at(fault.line)),
                 object: Some(name.clone()),
                 message,
                 hint: fault.hint,

@@ -45,7 +45,7 @@ pub struct Explanations {
 
 impl Explanations {
     /// Reasons of decisions that are explained only for clusters that have or had replicas.
-    pub fn of_assigned() -> Self {
+    pub fn for_assigned() -> Self {
         Self {
             is_brief: true,
             ..Self::default()

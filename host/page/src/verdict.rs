@@ -116,9 +116,9 @@ fn are(count: i64, thing: &str) -> String {
 /// The verdict on a content.
 pub fn verdict(content: &Content) -> Verdict {
     match content.command {
-        Command::Schedule => of_decisions(content),
-        Command::Diff => of_difference(content),
-        Command::Headroom => of_headroom(content),
+        Command::Schedule => decisions_verdict(content),
+        Command::Diff => difference_verdict(content),
+        Command::Headroom => headroom_verdict(content),
     }
 }
 
@@ -140,7 +140,7 @@ fn tightest_figure(content: &Content) -> Figure {
     }
 }
 
-fn of_difference(content: &Content) -> Verdict {
+fn difference_verdict(content: &Content) -> Verdict {
     let totals = &content.totals;
     let movement = &totals.movement;
     let newly = number(totals.newly_unschedulable);
@@ -252,7 +252,7 @@ fn stranded(count: i64) -> String {
     }
 }
 
-fn of_decisions(content: &Content) -> Verdict {
+fn decisions_verdict(content: &Content) -> Verdict {
     let totals = &content.totals;
     let results = |word: &str| number(content.bindings.iter().filter(|binding| binding.result == word).count());
     let (scheduled, skipped) = (results("Scheduled"), results("Skipped"));
@@ -340,7 +340,7 @@ fn of_decisions(content: &Content) -> Verdict {
     }
 }
 
-fn of_headroom(content: &Content) -> Verdict {
+fn headroom_verdict(content: &Content) -> Verdict {
     let rows = || content.growth.iter().map(|growth| &growth.row);
     let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
     let refused = number(rows().filter(|row| is_refused(&row.result)).count());

@@ -67,11 +67,11 @@ enum Origin {
 impl ProfileSource {
     /// The profile that is used where none is named.
     pub fn built_in() -> Self {
-        Self::of_built_in(&BUILT_IN[0])
+        Self::from_built_in(&BUILT_IN[0])
     }
 
     /// A built-in profile.
-    pub fn of_built_in(built_in: &'static BuiltIn) -> Self {
+    pub fn from_built_in(built_in: &'static BuiltIn) -> Self {
         Self::new(Origin::BuiltIn(built_in), built_in.text)
     }
 
@@ -274,7 +274,7 @@ impl ProfileSource {
         let Some(built_in) = built_in else {
             return Ok(None);
         };
-        let (mut profiles, error) = Self::of_built_in(built_in).resolve();
+        let (mut profiles, error) = Self::from_built_in(built_in).resolve();
         match error {
             Some(error) => Err(error),
             None => Ok(profiles.pop()),
@@ -323,7 +323,7 @@ impl ProfileSource {
 
     /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. The index of an entry is that in the list as
     /// it is used, with inherited entries filled in. If the key is missing, the innermost value around it counts.
-    pub fn place(&self, profile: &str, key: &FieldPath) -> String {
+    pub fn location(&self, profile: &str, key: &FieldPath) -> String {
         let line = match key.segments() {
             [PathSegment::Key(list), PathSegment::Index(index), below @ ..] => {
                 match self.origin(profile, list, *index) {

@@ -54,7 +54,7 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
 #[test]
 fn every_built_in_profile_reads_and_can_be_extended() {
     for built_in in &BUILT_IN {
-        let profile = ProfileSource::of_built_in(built_in).profile(None).expect("it reads");
+        let profile = ProfileSource::from_built_in(built_in).profile(None).expect("it reads");
         assert_eq!(profile.name, built_in.name);
         let text = format!("[[profile]]\nname = 'mine'\nextends = '{}'\n", built_in.name);
         let mine = source(&text).profile(None).expect("it reads");
@@ -66,10 +66,10 @@ fn every_built_in_profile_reads_and_can_be_extended() {
             }
         );
     }
-    let alpha = ProfileSource::of_built_in(&BUILT_IN[2])
+    let alpha = ProfileSource::from_built_in(&BUILT_IN[2])
         .profile(None)
         .expect("it reads");
-    let karmada = ProfileSource::of_built_in(&BUILT_IN[1])
+    let karmada = ProfileSource::from_built_in(&BUILT_IN[1])
         .profile(None)
         .expect("it reads");
     assert_eq!(alpha.plugin, karmada.plugin);
@@ -152,7 +152,7 @@ fn a_place_is_the_line_of_a_key_or_of_what_is_around_it() {
         ("a", "filters[0]", 1),
         ("c", "filters", 1),
     ] {
-        let place = source.place(profile, &FieldPath::dotted(key));
+        let place = source.location(profile, &FieldPath::dotted(key));
         assert_eq!(place, format!("some/profile.toml:{line}"), "{profile} {key}");
     }
 }
@@ -300,7 +300,7 @@ fn an_entry_is_found_where_it_is_written() {
         .expect("it has filters");
     let place = |name: &str| {
         let index = filters.iter().position(|filter| filter == name).expect("it is listed");
-        source.place("b", &FieldPath::dotted("filters").index(index))
+        source.location("b", &FieldPath::dotted("filters").index(index))
     };
     assert_eq!(place("one"), "some/profile.toml:4");
     assert_eq!(place("two"), "some/profile.toml:6");

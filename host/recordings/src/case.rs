@@ -110,7 +110,7 @@ pub enum Expectation {
 
 impl Expectation {
     /// The decision for these clusters, with a count each.
-    pub fn of_counts<'a>(counts: impl Iterator<Item = (&'a str, i64)>) -> Self {
+    pub fn from_counts<'a>(counts: impl Iterator<Item = (&'a str, i64)>) -> Self {
         let target = |(name, replicas): (&str, i64)| TargetCluster {
             name: name.to_owned(),
             replicas: i32::try_from(replicas).unwrap_or(i32::MAX),

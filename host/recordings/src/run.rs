@@ -164,7 +164,7 @@ impl CaseRunner {
         match self.targets(case, fleet) {
             Ok(targets) => {
                 let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
-                Ok((Expectation::of_counts(counts), String::new()))
+                Ok((Expectation::from_counts(counts), String::new()))
             }
             Err(
                 error @ (CycleError::TimeUnknown { .. }

@@ -20,7 +20,7 @@ pub struct Defect {
 }
 
 impl Defect {
-    /// Advice to whoever meets a defect.
+    /// Hint for messages about a defect.
     pub const HINT: &str = "report it with the manifests and the profile; other bindings are not affected";
 
     fn new(information: &PanicHookInfo<'_>) -> Self {

@@ -60,7 +60,7 @@ pub struct PlanInput<'a> {
     pub priority: i32,
 }
 
-/// The annotations of a binding, without those that decisions leave: whoever decides again decides the same.
+/// The annotations of a binding, without those that decisions leave: deciding again gives the same result.
 #[derive(Debug, Clone, Copy)]
 pub struct Annotations<'a>(&'a StringMap);
 
@@ -71,7 +71,7 @@ impl<'a> Annotations<'a> {
         self.0.iter().filter(move |(key, _)| !is_left(key))
     }
 
-    /// Those of an object, with the ones that decisions leave: for who looks for others.
+    /// All annotations of an object, including those that decisions leave, for searches.
     pub(crate) fn all(self) -> &'a StringMap {
         self.0
     }

@@ -72,7 +72,7 @@ fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failur
         .cloned()
         .map(Some)
         .collect();
-    // Of several that are not used none is meant: opening the file fails with their names.
+    // Several unused plugins are ambiguous: opening the file fails with their names.
     match names.len() < 2 || chosen.is_empty() {
         true => Ok(vec![None]),
         false => Ok(chosen),

@@ -74,7 +74,7 @@ impl ChoosingArguments {
         };
         let unknown = bindings
             .filter(is_in)
-            .filter(|binding| known.of_binding(binding).is_none());
+            .filter(|binding| known.for_binding(binding).is_none());
         let kinds = unknown.map(|binding| TypeMeta {
             api_version: binding.spec.resource.api_version.clone(),
             kind: binding.spec.resource.kind.clone(),
@@ -82,7 +82,7 @@ impl ChoosingArguments {
         let listed = input.live_workloads(&kinds.collect(), self.namespace.as_deref())?;
         for unlisted in &listed.unlisted {
             let cause = &unlisted.source;
-            console.tell(|out| headline(out, "warning", style::WARNING, &format!("{unlisted}: {cause}")));
+            console.message(|out| headline(out, "warning", style::WARNING, &format!("{unlisted}: {cause}")));
         }
         Ok(listed)
     }
@@ -119,8 +119,8 @@ impl ChoosingArguments {
             namespace: self.namespace.clone(),
             labels: self.selector.clone(),
         };
-        let selected = selection.select(&bindings, |binding| labels.of_binding(&binding.object));
-        let selected = selected.map_err(|errors| Failure::of_all(errors.iter().map(diagnostic).collect()))?;
+        let selected = selection.select(&bindings, |binding| labels.for_binding(&binding.object));
+        let selected = selected.map_err(|errors| Failure::usage_errors(errors.iter().map(diagnostic).collect()))?;
         let keys = bindings.iter().zip(selected).filter(|(_, is_selected)| *is_selected);
         let mut kinds_by_key = BTreeMap::<String, Vec<&str>>::new();
         for (binding, _) in keys {
@@ -149,7 +149,7 @@ impl ChoosingArguments {
             }
         }
         if !diagnostics.is_empty() {
-            return Err(Failure::of_all(diagnostics));
+            return Err(Failure::usage_errors(diagnostics));
         }
         let chosen = clusters.filter(|cluster| self.cluster.iter().any(|choice| choice.includes(cluster)));
         let mut names: Vec<&str> = chosen.map(|cluster| cluster.metadata.name.as_str()).collect();

@@ -27,7 +27,7 @@ impl ChosenProfile {
     fn loaded(&self, built: Result<Profile, Vec<RegistryError>>) -> Result<Profile, Failure> {
         let profile = built.map_err(|errors| {
             let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
-            Failure::of_all(diagnostics)
+            Failure::usage_errors(diagnostics)
         })?;
         for plugin in profile.plugins() {
             let library = plugin.library();
@@ -63,14 +63,14 @@ impl ChosenProfile {
     }
 
     /// Location of a key of the profile, as `FILE:LINE`.
-    pub(super) fn place(&self, key: &str) -> String {
-        self.source.place(&self.configuration.name, &FieldPath::dotted(key))
+    pub(super) fn location(&self, key: &str) -> String {
+        self.source.location(&self.configuration.name, &FieldPath::dotted(key))
     }
 
     /// Describes a registry error, starting with its location in the profile.
     pub(super) fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
         let location = match error.key().or_else(|| self.plugin_key(error)) {
-            Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
+            Some(key) => self.source.location(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),
         };
         Diagnostic {

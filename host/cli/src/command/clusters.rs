@@ -1,6 +1,6 @@
 //! Warnings about clusters: placements and results name some that the input lacks, and some report no capacity.
 //!
-//! Nothing of it prevents a decision, but each changes it, and none can be seen in the result.
+//! None of them prevents a decision, but each affects the result without being visible in it.
 
 use std::collections::{BTreeMap, HashMap};
 

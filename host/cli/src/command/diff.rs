@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
             table: |out: &mut dyn Write| report::write_failures(&document, out, console.width()),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
-        tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
+        print_notes(&arguments.situation, &arguments.output, &document.notes, console);
         return Ok(exit_of_losses(arguments, &document, console).max(prepared.left_out));
     }
     let choosing = &arguments.situation.choosing;
@@ -118,14 +118,14 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         .collect();
     let is_hidden = |error: &&BindingError| !displayed.contains(&(error.binding.as_str(), error.message.as_str()));
     let hidden: Vec<BindingError> = errors.iter().filter(is_hidden).cloned().collect();
-    binding_errors::tell(&hidden, console);
+    binding_errors::report(&hidden, console);
     if let Some(Page {
         bindings,
         hidden,
         explanations,
     }) = page
     {
-        let mut content = page::of_difference(&document, bindings, hidden, explanations);
+        let mut content = page::difference(&document, bindings, hidden, explanations);
         if !clusters.is_empty() {
             content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
         }
@@ -148,7 +148,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
     }
-    tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
+    print_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
 }
 
@@ -256,7 +256,7 @@ fn forecast(
     });
     let page = is_page.then(|| {
         let mut explanations = match options.explains {
-            Explains::Assigned => Explanations::of_assigned(),
+            Explains::Assigned => Explanations::for_assigned(),
             Explains::Everything | Explains::Nothing => Explanations::default(),
         };
         let bindings = page::compared(&shown(), &comparison.bindings, &mut explanations);
@@ -363,12 +363,12 @@ fn exit_of_losses(arguments: &DiffArguments, document: &FailuresDocument, consol
             format!("{too_full} losses fill")
         };
         let message = format!("{losses} a cluster beyond what `--max-full` allows ({percent}%)");
-        console.tell(|out| headline(out, "error", style::ERROR, &message));
+        console.message(|out| headline(out, "error", style::ERROR, &message));
     }
     if document.errors > 0 {
         let count = counted(document.errors, "binding");
         let message = format!("{count} in error without any loss");
-        console.tell(|out| {
+        console.message(|out| {
             headline(out, "error", style::ERROR, &message)?;
             remark(out, "hint", "`divvy diff` without `--without-each` says why")
         });
@@ -396,7 +396,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
             "{} replicas move, more than `--max-moved` allows ({limit})",
             movement.moved
         );
-        console.tell(|out| headline(out, "error", style::ERROR, &message));
+        console.message(|out| headline(out, "error", style::ERROR, &message));
     }
     let limit = arguments.max_full;
     let too_full = limit.map(|FullLimit(percent)| too_full(&document.clusters, percent));
@@ -416,7 +416,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
             counted(found.len(), "cluster"),
             listed(names.iter().map(String::as_str), NAMED_MAX)
         );
-        console.tell(|out| headline(out, "error", style::ERROR, &message));
+        console.message(|out| headline(out, "error", style::ERROR, &message));
     }
     let is_too_full = too_full.is_some_and(|clusters| !clusters.is_empty());
     let is_harmful = totals.newly_unschedulable > 0
@@ -444,11 +444,11 @@ pub(super) fn print(
 }
 
 /// Prints notes beside a table. Documents for programs contain them.
-pub(super) fn tell_notes(arguments: &SituationArguments, output: &Output, notes: &[String], console: &Console) {
+pub(super) fn print_notes(arguments: &SituationArguments, output: &Output, notes: &[String], console: &Console) {
     if arguments.choosing.quiet || !output.is_table() {
         return;
     }
     for note in notes {
-        console.tell(|out| headline(out, "note", style::HINT, note));
+        console.message(|out| headline(out, "note", style::HINT, note));
     }
 }

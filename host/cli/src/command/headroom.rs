@@ -129,7 +129,7 @@ impl HypotheticalArguments {
         cpu.is_some() || memory.is_some() || !request.is_empty() || replicas_of.is_some() || !clusters.is_empty()
     }
 
-    /// The workload. Without a binding to be placed as, its strategy must be named.
+    /// The workload. Without a binding to copy the placement from, its strategy must be named.
     fn workload(&self, strategy: Option<&str>) -> Result<Hypothetical, Failure> {
         if self.replicas_of.is_none() && strategy.is_none() {
             let message = "the strategy that divides the workload's replicas is not known";
@@ -211,7 +211,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
             let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
             Some(BindingError::of(row.binding.clone(), error))
         });
-        binding_errors::tell(&errors.collect::<Vec<_>>(), console);
+        binding_errors::report(&errors.collect::<Vec<_>>(), console);
     }
     let is_invalid = |error: &Option<CycleError>| error.as_ref().is_some_and(|error| diff::fault(error) == Exit::Usage);
     // What only a change makes invalid is an outcome of the change. A workload that does not exist yet is the caller's.
@@ -248,11 +248,11 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         bindings: measured.into_iter().map(|(row, _)| row).collect::<Vec<HeadroomRow>>(),
         notes,
     };
-    let document = arguments.of_clusters(document, &prepared.after)?;
+    let document = arguments.with_clusters(document, &prepared.after)?;
     if arguments.output.is_page() && !arguments.situation.choosing.quiet {
         let sides = (&prepared.after, &future);
         let clusters = compare(&prepared.original, None, sides, &growing.side.profile).clusters;
-        let mut content = page::of_headroom(&document, &subjects, clusters);
+        let mut content = page::headroom(&document, &subjects, clusters);
         let choosing = &arguments.situation.choosing;
         if choosing.shows_clusters() {
             let clusters = prepared.after.clusters.values().map(|entry| &entry.object);
@@ -271,14 +271,14 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         table: |out: &mut dyn Write| report::write(&document, is_wide, out, console.width()),
     };
     diff::print(&arguments.situation, &arguments.output, console, &content)?;
-    diff::tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
+    diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
 }
 
 impl HeadroomArguments {
     /// With `--cluster`, the document from the view of these clusters: the bindings that could grow there, or are stopped
     /// there, with their replicas on these clusters alone.
-    fn of_clusters(&self, document: HeadroomDocument, situation: &Situation) -> Result<HeadroomDocument, Failure> {
+    fn with_clusters(&self, document: HeadroomDocument, situation: &Situation) -> Result<HeadroomDocument, Failure> {
         let choosing = &self.situation.choosing;
         if !choosing.shows_clusters() {
             return Ok(document);

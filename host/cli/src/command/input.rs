@@ -89,7 +89,7 @@ impl InputArguments {
         Ok(read_files(&inputs, self.validate, kinds, keep_cluster_json))
     }
 
-    /// The exit code of problems in the input. They end the run, unless what has them is to be left out: then they are reported.
+    /// The exit code of problems in the input. They end the run, unless objects with problems are left out; then they are only reported.
     pub(super) fn judge(&self, problems: &[Problem], console: &Console) -> Result<Exit, Failure> {
         match (problems, self.keep_going) {
             ([], _) => Ok(Exit::Success),

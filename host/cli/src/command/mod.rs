@@ -110,7 +110,7 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
-        Err(error) => return tell_usage(&error),
+        Err(error) => return print_usage(&error),
     };
     let color = match line.general.color {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
@@ -148,7 +148,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
-fn tell_usage(error: &clap::Error) -> ExitCode {
+fn print_usage(error: &clap::Error) -> ExitCode {
     let has_controls = std::env::args_os().any(|argument| argument.to_string_lossy().contains(is_hidden));
     let printed = match error.use_stderr() {
         // The message quotes the arguments, and a terminal would obey them.

@@ -137,7 +137,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     };
     Err(Failure {
         conclusion: Some(format!("{count} in {of}")),
-        ..Failure::of_all(diagnostics)
+        ..Failure::usage_errors(diagnostics)
     })
 }
 
@@ -157,7 +157,7 @@ fn check_file(
         match chosen.try_build(directories) {
             Ok(profile) if found.is_empty() && is_whole => {
                 console.print(|out| summary(chosen, &profile, console.width(), out))?;
-                tell_shadowed(chosen, &profile, directories, console);
+                report_shadowed(chosen, &profile, directories, console);
             }
             Ok(_) => {}
             Err(errors) => {
@@ -183,8 +183,8 @@ fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
     let missing = directories.filter(|(_, directory)| !directory.is_dir());
     let missing = missing.map(|(index, directory)| {
         let text = format!("plugin directory `{}` is not a folder", directory.display());
-        let place = chosen.place(&format!("plugin-directories[{index}]"));
-        let diagnostic = Diagnostic::new(format!("{place}: {text}"));
+        let location = chosen.location(&format!("plugin-directories[{index}]"));
+        let diagnostic = Diagnostic::new(format!("{location}: {text}"));
         // Usually the folder in which a build of one of the plugins will be.
         let folder = PluginDirectories::new([directory.clone()]);
         let mut used = plugin_names(&chosen.configuration).into_iter();
@@ -198,7 +198,7 @@ fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
 }
 
 /// Warns of libraries that are not used because a folder that is searched earlier holds one for the same plugin.
-fn tell_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &PluginDirectories, console: &Console) {
+fn report_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &PluginDirectories, console: &Console) {
     let configuration = &chosen.configuration;
     let directories = directories
         .clone()
@@ -212,7 +212,7 @@ fn tell_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plugin
                 plugin.library().path().display(),
                 shadowed.display()
             );
-            console.tell(|out| headline(out, "warning", style::WARNING, &text));
+            console.message(|out| headline(out, "warning", style::WARNING, &text));
         }
     }
 }

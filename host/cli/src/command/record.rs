@@ -87,7 +87,7 @@ pub(super) fn write(
     if left_out > 0 {
         let all = report.entries.len();
         let reason = "skipped, or not decided by a cycle";
-        console.tell(|out| {
+        console.message(|out| {
             writeln!(
                 out,
                 "note: {left_out} of {all} bindings are not in the recording: {reason}"
@@ -118,7 +118,7 @@ fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<Result<String, Unwritabl
     }
     let expect = match &decision.outcome {
         Outcome::Scheduled(_) => {
-            Expectation::of_counts(entry.clusters(names).map(|target| (target.cluster, target.replicas)))
+            Expectation::from_counts(entry.clusters(names).map(|target| (target.cluster, target.replicas)))
         }
         Outcome::Failed(error) if !error.is_plugin_fault() && !error.is_defect() => {
             Expectation::Error(karmada_kind(error).to_owned())

@@ -150,7 +150,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         });
         let base = base.transpose()?;
         if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
-            tell_changes(file, header, &chosen.configuration, &profile, console)?;
+            report_changes(file, header, &chosen.configuration, &profile, console)?;
         }
         replay(file, &recording, (base.as_ref(), &profile), arguments, &mut replayed)?;
     }
@@ -255,7 +255,7 @@ impl ReplayArguments {
         }
         match diagnostics.is_empty() {
             true => Ok(()),
-            false => Err(Failure::of_all(diagnostics)),
+            false => Err(Failure::usage_errors(diagnostics)),
         }
     }
 
@@ -368,7 +368,7 @@ pub(super) fn progress(length: usize) -> ProgressBar {
 }
 
 /// Prints a note for each respect in which profile and plugins differ from those of the recording.
-fn tell_changes(
+fn report_changes(
     file: &Path,
     header: &RecordingHeader,
     configuration: &ProfileConfiguration,
@@ -406,7 +406,7 @@ fn tell_changes(
             changes.push(format!("plugin `{}` was not used when it was recorded", plugin.name()));
         }
     }
-    console.tell(|out| {
+    console.message(|out| {
         for change in &changes {
             writeln!(out, "note: {}: {change}", file.display())?;
         }

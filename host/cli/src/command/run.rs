@@ -69,7 +69,7 @@ pub(super) struct RunArguments {
     /// Schedule the bindings with this scheduler name, instead of the profile's `scheduler-name`
     #[arg(long, value_name = "NAME")]
     scheduler_name: Option<String>,
-    /// Address for probes, metrics and explanations; whoever reaches it may read them
+    /// Address for probes, metrics and explanations; any client that reaches it can read them
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
     listen: SocketAddr,
     /// Form of the log

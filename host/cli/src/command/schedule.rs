@@ -115,7 +115,7 @@ pub(super) struct ScheduleArguments {
 
 /// Reads the manifests, schedules their bindings, and prints the result.
 ///
-/// Any problem in the input ends the run with exit code 2 before anything is scheduled, or leaves out what has it. A binding that fails does not
+/// Any problem in the input ends the run with exit code 2 before anything is scheduled, or leaves out its object. A binding that fails does not
 /// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
     let has_page = arguments.output.is_page();
@@ -158,7 +158,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             // Plans need no cluster, so warnings about bindings come even if the input has problems.
             if !choosing.quiet {
                 let findings = PlanFindings::of(&detected.bindings, &scheduler, &profile);
-                tell_warnings(&manifests, &mut detected, true, findings, console);
+                report_warnings(&manifests, &mut detected, true, findings, console);
             }
             return Err(failure);
         }
@@ -206,7 +206,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     });
     drop(progress);
     if !choosing.quiet {
-        tell_warnings(&manifests, &mut detected, true, findings, console);
+        report_warnings(&manifests, &mut detected, true, findings, console);
     }
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     decisions
@@ -218,7 +218,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         let recorded = record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
         if let (Some(replaced), false) = (recorded, choosing.quiet) {
             let message = format!("replaced `{}`", replaced.display());
-            console.tell(|out| headline(out, "note", style::HINT, &message));
+            console.message(|out| headline(out, "note", style::HINT, &message));
         }
     }
     report.explains = arguments.explain;
@@ -229,7 +229,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
     let shows_errors = prints_report && arguments.output.shows_errors() && !choosing.shows_clusters();
-    binding_errors::tell(
+    binding_errors::report(
         &report.errors(|binding| !(shows_errors && shown.includes(binding))),
         console,
     );
@@ -238,7 +238,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         match choosing.shows_clusters() {
             _ if has_page => {
                 let explained = (explanations, explained);
-                let mut content = page::of_decisions(&report, &profile, arguments.assume, explained);
+                let mut content = page::decisions(&report, &profile, arguments.assume, explained);
                 if choosing.shows_clusters() {
                     content.retain_clusters(&clusters);
                 }
@@ -251,10 +251,10 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     if !choosing.quiet {
         if exit > report.exit().max(left_out) {
             let message = "bindings that are not shown determine the exit code";
-            console.tell(|out| headline(out, "note", style::HINT, message));
+            console.message(|out| headline(out, "note", style::HINT, message));
         }
         // After the report, where a note about missing policies is not scrolled away.
-        warnings::tell_unmatched(&detected, console);
+        warnings::report_unmatched(&detected, console);
     }
     log_metrics(&profile);
     drop(report);
@@ -401,7 +401,7 @@ impl PlanFindings {
 
 /// Prints warnings about the input, about clusters and about bindings. `names_missing` adds one about replicas on clusters
 /// that the input lacks.
-pub(super) fn tell_warnings(
+pub(super) fn report_warnings(
     manifests: &Manifests,
     detected: &mut Detected,
     names_missing: bool,
@@ -417,7 +417,7 @@ pub(super) fn tell_warnings(
     let of_plans: Vec<(&Binding, Warning)> = of_plans
         .filter_map(|(index, warning)| Some((detected.bindings.get(index)?, warning)))
         .collect();
-    warnings::tell(manifests, detected, &of_plans, console);
+    warnings::report(manifests, detected, &of_plans, console);
 }
 
 /// Logs what the plugins counted.
@@ -473,7 +473,7 @@ fn print_views(
     arguments.output.print(&content, console)
 }
 
-/// The strategy that an argument names. Case does not matter on the command line, as long as only one strategy can be meant.
+/// The strategy that an argument names. Case does not matter on the command line, as long as the name is unambiguous.
 ///
 /// Rejects one that no plugin of the profile serves, before any manifest is read. The error lists the known ones, nearest
 /// first.

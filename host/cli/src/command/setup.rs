@@ -119,7 +119,7 @@ impl ProfileArguments {
             return Ok((ProfileSource::read(Path::new(argument))?, None));
         }
         if let Some(built_in) = BuiltIn::named(argument) {
-            return Ok((ProfileSource::of_built_in(built_in), None));
+            return Ok((ProfileSource::from_built_in(built_in), None));
         }
         let (file, name) = match argument.rsplit_once('#') {
             Some((file, name)) => (file, Some(name.to_owned())),

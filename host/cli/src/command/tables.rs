@@ -27,6 +27,6 @@ pub(super) fn check_clusters<'a>(
     }
     match diagnostics.is_empty() {
         true => Ok(()),
-        false => Err(Failure::of_all(diagnostics)),
+        false => Err(Failure::usage_errors(diagnostics)),
     }
 }

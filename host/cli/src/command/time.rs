@@ -1,4 +1,4 @@
-//! The time as of which a command decides.
+//! The time for which a command decides.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ pub(super) struct TimeArguments {
 }
 
 impl TimeArguments {
-    /// The time as of which a profile decides: the requested one, or that of the wall clock if a plugin needs it. Otherwise
+    /// The time for which a profile decides: the requested one, or that of the wall clock if a plugin needs it. Otherwise
     /// none, so that recordings of the same decisions are the same.
     pub(super) fn if_needed(&self, profile: &Profile) -> Option<i64> {
         self.time.or_else(|| profile.needs_time().then(|| self.milliseconds()))

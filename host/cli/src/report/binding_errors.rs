@@ -38,8 +38,8 @@ impl BindingError {
 }
 
 /// Prints each error once, with the bindings that have it.
-pub(crate) fn tell(errors: &[BindingError], console: &Console) {
-    console.tell(|out| write(errors, out, console.verbosity()));
+pub(crate) fn report(errors: &[BindingError], console: &Console) {
+    console.message(|out| write(errors, out, console.verbosity()));
 }
 
 fn write(errors: &[BindingError], out: &mut dyn Write, verbosity: u8) -> io::Result<()> {

@@ -137,11 +137,11 @@ impl Console {
 
     /// Prints every error of a failure, then its conclusion, to standard error.
     pub(crate) fn report(&self, failure: &Failure) {
-        self.tell(|out| failure.write(out, self.verbosity));
+        self.message(|out| failure.write(out, self.verbosity));
     }
 
     /// Writes messages to standard error. Errors are ignored: there is no other stream to report them on.
-    pub(crate) fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    pub(crate) fn message(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let mut out = AutoStream::auto(io::stderr().lock());
         let _ignored = write(&mut out);
     }

@@ -1,4 +1,4 @@
-//! What a plugin declares, as data and as a line: for the list of all plugins and for the inspection of one.
+//! Declarations of a plugin, as data and as a line: for the list of all plugins and for the inspection of one.
 
 use divvy_framework_view::tables::ColumnType;
 use divvy_loader::{DeclaredTable, features};

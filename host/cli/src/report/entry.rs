@@ -34,7 +34,7 @@ pub(crate) struct Report<'a> {
     pub(crate) hidden: usize,
     /// True if data for programs contain the explanations.
     pub(crate) explains: bool,
-    /// Decides again with explanations, of which those of all bindings would not fit into memory. `None` if the decisions have
+    /// Decides again with explanations, because those of all bindings would not fit into memory. `None` if the decisions have
     /// theirs, or none is shown.
     pub(crate) explaining: Option<Mutex<Scheduler>>,
 }
@@ -158,8 +158,8 @@ impl<'a> Report<'a> {
         let entries = self.entries.iter();
         let failed = entries.filter(|entry| entry.exit() >= Exit::Usage && of(entry.binding));
         let errors = failed.map(|entry| BindingError {
-            binding: match entry.place() {
-                Some(place) => format!("{} ({})", entry.decision.binding, place.trim_start_matches("in ")),
+            binding: match entry.location() {
+                Some(location) => format!("{} ({})", entry.decision.binding, location.trim_start_matches("in ")),
                 None => entry.decision.binding.clone(),
             },
             message: entry.message(),
@@ -261,7 +261,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
-    pub(crate) fn place(&self) -> Option<String> {
+    pub(crate) fn location(&self) -> Option<String> {
         let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
             &self.decision.outcome
         else {

@@ -99,7 +99,7 @@ impl Diagnostic {
 impl Failure {
     /// One error of usage, configuration or input: exit code 2.
     pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
-        Self::of_all(vec![diagnostic])
+        Self::usage_errors(vec![diagnostic])
     }
 
     /// One error of Divvy itself: exit code 3.
@@ -111,7 +111,7 @@ impl Failure {
     }
 
     /// Several errors of usage, configuration or input: exit code 2.
-    pub(crate) fn of_all(diagnostics: Vec<Diagnostic>) -> Self {
+    pub(crate) fn usage_errors(diagnostics: Vec<Diagnostic>) -> Self {
         Self {
             diagnostics,
             conclusion: None,
@@ -124,11 +124,11 @@ impl Failure {
         let count = counted(problems.len(), "problem");
         Self {
             conclusion: Some(format!("{count} in the input; nothing is scheduled")),
-            ..Self::of_all(problems.iter().map(diagnostic_from_problem).collect())
+            ..Self::usage_errors(problems.iter().map(diagnostic_from_problem).collect())
         }
     }
 
-    /// Problems in the input that do not end the run: what has them is left out.
+    /// Problems in the input that do not end the run: objects with problems are left out.
     pub(crate) fn left_out(problems: &[Problem]) -> Self {
         let count = counted(problems.len(), "problem");
         let has = if problems.len() == 1 { "it" } else { "them" };
@@ -169,7 +169,7 @@ impl Failure {
 impl From<ProfileError> for Failure {
     fn from(error: ProfileError) -> Self {
         if let ProfileError::Invalid { problems } = &error {
-            return Self::of_all(problems.iter().map(diagnostic_from_problem).collect());
+            return Self::usage_errors(problems.iter().map(diagnostic_from_problem).collect());
         }
         Self::usage(Diagnostic {
             hint: error.hint(),

@@ -69,7 +69,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
 }
 
 /// The page of `divvy schedule`.
-pub(crate) fn of_decisions(
+pub(crate) fn decisions(
     report: &Report<'_>,
     profile: &Profile,
     assumes: bool,
@@ -181,7 +181,7 @@ pub(crate) fn compared(
 }
 
 /// The page of `divvy diff`.
-pub(crate) fn of_difference(
+pub(crate) fn difference(
     document: &Document,
     bindings: Vec<divvy_page::Binding>,
     hidden: usize,
@@ -220,7 +220,7 @@ fn notes(document: &Document) -> Vec<String> {
 }
 
 /// The page of `divvy headroom`. The subjects are those that were measured, in the order of the document.
-pub(crate) fn of_headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], clusters: Vec<ClusterRow>) -> Content {
+pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], clusters: Vec<ClusterRow>) -> Content {
     let present: BTreeMap<(String, &str), (&Binding, Assignment)> = subjects
         .iter()
         .map(|subject| {

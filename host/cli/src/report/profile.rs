@@ -68,7 +68,7 @@ fn origin(source: &ProfileSource, profile: &str, list: &str, index: usize) -> Op
     let origin = source.origin(profile, list, index)?;
     Some(match origin.is_built_in {
         true => format!("built-in profile `{}`", origin.profile),
-        false => source.place(profile, &FieldPath::dotted(list).index(index)),
+        false => source.location(profile, &FieldPath::dotted(list).index(index)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Progress of long work on the standard error of a terminal: what is done, and for how long.
 //!
-//! Nothing is shown in the first second, so that ordinary commands look as if there were no such thing, and nothing is shown where
+//! Nothing is shown in the first second, so ordinary commands show no progress, and nothing is shown where
 //! standard error is not a terminal. It is gone before anything else is printed.
 
 use std::io::{self, IsTerminal};
@@ -78,7 +78,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.shown.take() {
             drop(sender);
-            // A picture that could not be drawn is no reason to fail.
+            // Progress that cannot be drawn is not a reason to fail.
             let _drawn = thread.join();
         }
     }

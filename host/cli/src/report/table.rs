@@ -157,8 +157,8 @@ impl<'a> Block<'a, '_> {
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }
-        if let Some(place) = entry.place() {
-            grid.text(2, place, style::FAINT);
+        if let Some(location) = entry.location() {
+            grid.text(2, location, style::FAINT);
         }
         if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
             let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");

@@ -23,8 +23,8 @@ struct Group<'a> {
 }
 
 /// Prints warnings about the input, grouped by message, and then warns of an input without clusters or bindings.
-pub(crate) fn tell(manifests: &Manifests, detected: &Detected, warned: &[(&Binding, Warning)], console: &Console) {
-    console.tell(|out| write(manifests, detected, warned, out, console.verbosity()));
+pub(crate) fn report(manifests: &Manifests, detected: &Detected, warned: &[(&Binding, Warning)], console: &Console) {
+    console.message(|out| write(manifests, detected, warned, out, console.verbosity()));
 }
 
 pub(super) fn write(
@@ -59,8 +59,8 @@ pub(super) fn write(
 }
 
 /// Prints one note that names the resources that no policy matches.
-pub(crate) fn tell_unmatched(detected: &Detected, console: &Console) {
-    console.tell(|out| write_unmatched(detected, out, console.verbosity()));
+pub(crate) fn report_unmatched(detected: &Detected, console: &Console) {
+    console.message(|out| write_unmatched(detected, out, console.verbosity()));
 }
 
 pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {

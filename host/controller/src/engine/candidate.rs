@@ -82,7 +82,7 @@ impl Candidate {
         let workload_version = &spec.resource.resource_version;
         let applied = AppliedPolicy {
             policy: self.request.clone(),
-            binding: Request::of_annotations(&metadata.annotations),
+            binding: Request::from_annotations(&metadata.annotations),
             workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
             valid_until,

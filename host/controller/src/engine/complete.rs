@@ -80,7 +80,7 @@ impl Engine {
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Failed(message) => {
-                self.report_line(key, &Failure::of_write(message), moment);
+                self.report_line(key, &Failure::unwritten(message), moment);
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
@@ -170,7 +170,7 @@ impl Engine {
     ) {
         let failure = Failure {
             reason,
-            ..Failure::of_write(format!("the API server refuses the result: {message}"))
+            ..Failure::unwritten(format!("the API server refuses the result: {message}"))
         };
         self.report_line(key, &failure, moment);
         if reason == ScheduledReason::QuotaExceeded {

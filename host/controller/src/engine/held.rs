@@ -70,7 +70,7 @@ impl Engine {
         Some(self.holdings.take(key, &result))
     }
 
-    /// Takes in a result that may differ from the one before, whoever wrote it: its growth is held, and what it has no longer is
+    /// Takes in a result that may differ from the one before, whichever scheduler wrote it: its growth is held, and what it no longer has is
     /// released.
     pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
         let Some(record) = self.bindings.get(key) else { return };

@@ -1,6 +1,6 @@
 //! The state of the scheduler and its transitions, without any I/O.
 //!
-//! The engine is fed with changes of objects and with outcomes of writes, and hands out writes. It belongs to one
+//! The engine is fed with changes of objects and with outcomes of writes, and returns writes. It belongs to one
 //! thread, which makes all decisions in the order of the queue and books what they take before it makes the next. It
 //! reads no clock: every call that depends on time takes a [`Moment`].
 //!
@@ -198,7 +198,7 @@ struct InFlight {
     taken: Option<DecisionNumber>,
     /// Clusters before the decision.
     last: Vec<TargetCluster>,
-    /// What its status will say of the result; `None` for a decision without one.
+    /// Status that the result will get; `None` for a decision without one.
     divided: Option<Divided>,
     /// The failure that the decision ended with.
     failure: Option<Failure>,

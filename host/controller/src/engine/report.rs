@@ -105,7 +105,7 @@ mod tests {
         assert!(lines.is_due(&key(1), &failure("60 requested, 0 fit"), now));
         assert!(!lines.is_due(&key(1), &failure("60 requested, 12 fit"), now));
         assert!(lines.is_due(&key(1), &failure("0/12 clusters are available"), now));
-        let other = Failure::of_binding("0/12 clusters are available");
+        let other = Failure::invalid_binding("0/12 clusters are available");
         assert!(lines.is_due(&key(1), &other, now), "another reason");
         assert!(!lines.is_due(&key(1), &other, now));
         lines.forget(&key(1));

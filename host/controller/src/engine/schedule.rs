@@ -90,14 +90,18 @@ impl Engine {
         let placement = match &candidate.placement.placement {
             Ok(placement) => placement,
             Err(error) => {
-                let failure = Failure::of_binding(format!("the placement cannot be read: {error}"));
-                return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
+                let failure = Failure::invalid_binding(format!("the placement cannot be read: {error}"));
+                return self
+                    .failed(&candidate, None, failure, None, moment)
+                    .map(Task::from_write);
             }
         };
         if let Some(failure) = self.unenforced(candidate.object(), placement) {
-            return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
+            return self
+                .failed(&candidate, None, failure, None, moment)
+                .map(Task::from_write);
         }
-        let own = Request::of_annotations(&metadata.annotations);
+        let own = Request::from_annotations(&metadata.annotations);
         let standing = Standing {
             binding: candidate.object(),
             placement,
@@ -111,7 +115,7 @@ impl Engine {
             time: Some(moment.milliseconds),
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
-            None => self.satisfied(&candidate, moment).map(Task::of_write),
+            None => self.satisfied(&candidate, moment).map(Task::from_write),
             Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
                 self.queue.done(key);
                 None
@@ -122,7 +126,7 @@ impl Engine {
                     return Some(Task::Estimate(job));
                 }
                 self.decide(&candidate, placement, reason, answers, moment)
-                    .map(Task::of_write)
+                    .map(Task::from_write)
             }
         }
     }
@@ -368,7 +372,7 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         self.report_line(&candidate.key, &failure, moment);
-        let wanted = StatusWanted::of_failure(failure.reason, failure.message.clone(), moment.wall);
+        let wanted = StatusWanted::from_failure(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {
             Some(cleared) => format!("{}; its result is removed: {}", failure.message, described(cleared)),
             None => failure.message.clone(),
@@ -432,7 +436,7 @@ impl Engine {
             false => None,
         };
         let in_flight = InFlight {
-            // The result stays, so that nothing of it is held once more when the write has ended.
+            // The result stays, so none of it is held a second time when the write has ended.
             last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
@@ -518,7 +522,7 @@ impl Engine {
         let profile = &self.active.profile;
         let groups = binding.spec.workload_affinity_groups.as_ref();
         let field = profile.enforced_affinity().unenforced(groups, Some(placement))?;
-        Some(Failure::of_binding(format!(
+        Some(Failure::invalid_binding(format!(
             "`{field}` is not enforced by any filter of the profile `{}`: {UNENFORCED_HINT}, or name another scheduler in the policy",
             profile.name()
         )))
@@ -526,7 +530,7 @@ impl Engine {
 }
 
 impl Task {
-    fn of_write(job: WriteJob) -> Self {
+    fn from_write(job: WriteJob) -> Self {
         Self::Write(Box::new(job))
     }
 }
@@ -537,7 +541,7 @@ fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
     // A request that was made by another clock may be later than this decision, which answers it all the same.
     let at = request.map_or(start, |request| request.max(start));
     match candidate.object().status.last_scheduled_time {
-        // In whole seconds, the last scheduling may have been at the same time. Whoever leads next sees the request answered only if
+        // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
         // the time advances.
         Some(last) if candidate.is_reschedule_pending => {
             at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))

@@ -16,7 +16,7 @@ pub(super) struct StrayRows {
 }
 
 impl StrayRows {
-    /// Logs rows for clusters that a snapshot lacks and that were not logged before. It compares anew only if the tables or
+    /// Logs rows for clusters that a snapshot lacks and that were not logged before. It compares again only if the tables or
     /// the set of clusters have changed.
     pub(super) fn report(&mut self, profile: &Profile, snapshot: &FleetSnapshot, cluster_sets: u64) {
         let Some(tables) = profile.tables() else {

@@ -1,12 +1,12 @@
 //! Capacity that results have taken but that the clusters do not report yet.
 //!
-//! A result's growth is held on each cluster until the figure has it by which the cluster is estimated: where its resource models
+//! A result's growth is held on each cluster until the figure that estimates use includes it: where the cluster's resource models
 //! count, the requests of pods that are bound to nodes; elsewhere, and for the number of pods, the requests of all pods. Only growth
 //! of that figure above its highest value since the decision settles anything, resource by resource: results that are known to be
 //! written before those that may yet fail, and the oldest decision first.
-//! What is never seen is given up: some time after the cluster has applied the result, and after a limit in any case.
+//! Takings that are never seen in a report are given up: some time after the cluster has applied the result, and after a limit in any case.
 //!
-//! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is made anew when the rows
+//! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is rebuilt when the rows
 //! change.
 
 mod taking;
@@ -258,7 +258,7 @@ impl Holdings {
         }
     }
 
-    /// Takes in the present result of a binding: what is held on a cluster is at most what the result has there, whoever shrank it.
+    /// Takes in the present result of a binding: no more is held on a cluster than the result has there, whichever scheduler shrank it.
     /// Returns true if anything was released.
     pub(crate) fn shrink(&mut self, key: &BindingKey, targets: &[TargetCluster], footprint: &Footprint) -> bool {
         let Some(decisions) = self.bindings.get(key) else {
@@ -314,7 +314,7 @@ impl Holdings {
         let mut has_settled = false;
         if !account.takings.is_empty() {
             let mut takings: Vec<&mut Taking> = account.takings.values_mut().collect();
-            // What a result that is never written took of a report would be lost to those whose pods it shows.
+            // Otherwise, the claims of a result that is never written would be lost to the results whose pods the report shows.
             takings.sort_by_key(|taking| !taking.is_written);
             for settled in settle(takings.into_iter(), &usage, account.reports + 1) {
                 has_settled |= settled.by_all > 0 || settled.by_bound > 0;
@@ -449,12 +449,12 @@ impl Holdings {
         has_ended
     }
 
-    /// Ends takings of a binding of which nothing is left.
+    /// Ends takings of a binding that have no rest.
     fn drop_reported(&mut self, key: &BindingKey) {
         self.end(key, |_, _, taking| taking.is_settled(true));
     }
 
-    /// Ends takings on clusters of which nothing is left by the figures that these are estimated by.
+    /// Ends takings that have no rest by the figures from which their clusters are estimated.
     fn drop_settled(&mut self, clusters: &[Arc<str>]) {
         for name in clusters {
             let Some(account) = self.clusters.get(name) else {
@@ -535,7 +535,7 @@ fn account_of<'a>(
     accounts.get_mut(cluster)?.takings.get_mut(&number)
 }
 
-/// What a target takes of each resource in addition to the last one.
+/// Quantity of each resource that a target takes in addition to the last one.
 fn quantities<'a>(
     footprint: &'a Footprint,
     target: &'a TargetCluster,

@@ -1,4 +1,4 @@
-//! What one decision took on one cluster, and how much of it the cluster has reported.
+//! A taking: resources that one decision took on one cluster, and how much of them the cluster has reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use divvy_karmada::api::Timestamp;
 use super::{HoldingLimits, Usage};
 use crate::objects::{AggregatedStatus, BindingKey};
 
-/// What one decision took on one cluster.
+/// Resources that one decision took on one cluster.
 #[derive(Debug, Clone)]
 pub(super) struct Taking {
     /// The binding.
     pub(super) key: Arc<BindingKey>,
     /// Replicas that the result gives the cluster.
     pub(super) replicas: i32,
-    /// Each resource of which something is not reported yet.
+    /// Resources that are not fully reported yet.
     pub(super) held: Vec<Held>,
     /// Fingerprint of the cluster's aggregated status at the decision; `None` if it had none.
     pub(super) fingerprint: Option<u64>,
@@ -54,7 +54,7 @@ pub(super) struct Part {
     claimed_at: u64,
 }
 
-/// What a taking has claimed of reports.
+/// Claims of a taking on reports.
 pub(super) struct Claim {
     resource: Arc<str>,
     by_all: Part,
@@ -164,7 +164,7 @@ impl Taking {
         self.is_written && self.held.iter().all(|held| held.left(counts_by_models) == 0)
     }
 
-    /// What it has claimed of reports.
+    /// Its claims on reports.
     pub(super) fn claims(&self) -> Vec<Claim> {
         let claims = self.held.iter().map(|held| Claim {
             resource: Arc::clone(&held.resource),

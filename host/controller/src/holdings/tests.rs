@@ -145,7 +145,7 @@ impl Story {
         self.holdings.reported(cluster, Usage::new(report), self.now)
     }
 
-    /// What estimates deduct on the clusters `a` and `b`: thousandths of a CPU by sums and by models, and pods.
+    /// Deductions of estimates on the clusters `a` and `b`: thousandths of a CPU by sums and by models, and pods.
     fn deducted(&mut self) -> [(i64, i64, i64); 2] {
         let ledger = self.holdings.ledger(&fleet(&["a", "b"]), 1);
         [0, 1].map(|row| {

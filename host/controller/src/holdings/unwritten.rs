@@ -1,7 +1,7 @@
 //! Results whose write is under way: they hold capacity like any other, but until the API server is known to have them, a report may
 //! show other pods than theirs.
 //!
-//! What such a result claims of a report is therefore remembered. If it turns out that it was not written, those that were held at the
+//! The claims of such a result on a report are therefore remembered. If it turns out that it was not written, those that were held at the
 //! time of the report get the claim.
 
 use std::sync::Arc;

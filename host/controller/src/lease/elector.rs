@@ -119,7 +119,7 @@ impl<A: LeaseApi> Elector<A> {
         }
     }
 
-    /// Passes the state of the election on to the fence and to those who wait for the role.
+    /// Passes the state of the election on to the fence and to the tasks that wait for the role.
     fn publish(&mut self) {
         let now = self.now();
         self.fence.set(self.election.tenure(now));

@@ -1,4 +1,4 @@
-//! The kinds that are watched, with their places in the API.
+//! The kinds that are watched, with their paths in the API.
 
 use divvy_karmada::api::{BindingScope, PolicyScope};
 

@@ -51,7 +51,7 @@ pub struct Metrics {
     registry: Registry,
     plugins: plugins::PluginSource,
     registered: Registered,
-    /// Clusters and resources of which something is held.
+    /// Clusters and resources with held capacity.
     held: Mutex<Vec<HeldLabels>>,
 }
 

@@ -15,7 +15,7 @@ use parsed::parse;
 
 const TIME: Duration = Duration::from_millis(3);
 
-/// Metrics of which each has happened once.
+/// Metrics in which each event has occurred once.
 async fn everything() -> Metrics {
     let options = EstimatorOptions {
         deadline: Duration::from_millis(20),

@@ -40,7 +40,7 @@ pub(crate) struct Queue<K, Cause> {
 
 #[derive(Debug)]
 struct Entry<Cause> {
-    place: Place<Cause>,
+    state: State<Cause>,
     priority: i32,
     arrival: u64,
     /// Time of arrival in the active part.
@@ -52,7 +52,7 @@ struct Entry<Cause> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place<Cause> {
+enum State<Cause> {
     Active,
     Backoff(Instant),
     Parked(Instant, Cause),
@@ -102,15 +102,15 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     pub(crate) fn add(&mut self, key: &K, priority: i32, now: Instant) {
         self.detach(key);
         let arrival = match self.entries.get(key) {
-            Some(entry) if matches!(entry.place, Place::Active) => entry.arrival,
+            Some(entry) if matches!(entry.state, State::Active) => entry.arrival,
             _ => self.next_arrival(),
         };
         let since = match self.entries.get(key) {
-            Some(entry) if matches!(entry.place, Place::Active) => entry.since,
+            Some(entry) if matches!(entry.state, State::Active) => entry.since,
             _ => now,
         };
         let entry = Entry {
-            place: Place::Active,
+            state: State::Active,
             priority,
             arrival,
             since,
@@ -124,9 +124,9 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     /// Wakes a binding because something around it changed. Its failures count on: if it is still backing off, it
     /// stays where it is, and a parked one waits for the rest of its backoff.
     pub(crate) fn wake(&mut self, key: &K, priority: i32, now: Instant) {
-        match self.entries.get(key).map(|entry| (entry.place, entry.ready)) {
-            Some((Place::Active | Place::Backoff(_) | Place::Taken, _)) => {}
-            Some((Place::Parked(..), ready)) => self.unpark(key, ready, now),
+        match self.entries.get(key).map(|entry| (entry.state, entry.ready)) {
+            Some((State::Active | State::Backoff(_) | State::Taken, _)) => {}
+            Some((State::Parked(..), ready)) => self.unpark(key, ready, now),
             None => self.add(key, priority, now),
         }
     }
@@ -138,7 +138,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
             return false;
         };
         let ready = entry.ready;
-        let is_woken = matches!(entry.place, Place::Parked(_, cause) if helps(cause));
+        let is_woken = matches!(entry.state, State::Parked(_, cause) if helps(cause));
         if is_woken {
             self.unpark(key, ready, now);
         }
@@ -152,7 +152,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
             .iter()
             .filter_map(|(_, _, key)| {
                 let entry = self.entries.get(key)?;
-                let Place::Parked(_, cause) = entry.place else {
+                let State::Parked(_, cause) = entry.state else {
                     return None;
                 };
                 helps(key, cause).then(|| (key.clone(), entry.ready))
@@ -169,7 +169,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.advance(now);
         let (_, _, key) = self.active.pop_first()?;
         let entry = self.entries.get_mut(&key)?;
-        entry.place = Place::Taken;
+        entry.state = State::Taken;
         let taken = Taken {
             waited: now.saturating_duration_since(entry.since),
             attempts: entry.attempts,
@@ -203,7 +203,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.fail(key, priority, now);
         let flush = now + PARKED_MAX;
         if let Some(entry) = self.entries.get_mut(key) {
-            entry.place = Place::Parked(flush, cause);
+            entry.state = State::Parked(flush, cause);
             self.parked.insert((flush, entry.arrival, key.clone()));
         }
     }
@@ -253,7 +253,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     fn activate(&mut self, key: &K, now: Instant) {
         let arrival = self.next_arrival();
         if let Some(entry) = self.entries.get_mut(key) {
-            entry.place = Place::Active;
+            entry.state = State::Active;
             entry.since = now;
             entry.arrival = arrival;
             self.active.insert((Reverse(entry.priority), arrival, key.clone()));
@@ -271,7 +271,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
 
     fn put_into_backoff(&mut self, key: &K, due: Instant) {
         if let Some(entry) = self.entries.get_mut(key) {
-            entry.place = Place::Backoff(due);
+            entry.state = State::Backoff(due);
             self.backoff.insert((due, entry.arrival, key.clone()));
         }
     }
@@ -281,7 +281,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.detach(key);
         let arrival = self.next_arrival();
         let entry = self.entries.entry(key.clone()).or_insert(Entry {
-            place: Place::Taken,
+            state: State::Taken,
             priority,
             arrival,
             since: now,
@@ -299,15 +299,15 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     /// Removes a binding from its part, but not its entry.
     fn detach(&mut self, key: &K) {
         let Some(entry) = self.entries.get(key) else { return };
-        match entry.place {
-            Place::Active => {
+        match entry.state {
+            State::Active => {
                 _ = self
                     .active
                     .remove(&(Reverse(entry.priority), entry.arrival, key.clone()))
             }
-            Place::Backoff(due) => _ = self.backoff.remove(&(due, entry.arrival, key.clone())),
-            Place::Parked(due, _) => _ = self.parked.remove(&(due, entry.arrival, key.clone())),
-            Place::Taken => {}
+            State::Backoff(due) => _ = self.backoff.remove(&(due, entry.arrival, key.clone())),
+            State::Parked(due, _) => _ = self.parked.remove(&(due, entry.arrival, key.clone())),
+            State::Taken => {}
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Thread {
     pub(super) holding_limits: HoldingLimits,
     pub(super) events: Option<EventSender>,
     pub(super) relists: Relists,
-    /// A new profile that waits for lists, and the one who waits for its trial.
+    /// A new profile that waits for lists, and the channel for the result of its trial.
     pub(super) pending: Option<(Box<ActiveProfile>, oneshot::Sender<Trial>)>,
     pub(super) stop: CancellationToken,
     pub(super) in_flight_max: usize,
@@ -151,7 +151,7 @@ impl Thread {
                 self.pending = Some((profile, tried));
             }
             Message::Confirmed(Confirmation { clusters, outcome }) => {
-                // The one who asks may have given up.
+                // The caller may have given up.
                 let _gone = outcome.send(engine.confirm_missing_clusters(&clusters, Instant::now()));
                 engine.publish(Instant::now());
             }
@@ -165,7 +165,7 @@ impl Thread {
         if engine.is_prepared()
             && let Some((profile, tried)) = self.pending.take()
         {
-            // The one who asks is gone only if the process ends.
+            // The receiver is gone only if the process ends.
             let _gone = tried.send(engine.exchange(*profile, Instant::now()));
         }
     }

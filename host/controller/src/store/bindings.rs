@@ -116,7 +116,7 @@ impl BindingStore {
         self.epochs[slot(scope)] += 1;
     }
 
-    /// Counts a binding as named by the relist, although nothing of it is stored.
+    /// Counts a binding as named by the relist, although it is not stored.
     pub(crate) fn mark_listed(&mut self, key: &BindingKey) {
         let epoch = self.epochs[slot(key.scope)];
         if let Some(record) = self.records.get_mut(key) {

@@ -53,7 +53,7 @@ pub(crate) struct ClusterChange {
     pub(crate) deletion_began: bool,
     /// Filters may judge it otherwise: its APIs or conditions changed.
     pub(crate) offers_otherwise: bool,
-    /// Resources of which more is free than before.
+    /// Resources with more free capacity than before.
     pub(crate) has_grown: bool,
 }
 
@@ -134,7 +134,7 @@ impl ClusterStore {
         self.epoch += 1;
     }
 
-    /// Counts a cluster as named by the relist, although nothing of it is stored.
+    /// Counts a cluster as named by the relist, although it is not stored.
     pub(crate) fn mark_listed(&mut self, name: &str) {
         if let Some(entry) = self.clusters.get_mut(name) {
             entry.epoch = self.epoch;

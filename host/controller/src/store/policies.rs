@@ -128,7 +128,7 @@ impl PolicyStore {
         self.epochs[slot(scope)] += 1;
     }
 
-    /// Counts a policy as named by the relist, although nothing of it is stored.
+    /// Counts a policy as named by the relist, although it is not stored.
     pub(crate) fn mark_listed(&mut self, key: &PolicyKey) {
         let epoch = self.epochs[slot(key.0)];
         if let Some(entry) = self.facts.get_mut(key) {

@@ -62,7 +62,7 @@ pub struct Record {
     pub(crate) requested: Option<Timestamp>,
     /// Time of the last scheduling.
     pub(crate) answered: Option<Timestamp>,
-    /// The last result of this process, of which the status may not be written.
+    /// The last result of this process, whose status may not be written yet.
     pub(crate) divided: Option<Box<Divided>>,
     /// True if that request has not been answered by a decision.
     pub(crate) is_reschedule_pending: bool,
@@ -121,7 +121,7 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
+        // The leader answers it by a later time: what a standby has seen arrive does not stay pending.
         let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
         let is_renewed = answered.is_some()
             && !is_answered
@@ -354,11 +354,11 @@ fn follows_clusters(binding: &ResourceBinding, placement: Option<&SharedPlacemen
         .iter()
         .any(|key| annotations.contains_key(*key));
     let placement = placement.and_then(|shared| shared.placement.as_ref().ok());
-    let sum = placement.map(|placement| Sum::of_placement(placement));
+    let sum = placement.map(|placement| Sum::from_placement(placement));
     names_strategy || sum.is_none_or(|sum| goes_everywhere(binding, sum))
 }
 
-/// What is kept of each value, in a block of the right size: a vector that grew has one of up to twice its size.
+/// The kept part of each value, in a block of the right size: a vector that grew has one of up to twice its size.
 fn each<T, K>(values: Vec<T>, kept: impl FnMut(T) -> K) -> Box<[K]> {
     let mut exact = Vec::with_capacity(values.len());
     exact.extend(values.into_iter().map(kept));

@@ -115,7 +115,7 @@ impl Writer {
                     // The group that was tried is recorded all the same, as in Karmada.
                     status = StatusWanted {
                         affinity: status.affinity,
-                        ..StatusWanted::of_failure(reason, message.clone(), status.now)
+                        ..StatusWanted::from_failure(reason, message.clone(), status.now)
                     };
                     refusal = Some(WriteOutcome::Refused(reason, message));
                 }
@@ -325,7 +325,7 @@ impl Writer {
         Ok(answer)
     }
 
-    /// What to do about a right to patch that is missing; `None` as long as the API server may merely be starting.
+    /// Reaction to a right to patch that is missing; `None` as long as the API server may merely be starting.
     fn missing_right(&self, job: &WriteJob, subresource: Option<&str>, cause: &str) -> Option<String> {
         let resource = resource(job, subresource);
         let rule = self.rights.refused(&resource, cause, &self.outage, Instant::now())?;

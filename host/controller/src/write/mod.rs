@@ -77,7 +77,7 @@ pub struct StatusWanted {
 
 impl StatusWanted {
     /// The status of a decision that failed: its condition alone.
-    pub(crate) fn of_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
+    pub(crate) fn from_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
         Self {
             condition: Some((reason, message)),
             observes: false,

@@ -132,7 +132,7 @@ impl<'a> Ground<'a> {
     /// Decides these bindings without a loss, in this order.
     fn decide_base(&mut self, decided: &[usize]) {
         let fleet = self.situation.snapshot(self.side.profile.needs_raw_clusters());
-        let numbers = self.numbers.of_rows(&fleet);
+        let numbers = self.numbers.by_row(&fleet);
         let mut placed = BTreeMap::new();
         let mut survivors = Survivors::new(self.numbers.len());
         let due = decided.iter().map(|&index| Due {
@@ -219,7 +219,7 @@ impl<'a> Ground<'a> {
         failed.count()
     }
 
-    /// Clusters of a binding that nobody decides, in the order of their numbers.
+    /// Clusters of a binding that is not decided, in the order of their numbers.
     pub(super) fn kept(&self, index: usize, is_lost: &[bool]) -> Vec<Share> {
         let is_left = |number: u32| {
             let is = |flags: &[bool]| flags.get(number as usize).copied().unwrap_or(false);
@@ -228,7 +228,7 @@ impl<'a> Ground<'a> {
         self.numbers.shares(&self.prepared[index].assigned, is_left)
     }
 
-    /// Decides those that are decided anyway and these others, one after another, and hands over each with its clusters.
+    /// Decides those that are decided anyway and these others, one after another, and passes on each with its clusters.
     /// Meanwhile the other survivors take from the ledger what they take in the base.
     ///
     /// One that failed is decided again whenever its peers are placed differently than it saw, as in
@@ -240,7 +240,7 @@ impl<'a> Ground<'a> {
         is_lost: &[bool],
         mut take: impl FnMut(Due<'_>, &[Share], Outcome<'_>),
     ) {
-        let numbers = self.numbers.of_rows(fleet);
+        let numbers = self.numbers.by_row(fleet);
         let mut scheduler = Scheduler::new(Arc::clone(&self.side.profile))
             .keeping_no_plans()
             .assuming(self.options.assumes)

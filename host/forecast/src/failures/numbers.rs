@@ -39,7 +39,7 @@ impl Numbers {
         number
     }
 
-    /// How many clusters have a number.
+    /// Number of clusters that have a number.
     pub(super) fn len(&self) -> usize {
         self.by_name.len()
     }
@@ -56,7 +56,7 @@ impl Numbers {
     }
 
     /// The number of the cluster in each row of a snapshot.
-    pub(super) fn of_rows(&self, fleet: &FleetSnapshot) -> Vec<u32> {
+    pub(super) fn by_row(&self, fleet: &FleetSnapshot) -> Vec<u32> {
         let rows = 0..u32::try_from(fleet.len()).unwrap_or(u32::MAX);
         rows.map(|row| self.get(fleet.name(row)).unwrap_or(u32::MAX)).collect()
     }

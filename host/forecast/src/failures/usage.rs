@@ -38,7 +38,7 @@ pub(super) struct Undo {
     gains: Vec<(usize, i64, i64)>,
 }
 
-/// What clusters that gain do not have.
+/// Resources that gaining clusters lack.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Filled {
     /// Replicas beyond capacity.
@@ -97,11 +97,11 @@ impl Usage {
                     if number >= self.clusters.len() || replicas == 0 {
                         continue;
                     }
-                    let place = number * width + index;
-                    if let Some(Some(cell)) = self.cells.get_mut(place) {
+                    let position = number * width + index;
+                    if let Some(Some(cell)) = self.cells.get_mut(position) {
                         let change = i128::from(quantity) * i128::from(replicas) * sign;
                         cell.used += change;
-                        undo.changes.push((place, change));
+                        undo.changes.push((position, change));
                     }
                 }
             }
@@ -118,18 +118,18 @@ impl Usage {
         }
     }
 
-    /// What the clusters that gain do not have, against their use without the loss. `percent` is the limit, if there is one.
+    /// Resources that the gaining clusters lack, compared with their use without the loss. `percent` is the limit, if there is one.
     pub(super) fn filled(&self, base: &Self, undo: &Undo, percent: Option<i64>) -> Filled {
         let width = self.resources.len();
-        let mut gaining: Vec<usize> = undo.gains.iter().map(|(place, ..)| place / width).collect();
+        let mut gaining: Vec<usize> = undo.gains.iter().map(|(position, ..)| position / width).collect();
         gaining.sort_unstable();
         gaining.dedup();
         let mut filled = Filled::default();
         let mut gains: HashMap<usize, (i128, Gains)> = HashMap::new();
         for &number in &gaining {
             let (mut was_full, mut is_full) = (false, false);
-            for place in number * width..(number + 1) * width {
-                let (Some(Some(from)), Some(Some(to))) = (base.cells.get(place), self.cells.get(place)) else {
+            for position in number * width..(number + 1) * width {
+                let (Some(Some(from)), Some(Some(to))) = (base.cells.get(position), self.cells.get(position)) else {
                     continue;
                 };
                 // A document holds 64 bits.
@@ -140,7 +140,7 @@ impl Usage {
                 filled.too_full |= percent.is_some_and(|percent| is_too_full(percent, allocatable, from, to));
                 let excess = excess(allocatable, from, to);
                 if excess > 0 {
-                    gains.insert(place, (excess, Gains::new()));
+                    gains.insert(position, (excess, Gains::new()));
                 }
             }
             filled.newly_full += usize::from(is_full && !was_full);
@@ -148,15 +148,15 @@ impl Usage {
         if gains.is_empty() {
             return filled;
         }
-        for (place, quantity, replicas) in &undo.gains {
-            if let Some((_, gains)) = gains.get_mut(place) {
+        for (position, quantity, replicas) in &undo.gains {
+            if let Some((_, gains)) = gains.get_mut(position) {
                 *gains.entry(*quantity).or_insert(0) += replicas;
             }
         }
         // Of each cluster, the resource that most replicas exceed.
         let mut by_cluster: HashMap<usize, i64> = HashMap::new();
-        for (place, (excess, gains)) in &gains {
-            let most = by_cluster.entry(place / width).or_insert(0);
+        for (position, (excess, gains)) in &gains {
+            let most = by_cluster.entry(position / width).or_insert(0);
             *most = fewest(gains, *excess).max(*most);
         }
         filled.beyond_capacity = by_cluster.values().sum();
@@ -166,8 +166,8 @@ impl Usage {
     /// Takes changes back.
     pub(super) fn undo(&mut self, undo: &mut Undo) {
         undo.gains.clear();
-        for (place, change) in undo.changes.drain(..) {
-            if let Some(Some(cell)) = self.cells.get_mut(place) {
+        for (position, change) in undo.changes.drain(..) {
+            if let Some(Some(cell)) = self.cells.get_mut(position) {
                 cell.used -= change;
             }
         }
@@ -178,9 +178,9 @@ impl Usage {
     pub(super) fn tightest(&self, is_lost: &[bool]) -> Option<Tightest> {
         let width = self.resources.len();
         let mut fullest: Option<(i128, usize)> = None;
-        for (place, cell) in self.cells.iter().enumerate() {
+        for (position, cell) in self.cells.iter().enumerate() {
             let Some(cell) = cell else { continue };
-            if is_lost.get(place / width).copied().unwrap_or(false) {
+            if is_lost.get(position / width).copied().unwrap_or(false) {
                 continue;
             }
             // A document holds 64 bits.
@@ -189,13 +189,13 @@ impl Usage {
                 continue;
             };
             if fullest.is_none_or(|(most, _)| percent > most) {
-                fullest = Some((percent, place));
+                fullest = Some((percent, position));
             }
         }
-        let (percent, place) = fullest?;
+        let (percent, position) = fullest?;
         Some(Tightest {
-            cluster: self.clusters.get(place / width)?.clone(),
-            resource: self.resources.keys().nth(place % width)?.clone(),
+            cluster: self.clusters.get(position / width)?.clone(),
+            resource: self.resources.keys().nth(position % width)?.clone(),
             percent: i64::try_from(percent).unwrap_or(i64::MAX),
         })
     }

@@ -26,7 +26,7 @@ pub trait ReadJson: Sized {
     fn from_json(text: &str) -> Result<Self, Error>;
 }
 
-/// A type that is read from the fields of a JSON object, of which each is a text.
+/// A type that is read from the fields of a JSON object, each as text.
 pub trait ReadFields: Sized {
     /// Reads fields by their names.
     ///

@@ -1,7 +1,7 @@
 //! Any other object: a workload, or a resource that is propagated whole.
 //!
 //! The location of the replicas and the pod template is configurable (`crate::workloads::WorkloadKinds`) and so cannot be part of
-//! a type. They are read from the whole object, of which then only little is kept: a dump has hundreds of thousands.
+//! a type. They are read from the whole object, and only a small part is kept, because a dump has hundreds of thousands.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub struct Resource {
     pub metadata: ObjectMeta,
     /// True if it has a number at `spec.replicas`, as scalable kinds do.
     pub has_replicas: bool,
-    /// True if its specification sets a number of replicas, and does not leave it to whoever scales the workload.
+    /// True if its specification sets a number of replicas, and does not leave it to an autoscaler.
     pub sets_count: bool,
     /// The kind that it defines, if it is a CustomResourceDefinition.
     pub defines: Option<Box<CustomKind>>,
@@ -37,7 +37,7 @@ pub struct CustomKind {
 }
 
 impl Resource {
-    /// What is kept of an object.
+    /// The kept part of an object.
     pub fn new(type_meta: TypeMeta, metadata: ObjectMeta, object: &Value) -> Self {
         let spec = object.get("spec");
         let field = |key: &str| spec.and_then(|spec| spec.get(key));

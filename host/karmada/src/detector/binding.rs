@@ -161,7 +161,7 @@ impl Binding {
         self.object.metadata.key()
     }
 
-    /// Namespace, name and scope, of which every binding has its own.
+    /// Namespace, name and scope, which identify a binding.
     pub fn identity(&self) -> (&str, &str, BindingScope) {
         let metadata = &self.object.metadata;
         (&metadata.namespace, &metadata.name, self.object.scope())

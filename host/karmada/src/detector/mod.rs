@@ -124,10 +124,10 @@ impl Detector {
         // Bindings in the input come first, because their workloads must not get a second binding.
         for entry in bindings {
             if let Some(workload) = self.workloads.bind(&entry.object) {
-                warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
+                warnings.warn_of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
             let binding = self.completed(entry);
-            warnings.of_placement(&binding);
+            warnings.warn_of_placement(&binding);
             found.push(binding);
         }
         let workloads = std::mem::take(&mut self.workloads).into_unbound();
@@ -146,7 +146,7 @@ impl Detector {
         found.dedup_by(|second, first| {
             let is_same = second.identity() == first.identity();
             if is_same {
-                warnings.of_second(second);
+                warnings.warn_of_second(second);
             }
             is_same
         });

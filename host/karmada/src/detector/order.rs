@@ -8,7 +8,7 @@ use super::Binding;
 /// Bytes of an identity that are compared before the rest of it.
 const BEGINNING: usize = 32;
 
-/// The order of bindings in a list, of which equal ones stay in the order of the list.
+/// The order of bindings in a list; equal bindings keep their order.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     keys: Vec<Key>,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::api::{ObjectMeta, ResourceBinding};
 
-    /// A binding whose source tells it from others of its name.
+    /// A binding whose source distinguishes it from others of its name.
     fn binding((namespace, name): &(String, String), number: usize) -> Binding {
         let metadata = ObjectMeta {
             namespace: namespace.clone(),

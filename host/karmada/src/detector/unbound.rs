@@ -58,7 +58,7 @@ fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &Wo
             part.unmatched.push(resource_name(resource));
             continue;
         };
-        part.warnings.of_kind(&entry, kinds, "propagated whole");
+        part.warnings.warn_of_kind(&entry, kinds, "propagated whole");
         let (object, workload) = merge::create(*entry.object, &known.policy);
         part.found.push(Binding {
             object,

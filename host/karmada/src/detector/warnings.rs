@@ -32,7 +32,7 @@ impl Warnings {
     }
 
     /// Warns about a kind with `spec.replicas` that is missing from the table of workload kinds.
-    pub(super) fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds, consequence: &str) {
+    pub(super) fn warn_of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds, consequence: &str) {
         let WorkloadResource { resource, demand } = &*entry.object;
         let type_meta = &resource.type_meta;
         let is_unknown = demand.is_none() && resource.has_replicas && !known.contains(type_meta);
@@ -51,7 +51,7 @@ impl Warnings {
     }
 
     /// Warns about a binding without a placement.
-    pub(super) fn of_placement(&mut self, binding: &Binding) {
+    pub(super) fn warn_of_placement(&mut self, binding: &Binding) {
         let object = &binding.object;
         if object.spec.placement.is_some() || binding.skip_reason().is_some() {
             return;
@@ -64,7 +64,7 @@ impl Warnings {
     }
 
     /// Warns about a binding whose name another one has.
-    pub(super) fn of_second(&mut self, binding: &Binding) {
+    pub(super) fn warn_of_second(&mut self, binding: &Binding) {
         let resource = &binding.object.spec.resource;
         let object = ObjectName::new(&resource.kind, &resource.namespace, &resource.name);
         let message = format!(

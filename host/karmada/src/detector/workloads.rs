@@ -34,7 +34,7 @@ struct Known {
 impl Known {
     fn is(&self, identity: Identity<'_>, hash: u64) -> bool {
         // The table compares a few bits of the hash, and the object itself is rarely in a cache.
-        self.hash == hash && of_resource(&self.entry.object.resource) == identity
+        self.hash == hash && resource_identity(&self.entry.object.resource) == identity
     }
 }
 
@@ -46,7 +46,7 @@ impl Workloads {
 
     /// Adds a workload, replacing an older version.
     pub(super) fn insert(&mut self, entry: Entry<WorkloadResource>) {
-        let identity = of_resource(&entry.object.resource);
+        let identity = resource_identity(&entry.object.resource);
         let hash = self.hasher.hash_one(identity);
         let slot = self
             .entries
@@ -66,7 +66,7 @@ impl Workloads {
 
     /// The workload that a binding names.
     pub(super) fn bound_to(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
-        let identity = of_bound(binding);
+        let identity = bound_identity(binding);
         let hash = self.hasher.hash_one(identity);
         self.entries
             .find(hash, |known| known.is(identity, hash))
@@ -75,7 +75,7 @@ impl Workloads {
 
     /// Marks the workload that a binding names, and returns it.
     pub(super) fn bind(&mut self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
-        let identity = of_bound(binding);
+        let identity = bound_identity(binding);
         let hash = self.hasher.hash_one(identity);
         let known = self.entries.find_mut(hash, |known| known.is(identity, hash))?;
         known.is_bound = true;
@@ -91,13 +91,13 @@ impl Workloads {
     }
 }
 
-fn of_resource(resource: &Resource) -> Identity<'_> {
+fn resource_identity(resource: &Resource) -> Identity<'_> {
     let (type_meta, metadata) = (&resource.type_meta, &resource.metadata);
     (type_meta.group(), &type_meta.kind, &metadata.namespace, &metadata.name)
 }
 
 /// The identity of the resource that a binding names.
-fn of_bound(binding: &ResourceBinding) -> Identity<'_> {
+fn bound_identity(binding: &ResourceBinding) -> Identity<'_> {
     let reference = &binding.spec.resource;
     let namespace = match binding.scope() {
         BindingScope::Namespaced if reference.namespace.is_empty() => &binding.metadata.namespace,

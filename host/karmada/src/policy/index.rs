@@ -267,7 +267,7 @@ impl Selectors {
     }
 }
 
-/// Lists by text, of which empty ones are dropped.
+/// Lists by text. Empty lists are dropped.
 trait RetainFilled {
     fn retain_filled(&mut self, key: &str);
 }

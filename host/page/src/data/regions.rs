@@ -25,7 +25,7 @@ pub(super) struct Matrix {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Flows {
-    regions: Vec<(Place, Place, i64)>,
+    regions: Vec<(Endpoint, Endpoint, i64)>,
     /// Indexes of clusters, largest first.
     pairs: Vec<(usize, usize, i64)>,
     /// Number of pairs of clusters in all.
@@ -35,7 +35,7 @@ pub(super) struct Flows {
 /// Source or destination of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
-pub(super) enum Place {
+pub(super) enum Endpoint {
     Region(usize),
     Word(&'static str),
 }
@@ -75,7 +75,7 @@ pub(super) fn matrix(content: &Content, names: &Names<'_>) -> Matrix {
 
 /// Moves by region and by pair of clusters. A measured binding only grows, so that `divvy headroom` has none.
 pub(super) fn flows(content: &Content, names: &Names<'_>) -> Flows {
-    let mut regions: BTreeMap<(Place, Place), i64> = BTreeMap::new();
+    let mut regions: BTreeMap<(Endpoint, Endpoint), i64> = BTreeMap::new();
     let mut pairs: BTreeMap<(usize, usize), i64> = BTreeMap::new();
     if content.command == Command::Headroom || content.is_partial {
         return Flows::default();
@@ -98,8 +98,11 @@ pub(super) fn flows(content: &Content, names: &Names<'_>) -> Flows {
             let (Some(&(_, from)), Some(&(_, to))) = (clusters.get(loser), clusters.get(gainer)) else {
                 continue;
             };
-            let places = (Place::Region(names.region_of(from)), Place::Region(names.region_of(to)));
-            *regions.entry(places).or_default() += replicas;
+            let endpoints = (
+                Endpoint::Region(names.region_of(from)),
+                Endpoint::Region(names.region_of(to)),
+            );
+            *regions.entry(endpoints).or_default() += replicas;
             *pairs.entry((from, to)).or_default() += replicas;
             if let Some(left) = left.get_mut(loser) {
                 *left += replicas;
@@ -115,13 +118,13 @@ pub(super) fn flows(content: &Content, names: &Names<'_>) -> Flows {
             _ => "removed",
         };
         for (&(_, cluster), &left) in clusters.iter().zip(&left) {
-            let region = Place::Region(names.region_of(cluster));
-            let places = match left {
+            let region = Endpoint::Region(names.region_of(cluster));
+            let endpoints = match left {
                 0 => continue,
-                1.. => (Place::Word("added"), region),
-                _ => (region, Place::Word(departure)),
+                1.. => (Endpoint::Word("added"), region),
+                _ => (region, Endpoint::Word(departure)),
             };
-            *regions.entry(places).or_default() += left.saturating_abs();
+            *regions.entry(endpoints).or_default() += left.saturating_abs();
         }
     }
     let all_pairs = pairs.len();

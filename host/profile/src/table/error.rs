@@ -63,10 +63,10 @@ pub enum TableProblem {
         message: String,
     },
     /// A file in JSON or TOML is not a mapping from keys to rows.
-    #[error("{place}: expected a mapping from columns to cells, got {actual}")]
+    #[error("{location}: expected a mapping from columns to cells, got {actual}")]
     NotARow {
         /// The row's key.
-        place: String,
+        location: String,
         /// Description of the value.
         actual: String,
     },

@@ -65,8 +65,8 @@ fn refuse(faults: Vec<Fault>, language: &'static str, rows: &mut Rows<'_>) {
             },
             (_, Cause::Syntax { message, .. }) => TableProblem::Syntax { language, message },
             (path, cause) => {
-                let place: Vec<String> = path.iter().map(segment).collect();
-                let message = format!("{}: {cause}", place.join("."));
+                let location: Vec<String> = path.iter().map(segment).collect();
+                let message = format!("{}: {cause}", location.join("."));
                 TableProblem::Syntax { language, message }
             }
         };
@@ -87,8 +87,8 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         // Reported already.
         NodeValue::Skipped => return,
         _ => {
-            let (place, actual) = ("the table".to_owned(), tree.describe());
-            rows.refuse(Some(tree.line), TableProblem::NotARow { place, actual });
+            let (location, actual) = ("the table".to_owned(), tree.describe());
+            rows.refuse(Some(tree.line), TableProblem::NotARow { location, actual });
             return;
         }
     };
@@ -101,8 +101,8 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         }
         let NodeValue::Mapping(cells) = &node.value else {
             if !matches!(node.value, NodeValue::Skipped) {
-                let (place, actual) = (format!("row `{key}`"), node.describe());
-                rows.refuse(Some(node.line), TableProblem::NotARow { place, actual });
+                let (location, actual) = (format!("row `{key}`"), node.describe());
+                rows.refuse(Some(node.line), TableProblem::NotARow { location, actual });
             }
             continue;
         };

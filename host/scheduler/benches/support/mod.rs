@@ -31,7 +31,7 @@ fn plugin_directory() -> PathBuf {
 /// If the plugins are not built, with the loader's messages.
 pub(crate) fn profile() -> Profile {
     let built_in = BuiltIn::named("karmada").expect("the profile is built in");
-    let configuration = ProfileSource::of_built_in(built_in)
+    let configuration = ProfileSource::from_built_in(built_in)
         .profile(None)
         .unwrap_or_else(|error| panic!("{error}"));
     registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {

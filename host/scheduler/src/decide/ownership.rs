@@ -3,7 +3,7 @@
 
 use divvy_karmada::api::ResourceBinding;
 
-/// Labels of which a binding must have at least one: its policy's identity, or its manager for bindings without a
+/// Labels. A binding must have at least one: its policy's identity, or its manager for bindings without a
 /// policy. Bindings that the dependencies distributor made have none.
 const LABELS: [&str; 3] = [
     "propagationpolicy.karmada.io/permanent-id",

@@ -69,7 +69,7 @@ fn is_empty(request: &Request) -> bool {
 
 impl Request {
     /// The request in an object's annotations.
-    pub fn of_annotations(annotations: &StringMap) -> Self {
+    pub fn from_annotations(annotations: &StringMap) -> Self {
         let value = |key: &str| annotations.get(key).cloned();
         Self {
             strategy: value(STRATEGY_ANNOTATION),
@@ -84,10 +84,10 @@ impl Request {
     }
 
     /// The request of a policy.
-    pub fn of_policy(policy: &PolicyFacts) -> Self {
+    pub fn from_policy(policy: &PolicyFacts) -> Self {
         Self {
             replicas: policy.replicas,
-            ..Self::of_annotations(&policy.annotations)
+            ..Self::from_annotations(&policy.annotations)
         }
     }
 
@@ -96,7 +96,7 @@ impl Request {
     pub fn facts(&self, policy: Option<&Arc<PolicyFacts>>) -> Option<Arc<PolicyFacts>> {
         match policy {
             None if *self == Self::default() => None,
-            Some(policy) if *self == Self::of_policy(policy) => Some(Arc::clone(policy)),
+            Some(policy) if *self == Self::from_policy(policy) => Some(Arc::clone(policy)),
             known => {
                 let mut facts = known.map_or_else(PolicyFacts::default, |known| PolicyFacts::clone(known));
                 self.put_into(&mut facts);
@@ -197,7 +197,7 @@ pub fn request_in_force(
     match policy {
         None => kept(),
         Some(_) if is_lazy(policy) && awaited.waits(applied) => kept(),
-        Some(policy) => Request::of_policy(policy),
+        Some(policy) => Request::from_policy(policy),
     }
 }
 
@@ -286,7 +286,7 @@ mod tests {
             ("example.com/note", "x"),
         ];
         let annotations: StringMap = annotations.map(|(key, text)| (key.to_owned(), text.to_owned())).into();
-        let request = Request::of_annotations(&annotations);
+        let request = Request::from_annotations(&annotations);
         assert_eq!(
             request.plugin_preferences,
             StringMap::from([("windows".to_owned(), "{}".to_owned())])

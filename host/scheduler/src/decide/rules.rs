@@ -67,7 +67,7 @@ pub struct Standing<'a> {
 
 impl Sum {
     /// The sum of a binding's results, by its placement alone.
-    pub fn of_placement(placement: &Placement) -> Self {
+    pub fn from_placement(placement: &Placement) -> Self {
         match &placement.replica_scheduling {
             None => Self::Unknown,
             Some(strategy) if strategy.replica_scheduling_type == Some(ReplicaSchedulingType::Duplicated.into()) => {
@@ -84,7 +84,7 @@ impl Sum {
         match named.and_then(|name| profile.strategy(name).ok()) {
             Some(strategy) if strategy.duplicates() => Self::Duplicated,
             Some(_) => Self::Divided,
-            None => Self::of_placement(placement),
+            None => Self::from_placement(placement),
         }
     }
 }
@@ -173,7 +173,7 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
 /// True if the request of the policy or the binding differs from the applied one. Without a record of it, only a request
 /// that asks for something differs.
 fn policy_changed(standing: &Standing<'_>) -> bool {
-    let own = Request::of_annotations(&standing.binding.metadata.annotations);
+    let own = Request::from_annotations(&standing.binding.metadata.annotations);
     match standing.applied {
         Some(applied) => applied.policy != *standing.policy || applied.binding != own,
         None => *standing.policy != Request::default() || own != Request::default(),

@@ -64,7 +64,7 @@ impl BriefFailure {
 }
 
 impl Scheduler {
-    /// What is the same each time a binding is decided, including its plan, which this makes.
+    /// The parts of a decision that are the same each time a binding is decided. This makes its plan.
     pub fn recurring(&mut self, binding: &Binding) -> Recurring {
         Recurring {
             plan: self.plan(binding),

@@ -11,7 +11,7 @@ use divvy_framework_view::clusters::{Cluster, Clusters, Column, Model, Remaining
 
 use super::Ledger;
 
-/// Resource of which each replica takes one.
+/// Resource that each replica takes one unit of.
 pub const PODS: &str = "pods";
 
 /// Estimate that Karmada returns if nothing bounds a cluster.

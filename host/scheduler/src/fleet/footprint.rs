@@ -41,7 +41,7 @@ impl Footprint {
         let is_whole = components.len() > 1 || !components.is_empty() && !has_replicas;
         let templates = match is_whole {
             false => vec![PodTemplate {
-                requests: of_one(replica_requirements.as_deref()),
+                requests: replica_requests(replica_requirements.as_deref()),
                 ..PodTemplate::default()
             }],
             true => components
@@ -49,7 +49,7 @@ impl Footprint {
                 .map(|component| PodTemplate {
                     name: component.name.clone(),
                     pods: i64::from(component.replicas.max(0)),
-                    requests: of_one(component.replica_requirements.as_ref()),
+                    requests: replica_requests(component.replica_requirements.as_ref()),
                 })
                 .collect(),
         };
@@ -124,7 +124,7 @@ impl PodTemplate {
     }
 }
 
-fn of_one(requirements: Option<&ReplicaRequirements>) -> Vec<(String, i64)> {
+fn replica_requests(requirements: Option<&ReplicaRequirements>) -> Vec<(String, i64)> {
     let requests = requests(requirements.map(|requirements| &requirements.resource_request));
     requests
         .map(|(resource, quantity)| (resource.to_owned(), quantity))

@@ -123,7 +123,7 @@ fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
     view
 }
 
-/// The value of a word, or what stands for an absent or empty word and for an unknown one.
+/// The value of a word, or the values for an absent or empty word and for an unknown one.
 fn word_or<E: Enumeration>(word: &Option<Word<E>>, absent: E, unknown: E) -> E {
     match word {
         Some(word) if !word.as_str().is_empty() => word.known().unwrap_or(unknown),

@@ -65,7 +65,7 @@ pub fn resolve_strategy(
         warnings.push(oddities::implied_by_total());
     }
     let scheduling = scheduling.unwrap_or(&nothing);
-    // Karmada gives two strategies one name; the dynamic factor decides which one is meant.
+    // Karmada gives two strategies one name; the dynamic factor distinguishes them.
     let weights = scheduling.weight_preference.as_ref();
     let is_dynamic = annotated.is_dynamic || weights.is_some_and(ClusterPreferences::is_dynamic);
     let served = served(&written, is_dynamic, context.declarations, &source, &mut warnings)?;

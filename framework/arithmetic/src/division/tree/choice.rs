@@ -1,6 +1,6 @@
 //! Which candidates of a leaf take part, where a floor or the rule leaves some out.
 //!
-//! A floor means "none, or at least so many", so that a count has place for only so many candidates: the most for whom it gives
+//! A floor means "none, or at least so many", so that a count has room for only so many candidates: the most for whom it gives
 //! each the floor. As many take part, except under the rule that wants as few as possible. Which ones:
 //!
 //! | rule | those that take part |
@@ -50,17 +50,17 @@ impl Choice {
             (0_u32..)
                 .zip(candidates.upper)
                 .filter(|(_, upper)| **upper >= floor)
-                .map(|(place, _)| place),
+                .map(|(index, _)| index),
         );
-        // A floor of one has place for as many candidates as there are replicas.
-        let places = usize::try_from(count / floor)
+        // A floor of one has room for as many candidates as there are replicas.
+        let slots = usize::try_from(count / floor)
             .unwrap_or(usize::MAX)
             .min(self.order.len());
         match rule {
-            LeafRule::Evenly => self.choose_even(count, places, candidates, ties),
-            LeafRule::ByWeight => self.choose_heaviest(count, places, candidates, ties),
+            LeafRule::Evenly => self.choose_even(count, slots, candidates, ties),
+            LeafRule::ByWeight => self.choose_heaviest(count, slots, candidates, ties),
             LeafRule::ByRoom | LeafRule::Fewest => {
-                self.sort(ties, |place| [candidates.kept(place), candidates.upper[place], 0]);
+                self.sort(ties, |index| [candidates.kept(index), candidates.upper[index], 0]);
                 let Self {
                     order, keeping, chosen, ..
                 } = self;
@@ -75,54 +75,54 @@ impl Choice {
     fn sort(&mut self, ties: impl Fn(usize) -> u64, rank: impl Fn(usize) -> [i64; 3]) {
         let Self { order, keyed, .. } = self;
         keyed.clear();
-        keyed.extend(order.iter().map(|&place| {
-            let rank = rank(place as usize).map(i64::cast_unsigned);
-            (Reverse(rank), ties(place as usize), place)
+        keyed.extend(order.iter().map(|&index| {
+            let rank = rank(index as usize).map(i64::cast_unsigned);
+            (Reverse(rank), ties(index as usize), index)
         }));
         keyed.sort_unstable();
         order.clear();
-        order.extend(keyed.iter().map(|(.., place)| *place));
+        order.extend(keyed.iter().map(|(.., index)| *index));
     }
 
     /// The counts are most even over the candidates with the most room. All that have room for the level are alike.
-    fn choose_even(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
+    fn choose_even(&mut self, count: i64, slots: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
         let Candidates { upper, last, .. } = candidates;
-        let room = |place: u32| upper[place as usize];
-        self.order.sort_unstable_by_key(|&place| Reverse(room(place)));
-        let Some(smallest) = places.checked_sub(1).and_then(|place| self.order.get(place)) else {
+        let room = |index: u32| upper[index as usize];
+        self.order.sort_unstable_by_key(|&index| Reverse(room(index)));
+        let Some(smallest) = slots.checked_sub(1).and_then(|index| self.order.get(index)) else {
             return;
         };
         let smallest = room(*smallest);
         self.capacities.clear();
         self.capacities
-            .extend(self.order[..places].iter().map(|&place| room(place)));
+            .extend(self.order[..slots].iter().map(|&index| room(index)));
         let (level, left) = level_of(&self.capacities, count);
         let level_and_one = level.saturating_add(1);
-        self.order.retain(|&place| room(place) >= level.min(smallest));
-        self.sort(ties, |place| {
-            let (kept, room) = (candidates.kept(place).min(level_and_one), upper[place]);
+        self.order.retain(|&index| room(index) >= level.min(smallest));
+        self.sort(ties, |index| {
+            let (kept, room) = (candidates.kept(index).min(level_and_one), upper[index]);
             let is_needed = level >= smallest && room > smallest;
             // A needed one comes first, and of those that keep as many, one that has room for one more.
             [
                 kept.saturating_add(if is_needed { i64::MAX } else { 0 }),
                 room.min(level_and_one),
-                last[place],
+                last[index],
             ]
         });
-        let (first, others) = self.order.split_at(places.min(self.order.len()));
+        let (first, others) = self.order.split_at(slots.min(self.order.len()));
         self.chosen.extend_from_slice(first);
         if level >= smallest {
             return;
         }
         // As many as get one more need the room for it.
-        let has_room = |place: u32| room(place) > level;
-        let missing = left.saturating_sub(first.iter().filter(|&&place| has_room(place)).count());
-        let mut roomy = others.iter().copied().filter(|&place| has_room(place));
+        let has_room = |index: u32| room(index) > level;
+        let missing = left.saturating_sub(first.iter().filter(|&&index| has_room(index)).count());
+        let mut roomy = others.iter().copied().filter(|&index| has_room(index));
         for slot in self
             .chosen
             .iter_mut()
             .rev()
-            .filter(|place| !has_room(**place))
+            .filter(|index| !has_room(**index))
             .take(missing)
         {
             *slot = roomy.next().unwrap_or(*slot);
@@ -130,31 +130,31 @@ impl Choice {
     }
 
     /// One after the other by weight, each if the most roomy of those after it have room for what is then left.
-    fn choose_heaviest(&mut self, count: i64, places: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
-        self.sort(ties, |place| [candidates.weight(place), candidates.kept(place), 0]);
-        let room = |place: u32| i128::from(candidates.upper[place as usize]);
+    fn choose_heaviest(&mut self, count: i64, slots: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
+        self.sort(ties, |index| [candidates.weight(index), candidates.kept(index), 0]);
+        let room = |index: u32| i128::from(candidates.upper[index as usize]);
         let mut left = i128::from(count);
-        let first = &self.order[..places];
-        if first.iter().map(|&place| room(place)).sum::<i128>() >= left {
+        let first = &self.order[..slots];
+        if first.iter().map(|&index| room(index)).sum::<i128>() >= left {
             self.chosen.extend_from_slice(first);
             return;
         }
-        for (number, &place) in self.order.iter().enumerate() {
-            let Some(others) = (places - self.chosen.len()).checked_sub(1) else {
+        for (number, &index) in self.order.iter().enumerate() {
+            let Some(others) = (slots - self.chosen.len()).checked_sub(1) else {
                 return;
             };
             self.capacities.clear();
             let after = self.order[number + 1..].iter();
             self.capacities
-                .extend(after.map(|&place| candidates.upper[place as usize]));
+                .extend(after.map(|&index| candidates.upper[index as usize]));
             if self.capacities.len() < others {
                 return;
             }
             self.capacities.sort_unstable_by_key(|&room| Reverse(room));
             let most: i128 = self.capacities[..others].iter().map(|&room| i128::from(room)).sum();
-            if room(place) + most >= left {
-                self.chosen.push(place);
-                left -= room(place);
+            if room(index) + most >= left {
+                self.chosen.push(index);
+                left -= room(index);
             }
         }
     }
@@ -164,8 +164,8 @@ impl Choice {
 /// more.
 fn level_of(capacities: &[i64], count: i64) -> (i64, usize) {
     let mut left = i128::from(count);
-    for (place, &capacity) in capacities.iter().enumerate().rev() {
-        let open = place as i128 + 1;
+    for (index, &capacity) in capacities.iter().enumerate().rev() {
+        let open = index as i128 + 1;
         if i128::from(capacity) * open > left {
             return ((left / open) as i64, (left % open) as usize);
         }

@@ -13,7 +13,7 @@ use super::{Members, TreeError};
 pub struct Constraint {
     /// The node.
     pub node: usize,
-    /// What constrains it.
+    /// The constraint.
     pub kind: ConstraintKind,
 }
 

@@ -1,8 +1,8 @@
-//! How the bounds of a node's children grow with its count, if they are percentages of it.
+//! Growth of the bounds of a node's children with its count, if they are percentages of it.
 
 use super::node::{Amount, WHOLE};
 
-/// What the children of a node have together, as far as it changes with the node's count: constants, and shares of the count that are
+/// Sums over the children of a node that change with the node's count: constants, and shares of the count that are
 /// each rounded by less than one.
 #[derive(Default)]
 pub(super) struct Growth {

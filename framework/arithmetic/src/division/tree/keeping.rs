@@ -4,7 +4,7 @@
 //! has stays if the count allows. So those that take part keep the smaller of two numbers: all that they have, and the count less
 //! what they lack. Both are best for the candidates that have the most, so that the best choice of a given number are the first of
 //! an order, unless they have too little room for the count. Then some must make way for roomier ones, which is a knapsack: branch
-//! and bound, with a limit after which the best choice so far stands.
+//! and bound, with a limit after which the best choice so far is used.
 
 use std::cmp::Reverse;
 

@@ -26,14 +26,14 @@ pub(super) struct Candidates<'a> {
 impl Candidates<'_> {
     /// Last replicas of a candidate that it may keep.
     #[inline]
-    pub(super) fn kept(&self, place: usize) -> i64 {
-        self.last[place].min(self.upper[place])
+    pub(super) fn kept(&self, index: usize) -> i64 {
+        self.last[index].min(self.upper[index])
     }
 
     /// Weight of a candidate.
     #[inline]
-    pub(super) fn weight(&self, place: usize) -> i64 {
-        self.weights.get(place).copied().unwrap_or(0)
+    pub(super) fn weight(&self, index: usize) -> i64 {
+        self.weights.get(index).copied().unwrap_or(0)
     }
 }
 
@@ -48,7 +48,7 @@ struct Part<'a, Ties> {
 }
 
 impl<Ties> Part<'_, Ties> {
-    /// What there is beyond the lower bounds: 0 or more, and at most the count.
+    /// Replicas beyond the lower bounds: at least 0, at most the count.
     fn above_lower(&self) -> i64 {
         let lower = i128::from(self.lower) * self.candidates.upper.len() as i128;
         i64::try_from(i128::from(self.count) - lower).map_or(0, |above| above.max(0))
@@ -104,7 +104,7 @@ impl LeafScratch {
         let chosen = choice.chosen();
         let gather = |to: &mut Vec<i64>, from: &[i64]| {
             to.clear();
-            to.extend(chosen.iter().filter_map(|&place| from.get(place as usize)));
+            to.extend(chosen.iter().filter_map(|&index| from.get(index as usize)));
         };
         let mut columns = [&mut self.upper, &mut self.last, &mut self.part_weights, &mut self.out].map(std::mem::take);
         let [upper, last, weights, counts] = &mut columns;
@@ -118,12 +118,12 @@ impl LeafScratch {
             lower,
             candidates: Candidates { upper, last, weights },
             rounding,
-            ties: |place: usize| ties(chosen[place] as usize),
+            ties: |index: usize| ties(chosen[index] as usize),
         };
         let divided = self.share(leaf.rule, &part, counts, scratch);
         out.fill(0);
-        for (&place, &count) in chosen.iter().zip(counts.iter()) {
-            out[place as usize] = count;
+        for (&index, &count) in chosen.iter().zip(counts.iter()) {
+            out[index as usize] = count;
         }
         [self.upper, self.last, self.part_weights, self.out] = columns;
         self.choice = choice;
@@ -147,7 +147,7 @@ impl LeafScratch {
         }
     }
 
-    /// What is there stays. Growth is divided in proportion to the room that is left; shrinkage, in proportion to what is there.
+    /// Keeps present replicas. Growth is divided in proportion to the room that is left; shrinkage, in proportion to the present replicas.
     fn by_room(
         &mut self,
         part: &Part<'_, impl Fn(usize) -> u64>,
@@ -155,21 +155,21 @@ impl LeafScratch {
         scratch: &mut Scratch,
     ) -> Result<(), DivisionError> {
         let Candidates { upper, last, .. } = part.candidates;
-        let kept = |place: usize| last[place].max(part.lower).min(upper[place]);
-        let sum: i128 = (0..upper.len()).map(|place| i128::from(kept(place))).sum();
+        let kept = |index: usize| last[index].max(part.lower).min(upper[index]);
+        let sum: i128 = (0..upper.len()).map(|index| i128::from(kept(index))).sum();
         let weights = &mut self.weights;
         weights.clear();
         // A sum that does not fit is above the count.
         let growth = i64::try_from(i128::from(part.count) - sum).unwrap_or(-1);
         if growth >= 0 {
-            weights.extend((0..upper.len()).map(|place| upper[place] - kept(place)));
+            weights.extend((0..upper.len()).map(|index| upper[index] - kept(index)));
             part.rounding.divide(growth, weights, last, &part.ties, out, scratch)?;
-            for (place, share) in out.iter_mut().enumerate() {
-                *share += kept(place);
+            for (index, share) in out.iter_mut().enumerate() {
+                *share += kept(index);
             }
             return Ok(());
         }
-        weights.extend((0..upper.len()).map(|place| kept(place) - part.lower));
+        weights.extend((0..upper.len()).map(|index| kept(index) - part.lower));
         part.rounding
             .divide(part.above_lower(), weights, last, &part.ties, out, scratch)?;
         for share in out {
@@ -192,11 +192,11 @@ impl LeafScratch {
         let level = lower + level;
         first_by_rank(
             left as usize,
-            (0..upper.len()).filter(|&place| upper[place] > level),
-            |place| [u64::from(last[place] > level), last[place].cast_unsigned(), 0],
+            (0..upper.len()).filter(|&index| upper[index] > level),
+            |index| [u64::from(last[index] > level), last[index].cast_unsigned(), 0],
             &part.ties,
             &mut scratch.ranking,
-            |place| out[place] += 1,
+            |index| out[index] += 1,
         );
     }
 
@@ -209,9 +209,9 @@ impl LeafScratch {
     ) -> Result<(), DivisionError> {
         self.shares.clear();
         let columns = part.candidates.upper.iter().zip(part.candidates.last).enumerate();
-        for (place, (&upper, &last)) in columns {
+        for (index, (&upper, &last)) in columns {
             self.shares
-                .push(part.candidates.weight(place), (part.lower, upper), last);
+                .push(part.candidates.weight(index), (part.lower, upper), last);
         }
         self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
         out.copy_from_slice(&self.shares.out);

@@ -19,19 +19,19 @@ pub(super) struct Variable {
     pub(super) high: i64,
     /// The count that it should have; `None` if it does not matter.
     pub(super) target: Option<i64>,
-    /// What it has now.
+    /// Present count.
     pub(super) last: i64,
     /// The smaller key is served first where everything else is equal.
     pub(super) tie: u64,
 }
 
-/// How much a division is worse than none: replicas away from the targets, and replicas moved.
+/// Cost of a division: replicas away from the targets, then replicas moved.
 type Cost = (i128, i128);
 
 /// Part of a variable's range in which each replica costs the same.
 struct Segment {
     cost: (i8, i8),
-    place: usize,
+    index: usize,
     length: i64,
 }
 
@@ -49,7 +49,7 @@ struct Best {
 /// `TooIntricate` if the budget of the search is used up.
 pub(super) fn nearest(search: &mut Search<'_>, variables: &[Variable], total: i128) -> Searched<Option<Vec<i64>>> {
     let mut order: Vec<usize> = (0..variables.len()).collect();
-    order.sort_by_key(|&place| (std::cmp::Reverse(variables[place].last), variables[place].tie));
+    order.sort_by_key(|&index| (std::cmp::Reverse(variables[index].last), variables[index].tie));
     let mut nearest = Nearest {
         variables,
         order,
@@ -83,19 +83,19 @@ impl Nearest<'_> {
         {
             return Ok(());
         }
-        for (place, variable) in self.variables.iter().enumerate() {
+        for (index, variable) in self.variables.iter().enumerate() {
             let Some(node) = variable.node.filter(|&node| search.may_have_gaps(node)) else {
                 continue;
             };
-            let count = counts[place];
+            let count = counts[index];
             if search.contains(node, count)? {
                 continue;
             }
-            let below = search.previous(node, count)?.filter(|&below| below >= low[place]);
-            let above = search.next(node, count)?.filter(|&above| above <= high[place]);
+            let below = search.previous(node, count)?.filter(|&below| below >= low[index]);
+            let above = search.next(node, count)?.filter(|&above| above <= high[index]);
             let mut branches = [
-                below.map(|below| (count.abs_diff(below), low.clone(), with(&high, place, below))),
-                above.map(|above| (count.abs_diff(above), with(&low, place, above), high.clone())),
+                below.map(|below| (count.abs_diff(below), low.clone(), with(&high, index, below))),
+                above.map(|above| (count.abs_diff(above), with(&low, index, above), high.clone())),
             ];
             // The nearer one first: a good result leaves out more of what follows.
             branches.sort_by_key(|branch| branch.as_ref().map(|(distance, ..)| *distance));
@@ -108,7 +108,7 @@ impl Nearest<'_> {
         Ok(())
     }
 
-    /// The best counts within these bounds, as if there were no gaps. Costs are convex, so that replicas can be given out in the
+    /// The best counts within these bounds, as if there were no gaps. Costs are convex, so replicas can be given out in the
     /// order of what the next one costs.
     fn divide(&self, low: &[i64], high: &[i64]) -> Option<Vec<i64>> {
         if low.iter().zip(high).any(|(low, high)| low > high) {
@@ -117,13 +117,13 @@ impl Nearest<'_> {
         let mut counts = low.to_vec();
         let mut left = self.total - low.iter().map(|&low| i128::from(low)).sum::<i128>();
         let mut segments = Vec::with_capacity(3 * low.len());
-        for &place in &self.order {
-            let variable = &self.variables[place];
-            let within = |count: i64| count.clamp(low[place], high[place]);
+        for &index in &self.order {
+            let variable = &self.variables[index];
+            let within = |count: i64| count.clamp(low[index], high[index]);
             let target = variable.target.map(within);
-            let mut ends = [within(variable.last), target.unwrap_or(high[place]), high[place]];
+            let mut ends = [within(variable.last), target.unwrap_or(high[index]), high[index]];
             ends.sort_unstable();
-            let mut start = low[place];
+            let mut start = low[index];
             for end in ends {
                 if end > start {
                     let side = |point: i64| if start < point { -1 } else { 1 };
@@ -133,7 +133,7 @@ impl Nearest<'_> {
                     };
                     segments.push(Segment {
                         cost,
-                        place,
+                        index,
                         length: end - start,
                     });
                 }
@@ -143,7 +143,7 @@ impl Nearest<'_> {
         segments.sort_by_key(|segment| segment.cost);
         for segment in segments {
             let given = left.clamp(0, segment.length.into());
-            counts[segment.place] += given as i64;
+            counts[segment.index] += given as i64;
             left -= given;
         }
         (left == 0).then_some(counts)
@@ -160,8 +160,8 @@ impl Nearest<'_> {
 
     fn is_better(&self, cost: Cost, counts: &[i64], best: &Best) -> bool {
         // Counts that do not matter are not worth a search.
-        let served = || (self.order.iter()).filter(|&&place| self.variables[place].target.is_some());
-        let in_order = |counts: &[i64]| served().map(|&place| counts[place]).collect::<Vec<i64>>();
+        let served = || (self.order.iter()).filter(|&&index| self.variables[index].target.is_some());
+        let in_order = |counts: &[i64]| served().map(|&index| counts[index]).collect::<Vec<i64>>();
         match cost.cmp(&best.cost) {
             Ordering::Equal => in_order(counts) > in_order(&best.counts),
             order => order.is_lt(),
@@ -169,8 +169,8 @@ impl Nearest<'_> {
     }
 }
 
-fn with(bounds: &[i64], place: usize, bound: i64) -> Vec<i64> {
+fn with(bounds: &[i64], index: usize, bound: i64) -> Vec<i64> {
     let mut bounds = bounds.to_vec();
-    bounds[place] = bound;
+    bounds[index] = bound;
     bounds
 }

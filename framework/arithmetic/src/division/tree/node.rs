@@ -106,7 +106,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// How a node takes its share among its siblings, within its bounds.
+/// Share of a node among its siblings, within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Share {
     /// Keeps what it has. What its siblings with weights cannot take goes to such nodes in proportion to the room below their
@@ -119,17 +119,18 @@ pub enum Share {
     Rest,
 }
 
-/// How a leaf divides its count over its candidates.
+/// Rule by which a leaf divides its count over its candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LeafRule {
-    /// What is there stays. Growth is divided in proportion to the room that is left, and shrinkage in proportion to what is there.
+    /// Keeps present replicas. Growth is divided in proportion to the room that is left, and shrinkage in proportion to the present
+    /// replicas.
     #[default]
     ByRoom,
     /// As evenly as possible.
     Evenly,
     /// In proportion to the weights of the candidates.
     ByWeight,
-    /// What is there stays, on as few candidates as possible.
+    /// Keeps present replicas, on as few candidates as possible.
     Fewest,
 }
 
@@ -159,13 +160,13 @@ pub struct Leaf {
 /// A node of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Node {
-    /// How it takes its share. The root has everything.
+    /// Its share. The root has everything.
     pub share: Share,
     /// Fewest replicas.
     pub least: Option<Amount>,
     /// Most replicas.
     pub most: Option<Amount>,
-    /// How it divides its count, if it has no children.
+    /// Rule by which it divides its count, if it has no children.
     pub leaf: Leaf,
     /// The smaller key is served first where siblings are equal. The keys of siblings should differ.
     pub tie: u64,

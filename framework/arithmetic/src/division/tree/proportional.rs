@@ -22,12 +22,12 @@ pub(super) struct Shares {
     pub(super) out: Vec<i64>,
     /// Those whose shares are between their bounds.
     open: Vec<u32>,
-    /// What rounding down takes from each of them, in parts of the sum of their weights.
+    /// Remainder that rounding down takes from each of them, in parts of the sum of their weights.
     fractions: Vec<u64>,
     served: Vec<u32>,
 }
 
-/// What is left for the shares between their bounds, and the sum of their weights.
+/// Rest for the shares that are between their bounds, and the sum of their weights.
 #[derive(Clone, Copy)]
 struct Rest {
     replicas: i128,
@@ -91,9 +91,9 @@ impl Shares {
         self.out.extend_from_slice(&self.low);
         self.open.clear();
         let mut replicas = i128::from(total);
-        for (place, (&weight, &low)) in (0_u32..).zip(self.weights.iter().zip(&self.low)) {
+        for (position, (&weight, &low)) in (0_u32..).zip(self.weights.iter().zip(&self.low)) {
             match weight {
-                1.. => self.open.push(place),
+                1.. => self.open.push(position),
                 _ => replicas -= i128::from(low),
             }
         }
@@ -119,23 +119,26 @@ impl Shares {
         } = self;
         let too_large = || DivisionError::SumTooLarge { column: "weights" };
         loop {
-            let weight: i128 = open.iter().map(|&place| i128::from(weights[place as usize])).sum();
+            let weight: i128 = open
+                .iter()
+                .map(|&position| i128::from(weights[position as usize]))
+                .sum();
             // Products of it with a number of 64 bits then fit.
             if weight > i128::from(i64::MAX) {
                 return Err(too_large());
             }
             let rest = Rest { replicas, weight };
-            let side_of = |place: u32| {
-                let place = place as usize;
-                rest.side(weights[place], low[place], high[place])
+            let side_of = |position: u32| {
+                let position = position as usize;
+                rest.side(weights[position], low[position], high[position])
             };
             let (mut held, mut between, mut any_held) = (0_i128, 0_i128, false);
-            for &place in open.iter() {
-                let bound = match side_of(place) {
-                    Side::Below => low[place as usize],
-                    Side::Above => high[place as usize],
+            for &position in open.iter() {
+                let bound = match side_of(position) {
+                    Side::Below => low[position as usize],
+                    Side::Above => high[position as usize],
                     Side::Between => {
-                        between += i128::from(weights[place as usize]);
+                        between += i128::from(weights[position as usize]);
                         continue;
                     }
                 };
@@ -153,13 +156,13 @@ impl Shares {
                 -1 => &[Side::Above],
                 _ => &[Side::Below, Side::Above],
             };
-            open.retain(|&place| {
-                let side = side_of(place);
+            open.retain(|&position| {
+                let side = side_of(position);
                 let stays_open = !settles.contains(&side);
                 if !stays_open {
                     let bounds = if side == Side::Below { &low } else { &high };
-                    out[place as usize] = bounds[place as usize];
-                    replicas -= i128::from(out[place as usize]);
+                    out[position as usize] = bounds[position as usize];
+                    replicas -= i128::from(out[position as usize]);
                 }
                 stays_open
             });
@@ -179,26 +182,26 @@ impl Shares {
         fractions.clear();
         served.clear();
         let mut left = rest.replicas;
-        for &place in open.iter() {
-            let product = rest.replicas * i128::from(weights[place as usize]);
+        for &position in open.iter() {
+            let product = rest.replicas * i128::from(weights[position as usize]);
             let share = product / rest.weight;
             // A share is between bounds of 64 bits, and a fraction is below the sum of the weights.
-            out[place as usize] = share as i64;
+            out[position as usize] = share as i64;
             fractions.push((product % rest.weight) as u64);
             left -= share;
         }
         let rank = |index: usize| {
-            let place = open[index] as usize;
-            let keeps_one = u64::from(last[place] > out[place]);
-            [fractions[index], keeps_one, last[place].cast_unsigned()]
+            let position = open[index] as usize;
+            let keeps_one = u64::from(last[position] > out[position]);
+            [fractions[index], keeps_one, last[position].cast_unsigned()]
         };
         let tie = |index: usize| ties(open[index] as usize);
         // Fewer than there are shares.
         first_by_rank(left as usize, 0..open.len(), rank, tie, scratch, |index| {
             served.push(open[index])
         });
-        for &place in served.iter() {
-            out[place as usize] += 1;
+        for &position in served.iter() {
+            out[position as usize] += 1;
         }
     }
 }

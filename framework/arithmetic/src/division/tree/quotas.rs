@@ -154,7 +154,7 @@ impl Quotas {
         }
     }
 
-    /// What is there stays, as far as the bounds and the children with weights allow.
+    /// Keeps present replicas as far as the bounds and the children with weights allow.
     fn aim_at_last(
         &mut self,
         tree: &Tree,

@@ -50,7 +50,7 @@ impl Overlays {
         self.overlay.is_some() || !self.deleted.is_empty()
     }
 
-    /// The warnings about the overlay. Those about its earlier state matter to no one.
+    /// The warnings about the overlay. Those about its earlier state are dropped.
     pub(super) fn take_warnings(&mut self) -> Vec<Warning> {
         let overlay = self.overlay.as_mut();
         overlay
@@ -108,7 +108,7 @@ impl Overlays {
         }
         match unknown.is_empty() {
             true => Ok(changes),
-            false => Err(Failure::of_all(unknown)),
+            false => Err(Failure::usage_errors(unknown)),
         }
     }
 
@@ -137,8 +137,8 @@ impl Overlays {
                     let had = before.by_policy.get(object).unwrap_or(&nothing);
                     let has = after.by_policy.get(object).unwrap_or(&nothing);
                     let remarks = match policies.get(object) {
-                        Some(policy) => of_policy(policy, has.is_empty(), laid),
-                        None => of_deleted(had, &after),
+                        Some(policy) => remarks_on_policy(policy, has.is_empty(), laid),
+                        None => remarks_on_deleted(had, &after),
                     };
                     OverlayRow {
                         governs: Some(has.len()),
@@ -150,7 +150,7 @@ impl Overlays {
                 }
                 "Cluster" | "ResourceBinding" | "ClusterResourceBinding" => row,
                 _ => OverlayRow {
-                    remarks: of_resource(change, &before, &after),
+                    remarks: remarks_on_resource(change, &before, &after),
                     ..row
                 },
             }
@@ -211,7 +211,7 @@ impl<'a> Governed<'a> {
 }
 
 /// Remarks on a deleted policy, with the bindings that it governed.
-fn of_deleted(had: &BTreeSet<Key<'_>>, after: &Governed<'_>) -> Vec<String> {
+fn remarks_on_deleted(had: &BTreeSet<Key<'_>>, after: &Governed<'_>) -> Vec<String> {
     let (mut claimed, mut kept, mut gone) = (0, 0, 0);
     for key in had {
         match after.policies.get(key) {
@@ -236,7 +236,7 @@ fn of_deleted(had: &BTreeSet<Key<'_>>, after: &Governed<'_>) -> Vec<String> {
 }
 
 /// Remarks on a workload or another resource.
-fn of_resource(change: &OverlayChange, before: &Governed<'_>, after: &Governed<'_>) -> Vec<String> {
+fn remarks_on_resource(change: &OverlayChange, before: &Governed<'_>, after: &Governed<'_>) -> Vec<String> {
     let object = &change.object;
     match change.kind {
         OverlayKind::Added | OverlayKind::Changed if !after.resources.contains(object) => {
@@ -250,7 +250,7 @@ fn of_resource(change: &OverlayChange, before: &Governed<'_>, after: &Governed<'
 }
 
 /// Remarks on a policy: the reason why it governs nothing, and clusters that it names but that do not exist.
-fn of_policy(policy: &PropagationPolicy, is_idle: bool, situation: &Situation) -> Vec<String> {
+fn remarks_on_policy(policy: &PropagationPolicy, is_idle: bool, situation: &Situation) -> Vec<String> {
     let mut remarks = Vec::new();
     if is_idle {
         remarks.push(format!("does nothing: {}", reason(policy, situation)));

@@ -20,7 +20,7 @@ use super::overlaid::{self, Overlays};
 use crate::command::choosing::Shown;
 use crate::command::chosen_profile::ChosenProfile;
 use crate::command::clusters;
-use crate::command::schedule::{PlanFindings, check_strategy, tell_warnings};
+use crate::command::schedule::{PlanFindings, check_strategy, report_warnings};
 use crate::command::tables::check_clusters;
 use crate::exit::Exit;
 use crate::report::console::Console;
@@ -73,7 +73,7 @@ pub(in crate::command) fn load(
 }
 
 /// Reads the input, lays the overlays over it and makes the changes. A change that cannot be made ends the
-/// run before anything is decided, as does a problem, unless what has it is to be left out.
+/// run before anything is decided, as does a problem, unless objects with problems are left out.
 pub(in crate::command) fn prepare(
     arguments: &SituationArguments,
     kinds: &WorkloadKinds,
@@ -97,7 +97,7 @@ pub(in crate::command) fn prepare(
         let profile = &right.side.profile;
         let scheduler = Scheduler::new(Arc::clone(profile));
         let findings = PlanFindings::of(&detected.bindings, &scheduler, profile);
-        tell_warnings(&manifests, &mut detected, false, findings, console);
+        report_warnings(&manifests, &mut detected, false, findings, console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlays.problems());
@@ -143,7 +143,7 @@ pub(in crate::command) fn prepare(
         .map(String::as_str);
     let profiles = [Some(right), left].into_iter().flatten();
     check_clusters(profiles.map(|loaded| &*loaded.side.profile), &known.collect())?;
-    let mut notes = notes::of_changes(&changes, &applied);
+    let mut notes = notes::on_changes(&changes, &applied);
     notes.extend(overlay_rows.iter().filter_map(overlaid::note));
     let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();
     if arguments.evict_no_execute {
@@ -187,5 +187,5 @@ fn refused(errors: &[ChangeError]) -> Failure {
         hint: error.hint(),
         ..Diagnostic::new(error.to_string())
     });
-    Failure::of_all(diagnostics.collect())
+    Failure::usage_errors(diagnostics.collect())
 }

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
     })?;
     let profile = profile(arguments);
     let mut chosen = profile.read()?;
-    tell_copies(&profile, &chosen, &tested, &built.path, console)?;
+    report_copies(&profile, &chosen, &tested, &built.path, console)?;
     load_from(&mut chosen, &tested, &built.path)?;
     let usual = directories(&profile, &chosen.configuration)?;
     let loaded = Arc::new(chosen.build(&usual)?);
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         };
         let verdict = case.run(chosen, loaded, &tested, arguments.update)?;
         failed += usize::from(matches!(verdict, Verdict::Different(..)));
-        tell(&case.name, &verdict, console)?;
+        report_verdict(&case.name, &verdict, console)?;
     }
     if failed > 0 {
         let message = format!("{} of {} failed", failed, counted(cases.len(), "golden case"));
@@ -149,7 +149,7 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
 }
 
 /// Names the copies that other commands would load with this profile instead of the library under test.
-fn tell_copies(
+fn report_copies(
     arguments: &ProfileArguments,
     chosen: &ChosenProfile,
     tested: &[String],
@@ -171,12 +171,12 @@ fn tell_copies(
             copy.display()
         );
         let age = format!("written {}; this test does not use it", age(&copy));
-        console.tell(|out| headline(out, "note", style::HINT, &message).and_then(|()| remark(out, "copy", &age)));
+        console.message(|out| headline(out, "note", style::HINT, &message).and_then(|()| remark(out, "copy", &age)));
     }
     Ok(())
 }
 
-fn tell(case: &str, verdict: &Verdict, console: &Console) -> Result<(), Failure> {
+fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<(), Failure> {
     console.print(|out| match verdict {
         Verdict::Same => writeln!(out, "golden  {case}: ok"),
         Verdict::Updated => writeln!(out, "golden  {case}: updated"),

@@ -1,4 +1,4 @@
-//! The clusters of results, of which a report has millions.
+//! The clusters of results. A report can have millions.
 //!
 //! - [`names`]: the names of the clusters by their rows.
 //! - [`targets`]: the clusters of a result in a few bytes each.

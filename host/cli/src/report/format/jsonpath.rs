@@ -74,7 +74,7 @@ impl Format for JsonPath {
         })?;
         for path in unmatched {
             let message = format!("`{path}` matches nothing in the output; `-o json` shows what there is");
-            console.tell(|out| headline(out, "note", style::HINT, &message));
+            console.message(|out| headline(out, "note", style::HINT, &message));
         }
         Ok(())
     }

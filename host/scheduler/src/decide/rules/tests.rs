@@ -40,7 +40,7 @@ fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<App
         placement: &placement,
         placement_text: &value["placement"].to_string(),
         applied_placement: applied_placement.as_deref(),
-        sum: Sum::of_placement(&placement),
+        sum: Sum::from_placement(&placement),
         policy: &policy,
         applied: applied.as_ref(),
         is_reschedule_pending: is_pending,

@@ -17,7 +17,7 @@ pub(super) struct Case {
     pub(super) replicas: i64,
     pub(super) leaf_of: Vec<u32>,
     pub(super) fits_now: Vec<i64>,
-    /// What is there; nothing in a fresh cycle.
+    /// Present replicas; none in a fresh cycle.
     pub(super) last: Vec<i64>,
     pub(super) present: Vec<i64>,
     pub(super) weights: Vec<i64>,
@@ -150,7 +150,7 @@ impl<'a> Exact<'a> {
         all
     }
 
-    /// What is in a node.
+    /// Contents of a node.
     fn present(&self, node: usize) -> i64 {
         let children = self.case.tree.children(node);
         match children.is_empty() {
@@ -190,39 +190,39 @@ impl<'a> Exact<'a> {
             let possible: Vec<i64> = (0..=room.max(count)).filter(may).collect();
             bounds.push((possible[0], possible[possible.len() - 1]));
         }
-        let places = |wanted: &dyn Fn(Share) -> bool| -> Vec<usize> {
-            (0..nodes.len()).filter(|&place| wanted(nodes[place].share)).collect()
+        let positions = |wanted: &dyn Fn(Share) -> bool| -> Vec<usize> {
+            (0..nodes.len()).filter(|&index| wanted(nodes[index].share)).collect()
         };
-        let rest = places(&|share| share == Share::Rest);
-        let keeping = places(&|share| share == Share::Keeps);
-        let weighing = places(&|share| matches!(share, Share::Weight(_)));
+        let rest = positions(&|share| share == Share::Rest);
+        let keeping = positions(&|share| share == Share::Keeps);
+        let weighing = positions(&|share| matches!(share, Share::Weight(_)));
 
-        let of = |counts: &[i64], places: &[usize]| places.iter().map(|&place| counts[place]).sum::<i64>();
+        let of = |counts: &[i64], positions: &[usize]| positions.iter().map(|&index| counts[index]).sum::<i64>();
         let smallest = all.iter().map(|counts| of(counts, &rest)).min().unwrap();
         all.retain(|counts| of(counts, &rest) == smallest);
 
         let left = count - smallest;
-        let low: i64 = weighing.iter().map(|&place| bounds[place].0).sum();
-        let high: i64 = weighing.iter().map(|&place| bounds[place].1).sum();
+        let low: i64 = weighing.iter().map(|&index| bounds[index].0).sum();
+        let high: i64 = weighing.iter().map(|&index| bounds[index].1).sum();
         let kept: Vec<i64> = keeping
             .iter()
-            .map(|&place| last[place].clamp(bounds[place].0, bounds[place].1))
+            .map(|&index| last[index].clamp(bounds[index].0, bounds[index].1))
             .collect();
         let sum: i64 = kept.iter().sum();
         let change = sum.max(left - high).min(left - low) - sum;
         let weights: Vec<i64> = (keeping.iter().zip(&kept))
-            .map(|(&place, kept)| {
+            .map(|(&index, kept)| {
                 if change > 0 {
-                    bounds[place].1 - kept
+                    bounds[index].1 - kept
                 } else {
-                    kept - bounds[place].0
+                    kept - bounds[index].0
                 }
             })
             .collect();
         let targets = match change {
             0 => kept.clone(),
             _ => {
-                let changes = floor_and_rank(change.abs(), &weights, &kept, |place| ties[keeping[place]]);
+                let changes = floor_and_rank(change.abs(), &weights, &kept, |index| ties[keeping[index]]);
                 kept.iter()
                     .zip(changes)
                     .map(|(kept, of)| kept + of * change.signum())
@@ -233,14 +233,14 @@ impl<'a> Exact<'a> {
 
         let left = left - of(&all[0], &keeping);
         let weights: Vec<i64> = (weighing.iter())
-            .map(|&place| match nodes[place].share {
+            .map(|&index| match nodes[index].share {
                 Share::Weight(weight) => i64::from(weight),
                 _ => 0,
             })
             .collect();
-        let weighing_bounds: Vec<(i64, i64)> = weighing.iter().map(|&place| bounds[place]).collect();
-        let weighing_last: Vec<i64> = weighing.iter().map(|&place| last[place]).collect();
-        let tie = |place: usize| ties[weighing[place]];
+        let weighing_bounds: Vec<(i64, i64)> = weighing.iter().map(|&index| bounds[index]).collect();
+        let weighing_last: Vec<i64> = weighing.iter().map(|&index| last[index]).collect();
+        let tie = |index: usize| ties[weighing[index]];
         if !weighing.is_empty() {
             let targets = rounded(left, &weights, &weighing_bounds, &weighing_last, tie);
             take_nearest(&mut all, &weighing, &targets, &last, &ties);
@@ -248,7 +248,7 @@ impl<'a> Exact<'a> {
         all.swap_remove(0)
     }
 
-    /// How good a division of a leaf is: the smaller the better. Two divisions that are equally good differ only by tie.
+    /// Rank of a division of a leaf: the smaller the better. Two divisions that are equally good differ only by tie.
     pub(super) fn cost(&self, leaf: usize, count: i64, division: &[i64]) -> Vec<i128> {
         let candidates = self.candidates(leaf);
         let pairs = candidates.iter().zip(division);
@@ -267,14 +267,14 @@ impl<'a> Exact<'a> {
             }
             LeafRule::ByWeight => {
                 let (set, weights, bounds) = self.heaviest(leaf, count);
-                if (0..division.len()).any(|place| division[place] > 0 && !set.contains(&place)) {
+                if (0..division.len()).any(|index| division[index] > 0 && !set.contains(&index)) {
                     return vec![i128::MAX];
                 }
                 let (shares, of) = shares(count, &weights, &bounds);
                 let away = set
                     .iter()
                     .zip(shares)
-                    .map(|(&place, share)| i128::from(division[place]) * of - share);
+                    .map(|(&index, share)| i128::from(division[index]) * of - share);
                 vec![away.map(|away| away * away).sum(), moved.into()]
             }
         }
@@ -283,10 +283,10 @@ impl<'a> Exact<'a> {
     /// The candidates that take part in a division by weight, their weights and their bounds.
     fn heaviest(&self, leaf: usize, count: i64) -> (Vec<usize>, Vec<i64>, Vec<(i64, i64)>) {
         let (candidates, rule) = (self.candidates(leaf), self.case.tree.nodes()[leaf].leaf);
-        let most = |place: usize| {
+        let most = |index: usize| {
             let counts = 0..=self.case.fits_now.iter().chain(&self.case.last).sum::<i64>();
             counts
-                .filter(|&count| self.may_have(leaf, candidates[place], count))
+                .filter(|&count| self.may_have(leaf, candidates[index], count))
                 .max()
                 .unwrap_or(0)
         };
@@ -295,13 +295,13 @@ impl<'a> Exact<'a> {
             Floor::None | Floor::IfAny(..=1) => 0,
             Floor::IfAny(least) | Floor::Always(least) => least,
         };
-        let mut places: Vec<usize> = (0..candidates.len()).collect();
+        let mut positions: Vec<usize> = (0..candidates.len()).collect();
         if matches!(rule.floor, Floor::IfAny(2..)) {
-            places.retain(|&place| most(place) >= least);
-            let size = (count / least).min(places.len() as i64) as usize;
-            places.sort_by_key(|&place| {
-                let candidate = candidates[place];
-                let kept = self.case.present[candidate].min(most(place));
+            positions.retain(|&index| most(index) >= least);
+            let size = (count / least).min(positions.len() as i64) as usize;
+            positions.sort_by_key(|&index| {
+                let candidate = candidates[index];
+                let kept = self.case.present[candidate].min(most(index));
                 (
                     Reverse(self.case.weights[candidate]),
                     Reverse(kept),
@@ -309,16 +309,16 @@ impl<'a> Exact<'a> {
                 )
             });
             // Subsets in the order of their members.
-            let subsets = subsets(&places, size);
-            let has_room = |subset: &Vec<usize>| subset.iter().map(|&place| most(place)).sum::<i64>() >= count;
-            places = subsets.into_iter().find(has_room).unwrap_or_default();
+            let subsets = subsets(&positions, size);
+            let has_room = |subset: &Vec<usize>| subset.iter().map(|&index| most(index)).sum::<i64>() >= count;
+            positions = subsets.into_iter().find(has_room).unwrap_or_default();
         }
-        let weights = places
+        let weights = positions
             .iter()
-            .map(|&place| self.case.weights[candidates[place]])
+            .map(|&index| self.case.weights[candidates[index]])
             .collect();
-        let bounds = places.iter().map(|&place| (least, most(place).max(least))).collect();
-        (places, weights, bounds)
+        let bounds = positions.iter().map(|&index| (least, most(index).max(least))).collect();
+        (positions, weights, bounds)
     }
 
     /// All divisions of a leaf, for comparison.

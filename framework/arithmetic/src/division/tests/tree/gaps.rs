@@ -30,7 +30,7 @@ fn counts_may_be_possible_one_by_one() {
         (5, i64::MAX / 4, 0),
     ];
     for (replicas, expected) in [(6, [3, 3]), (8, [5, 3]), (2_000_000_000, [1_000_000_001, 999_999_999])] {
-        let nodes = of_nodes(&tree, replicas, &rows).expect("it can be divided");
+        let nodes = node_counts(&tree, replicas, &rows).expect("it can be divided");
         assert_eq!(nodes[1..3], expected, "of {replicas}");
     }
 }
@@ -46,10 +46,10 @@ fn a_search_finds_what_rounding_makes_possible() {
     tree.divide_among(1, [share, share]);
     let rows = [(2, 99, 0), (3, 99, 0), (4, 99, 0)];
     // Both are as near, so that the tie decides.
-    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 6, 4, 3, 3]));
+    assert_eq!(node_counts(&tree, 10, &rows), Ok(vec![10, 6, 4, 3, 3]));
     // What runs decides before it.
     let rows = [(2, 99, 6), (3, 97, 2), (4, 97, 2)];
-    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 4, 6, 2, 2]));
+    assert_eq!(node_counts(&tree, 10, &rows), Ok(vec![10, 4, 6, 2, 2]));
 }
 
 /// A gap in one child is made up for where the fewest replicas move.
@@ -69,10 +69,10 @@ fn the_counts_beside_a_gap_move_the_fewest_replicas() {
         [(1, 9, first), (1, 9, 0), (2, 99, second), (3, 99, third)]
     };
     // 6, 4 and 10 are due. The first can have 4 or 8.
-    assert_eq!(of_nodes(&tree, 20, &rows([4, 6, 10])), Ok(vec![20, 4, 6, 10]));
-    assert_eq!(of_nodes(&tree, 20, &rows([4, 4, 12])), Ok(vec![20, 4, 4, 12]));
+    assert_eq!(node_counts(&tree, 20, &rows([4, 6, 10])), Ok(vec![20, 4, 6, 10]));
+    assert_eq!(node_counts(&tree, 20, &rows([4, 4, 12])), Ok(vec![20, 4, 4, 12]));
     let eight = [(1, 9, 4), (1, 9, 4), (2, 99, 2), (3, 99, 10)];
-    assert_eq!(of_nodes(&tree, 20, &eight), Ok(vec![20, 8, 2, 10]));
+    assert_eq!(node_counts(&tree, 20, &eight), Ok(vec![20, 8, 2, 10]));
 }
 
 /// The two that keep the most have no room for the count, and the floor has no place for three.
@@ -124,7 +124,7 @@ fn no_search_goes_one_by_one() {
             ],
         );
         let rows: Vec<(u32, i64, i64)> = (3..7).map(|leaf| (leaf, 4 * scale, 0)).collect();
-        let nodes = of_nodes(&tree, 2 * scale, &rows).expect("it can be divided");
+        let nodes = node_counts(&tree, 2 * scale, &rows).expect("it can be divided");
         assert_eq!(nodes[1] + nodes[2], 2 * scale);
         assert!(nodes[1] <= 8, "{nodes:?}");
         assert!(nodes[5] >= scale / 2, "{nodes:?}");
@@ -149,10 +149,13 @@ fn a_search_that_takes_too_long_gives_up() {
     let tree = level(sizes.iter().map(|&size| whole(size)));
     let rows: Vec<(u32, i64, i64)> = (1..).zip(&sizes).map(|(leaf, &size)| (leaf, size, 0)).collect();
     assert_eq!(
-        of_nodes(&tree, sizes[3] + sizes[30], &rows).map(|nodes| nodes[0]),
+        node_counts(&tree, sizes[3] + sizes[30], &rows).map(|nodes| nodes[0]),
         Ok(sizes[3] + sizes[30])
     );
-    assert_eq!(of_nodes(&tree, 20 * 100_001 + 1, &rows), Err(TreeError::TooIntricate));
+    assert_eq!(
+        node_counts(&tree, 20 * 100_001 + 1, &rows),
+        Err(TreeError::TooIntricate)
+    );
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn extreme_numbers_give_a_result_or_an_error() {
     let most = i64::MAX;
     let heavy = level([weighing(u32::MAX), weighing(1), KEEPING]);
     let rows = [(1, most, 0), (2, most, 0), (3, most, 5)];
-    let nodes = of_nodes(&heavy, most, &rows).expect("it can be divided");
+    let nodes = node_counts(&heavy, most, &rows).expect("it can be divided");
     assert_eq!(
         nodes.iter().skip(1).map(|&count| i128::from(count)).sum::<i128>(),
         i128::from(most)
@@ -188,10 +191,10 @@ fn extreme_numbers_give_a_result_or_an_error() {
             ..KEEPING
         },
     ] {
-        let refused = of_nodes(&level([node]), 7, &[(1, 9, 0), (1, 9, 0)]);
+        let refused = node_counts(&level([node]), 7, &[(1, 9, 0), (1, 9, 0)]);
         assert_eq!(refused, Err(TreeError::Unsatisfiable { requested: 7 }), "{node:?}");
     }
-    assert_eq!(of_nodes(&level([KEEPING]), 0, &[]), Ok(vec![0, 0]));
+    assert_eq!(node_counts(&level([KEEPING]), 0, &[]), Ok(vec![0, 0]));
     // Weights of candidates beyond the arithmetic are refused, not wrapped.
     let by_weight = level([Node {
         leaf: Leaf {
@@ -241,7 +244,7 @@ fn extreme_numbers_give_a_result_or_an_error() {
 fn candidates_must_be_in_leaves() {
     let mut tree = level([KEEPING]);
     tree.divide_among(1, [KEEPING]);
-    let refused = |leaf: u32| of_nodes(&tree, 1, &[(leaf, 9, 0)]);
+    let refused = |leaf: u32| node_counts(&tree, 1, &[(leaf, 9, 0)]);
     let out_of_range = |tier, tiers| Err(DivisionError::TierOutOfRange { index: 0, tier, tiers }.into());
     assert_eq!(refused(1), out_of_range(1, 3));
     assert_eq!(refused(4), out_of_range(4, 4));

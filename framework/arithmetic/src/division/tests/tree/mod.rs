@@ -71,7 +71,7 @@ fn divided(
     Ok((out, scratch.node_counts().to_vec()))
 }
 
-fn of_nodes(tree: &Tree, replicas: i64, rows: &[(u32, i64, i64)]) -> Result<Vec<i64>, TreeError> {
+fn node_counts(tree: &Tree, replicas: i64, rows: &[(u32, i64, i64)]) -> Result<Vec<i64>, TreeError> {
     divided(tree, replicas, rows, Cycle::Steady).map(|(_, nodes)| nodes)
 }
 
@@ -123,10 +123,10 @@ fn what_bounds_keep_from_one_goes_to_the_others_by_weight() {
     ]);
     let rows = [(1, 900, 0), (2, 900, 0), (3, 900, 0)];
     // 50, 30 and 20; the first is held at 20, the last at 30 of the 80 that are left.
-    assert_eq!(of_nodes(&tree, 100, &rows), Ok(vec![100, 20, 48, 32]));
+    assert_eq!(node_counts(&tree, 100, &rows), Ok(vec![100, 20, 48, 32]));
     // Room is a bound like others.
     assert_eq!(
-        of_nodes(&tree, 100, &[(1, 900, 0), (2, 10, 0), (3, 900, 0)]),
+        node_counts(&tree, 100, &[(1, 900, 0), (2, 10, 0), (3, 900, 0)]),
         Ok(vec![100, 20, 10, 70])
     );
 }
@@ -137,7 +137,7 @@ fn a_remainder_stays_where_it_is() {
     let tree = level([weighing(5), weighing(1)]);
     for last in [(2, 1), (3, 0)] {
         let rows = [(1, 9, last.0), (2, 9, last.1)];
-        assert_eq!(of_nodes(&tree, 3, &rows), Ok(vec![3, last.0, last.1]));
+        assert_eq!(node_counts(&tree, 3, &rows), Ok(vec![3, last.0, last.1]));
     }
 }
 
@@ -145,7 +145,7 @@ fn a_remainder_stays_where_it_is() {
 fn a_fresh_cycle_forgets_what_is_there() {
     let tree = level([KEEPING, weighing(1)]);
     let rows = [(1, 0, 9), (2, 20, 0)];
-    assert_eq!(of_nodes(&tree, 10, &rows), Ok(vec![10, 9, 1]));
+    assert_eq!(node_counts(&tree, 10, &rows), Ok(vec![10, 9, 1]));
     let fresh = divided(&tree, 10, &rows, Cycle::Fresh);
     assert_eq!(fresh, Ok((vec![0, 10], vec![10, 0, 10])));
 }

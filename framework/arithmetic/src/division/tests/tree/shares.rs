@@ -2,19 +2,19 @@
 
 use std::cmp::Reverse;
 
-/// Keeps the counts whose places are nearest to their targets, then those that move the fewest replicas there, then the first by last
+/// Keeps the counts whose positions are nearest to their targets, then those that move the fewest replicas there, then the first by last
 /// replicas and tie.
-pub(super) fn take_nearest(all: &mut Vec<Vec<i64>>, places: &[usize], targets: &[i64], last: &[i64], ties: &[u64]) {
-    let mut order = places.to_vec();
-    order.sort_by_key(|&place| (Reverse(last[place]), ties[place]));
+pub(super) fn take_nearest(all: &mut Vec<Vec<i64>>, positions: &[usize], targets: &[i64], last: &[i64], ties: &[u64]) {
+    let mut order = positions.to_vec();
+    order.sort_by_key(|&index| (Reverse(last[index]), ties[index]));
     let key = |counts: &Vec<i64>| {
-        let away: i64 = places
+        let away: i64 = positions
             .iter()
             .zip(targets)
-            .map(|(&place, target)| (counts[place] - target).abs())
+            .map(|(&index, target)| (counts[index] - target).abs())
             .sum();
-        let moved: i64 = places.iter().map(|&place| (counts[place] - last[place]).abs()).sum();
-        let first: Vec<Reverse<i64>> = order.iter().map(|&place| Reverse(counts[place])).collect();
+        let moved: i64 = positions.iter().map(|&index| (counts[index] - last[index]).abs()).sum();
+        let first: Vec<Reverse<i64>> = order.iter().map(|&index| Reverse(counts[index])).collect();
         (away, moved, first)
     };
     let best = all.iter().map(key).min().unwrap();
@@ -40,42 +40,42 @@ pub(super) fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
 pub(super) fn shares(total: i64, weights: &[i64], bounds: &[(i64, i64)]) -> (Vec<i128>, i128) {
     let wide = |number: i64| i128::from(number);
     for combination in 0..3_usize.pow(weights.len() as u32) {
-        let side = |place: usize| combination / 3_usize.pow(place as u32) % 3;
+        let side = |index: usize| combination / 3_usize.pow(index as u32) % 3;
         let (mut left, mut weight) = (wide(total), 0);
-        for (place, &(low, high)) in bounds.iter().enumerate() {
-            match side(place) {
-                0 => weight += wide(weights[place]),
+        for (index, &(low, high)) in bounds.iter().enumerate() {
+            match side(index) {
+                0 => weight += wide(weights[index]),
                 1 => left -= wide(low),
                 _ => left -= wide(high),
             }
         }
         // Without a share between its bounds, the factor is any between those at which the others are held.
-        let free = (0..weights.len()).filter(|&place| side(place) == 0);
+        let free = (0..weights.len()).filter(|&index| side(index) == 0);
         let (numerator, denominator) = match weight {
             0 if left != 0 || free.count() > 0 => continue,
             0 => {
-                let at_high = (0..weights.len()).filter(|&place| side(place) == 2 && weights[place] > 0);
-                let factors = at_high.map(|place| (wide(bounds[place].1), wide(weights[place])));
+                let at_high = (0..weights.len()).filter(|&index| side(index) == 2 && weights[index] > 0);
+                let factors = at_high.map(|index| (wide(bounds[index].1), wide(weights[index])));
                 factors
                     .max_by(|one, other| (one.0 * other.1).cmp(&(other.0 * one.1)))
                     .unwrap_or((0, 1))
             }
             _ => (left, weight),
         };
-        let holds = |place: usize| {
-            let (low, high) = bounds[place];
-            let share = numerator * wide(weights[place]);
-            match side(place) {
+        let holds = |index: usize| {
+            let (low, high) = bounds[index];
+            let share = numerator * wide(weights[index]);
+            match side(index) {
                 0 => wide(low) * denominator <= share && share <= wide(high) * denominator,
                 1 => share <= wide(low) * denominator,
                 _ => share >= wide(high) * denominator,
             }
         };
         if (0..weights.len()).all(holds) {
-            let share = |place: usize| match side(place) {
-                0 => numerator * wide(weights[place]),
-                1 => wide(bounds[place].0) * denominator,
-                _ => wide(bounds[place].1) * denominator,
+            let share = |index: usize| match side(index) {
+                0 => numerator * wide(weights[index]),
+                1 => wide(bounds[index].0) * denominator,
+                _ => wide(bounds[index].1) * denominator,
             };
             return ((0..weights.len()).map(share).collect(), denominator);
         }
@@ -94,7 +94,7 @@ pub(super) fn rounded(
 ) -> Vec<i64> {
     let (shares, of) = shares(total, weights, bounds);
     let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by_key(|&place| (Reverse(last[place]), ties(place)));
+    order.sort_by_key(|&index| (Reverse(last[index]), ties(index)));
     let mut all = vec![vec![]];
     for &(low, high) in bounds {
         let longer = |counts: Vec<i64>| {
@@ -110,7 +110,7 @@ pub(super) fn rounded(
             .zip(&shares)
             .map(|(&count, share)| i128::from(count) * of - share);
         let moved: i64 = counts.iter().zip(last).map(|(count, last)| (count - last).abs()).sum();
-        let first: Vec<Reverse<i64>> = order.iter().map(|&place| Reverse(counts[place])).collect();
+        let first: Vec<Reverse<i64>> = order.iter().map(|&index| Reverse(counts[index])).collect();
         (away.map(|away| away * away).sum::<i128>(), moved, first)
     };
     complete.min_by_key(key).unwrap()

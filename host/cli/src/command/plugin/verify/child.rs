@@ -136,7 +136,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
         Ok(subject) => return Ok(subject),
         Err(errors) => errors,
     };
-    Err(Failure::of_all(
+    Err(Failure::usage_errors(
         errors.iter().map(|error| chosen.diagnostic(error)).collect(),
     ))
 }

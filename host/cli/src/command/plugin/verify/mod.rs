@@ -135,7 +135,7 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         Err(Stop::Failure(failure)) => Err(failure),
         Err(Stop::Refused(said)) => {
             // The child has already written errors, hints and causes.
-            console.tell(|out| out.write_all(said.as_bytes()));
+            console.message(|out| out.write_all(said.as_bytes()));
             Ok(Exit::Usage)
         }
     }
