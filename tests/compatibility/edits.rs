@@ -97,9 +97,9 @@ macro_rules! sized_as_written",
     },
     // A newer host says so in the field of its view.
     Edit {
-        file: "framework/calls/src/binding.rs",
-        from: "..CycleView::DEFAULT",
-        to: "appended: 1600, ..CycleView::DEFAULT",
+        file: "framework/calls/src/cycle.rs",
+        from: "..record.view()",
+        to: "appended: 1600, ..record.view()",
     },
     // A field that an older host does not have reads as its default: in the calls of all extension points, in those that
     // construct and describe a plugin, in the services and in both views.
