@@ -1,140 +1,46 @@
-//! Builds plugins, and a host, against a modified SDK: an edited copy of `framework/`.
+//! Builds plugins, and a host, against modified SDKs: edited copies of the crates of this repository.
 //!
-//! A copy that is checked in would soon have an outdated ABI. This copy is created from the current SDK, so that "one
-//! minor version newer" and "changed without a new version" are always accurate. It is in the target directory, and
-//! only files that differ are written, so that Cargo compiles it once.
+//! A copy that is checked in would soon have an outdated ABI. These copies are made of the current sources, so that "one
+//! minor version newer" and "changed without a new version" are always accurate. They are in the target directory, and
+//! only files that differ are written, so that Cargo compiles them once. One workspace has all that is built against them,
+//! and one run of Cargo builds it, so that what they share is compiled once as well.
+
+mod edit;
+mod workspace;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
-use walkdir::WalkDir;
+use crate::artifacts::{self, Artifacts};
 
-use crate::artifacts::{self, repository};
+pub(crate) use edit::Edit;
+pub(crate) use workspace::write_root;
 
-/// A replacement in one file of the SDK. The replaced text must occur exactly once.
-pub(crate) struct Edit {
-    /// Path of the file in `framework/`.
-    pub(crate) file: &'static str,
-    /// Text to replace.
-    pub(crate) from: &'static str,
-    /// Replacement.
-    pub(crate) to: &'static str,
+/// Everything that is built against a modified SDK.
+static BUILT: LazyLock<Artifacts> = LazyLock::new(|| {
+    let manifest = workspace::write_below(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    artifacts::build(&manifest, &[], &["--offline".to_owned(), "--workspace".to_owned()])
+});
+
+/// The library of a plugin that serves every extension point, built against the next minor version of the SDK.
+pub(crate) fn newer_plugin() -> &'static Path {
+    BUILT.library("divvy-fixture-newer-plugin")
 }
 
-/// Builds a plugin from `source` against an SDK with `edits`, and returns the path of its library.
-pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
-    build(name, source, edits, "divvy-framework.workspace = true")
+/// A host of the next minor version.
+pub(crate) fn newer_host() -> &'static Path {
+    BUILT.binary("divvy-fixture-newer-host")
 }
 
-/// As [`plugin_of`], without the SDK's default features.
-pub(crate) fn plain_plugin_of(name: &str, source: &str) -> PathBuf {
-    let sdk = format!("divvy-framework = {{ path = \"../sdk-{name}\", default-features = false }}");
-    build(name, source, &[], &sdk)
+/// The same plugin, built without the SDK's default features.
+pub(crate) fn plain_plugin() -> &'static Path {
+    BUILT.library("divvy-fixture-plain-plugin")
 }
 
-/// Builds a program from `source` with the host's crates against an SDK with `edits`, and returns its path.
-pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let sdk = format!("sdk-{name}");
-    copy(&repository().join("framework"), &folder.join(&sdk), edits);
-    // Cargo identifies these by their path in the workspace as well.
-    let hosts = [
-        "karmada",
-        "loader",
-        "manifests",
-        "parallel",
-        "profile",
-        "recordings",
-        "scheduler",
-    ]
-    .map(|host| (host, format!("{host}-{name}")));
-    for (host, copied) in &hosts {
-        copy(&repository().join("host").join(host), &folder.join(copied), &[]);
-    }
-    let members: Vec<&str> = hosts
-        .iter()
-        .map(|(_, copied)| copied.as_str())
-        .chain(["program"])
-        .collect();
-    let mut manifest = workspace_manifest(&sdk, &members);
-    for (host, copied) in &hosts {
-        manifest = manifest.replace(&format!("path = \"host/{host}\""), &format!("path = \"{copied}\""));
-    }
-    write(&folder.join("Cargo.toml"), &manifest);
-    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
-    let package = format!("divvy-fixture-{name}");
-    let dependencies = ["framework", "karmada", "loader", "manifests", "profile", "scheduler"]
-        .map(|name| format!("divvy-{name}.workspace = true"));
-    let manifest = format!(
-        "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{}\n",
-        dependencies.join("\n")
-    );
-    write(&folder.join("program/Cargo.toml"), &manifest);
-    write(&folder.join("program/src/main.rs"), source);
-    let arguments = ["--offline".to_owned(), format!("--package={package}")];
-    artifacts::build(&folder.join("Cargo.toml"), &[], &arguments)
-        .binary(&package)
-        .to_owned()
-}
-
-fn build(name: &str, source: &str, edits: &[Edit], dependency: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Not `framework`: Cargo identifies a package by its path in the workspace and would mistake the copy for the
-    // original.
-    let sdk = format!("sdk-{name}");
-    copy(&repository().join("framework"), &folder.join(&sdk), edits);
-    write(&folder.join("Cargo.toml"), &workspace_manifest(&sdk, &["plugin"]));
-    // Uses the registry packages of this workspace, so that nothing is downloaded.
-    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
-    let package = format!("divvy-fixture-{name}");
-    let manifest = format!(
-        "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n\
-         [dependencies]\n{dependency}\n"
-    );
-    write(&folder.join("plugin/Cargo.toml"), &manifest);
-    write(&folder.join("plugin/src/lib.rs"), source);
-    let arguments = ["--offline".to_owned(), format!("--package={package}")];
-    let built = artifacts::build(&folder.join("Cargo.toml"), &[], &arguments);
-    built.library(&package).to_owned()
-}
-
-/// Copies a folder, with edits.
-fn copy(from: &Path, to: &Path, edits: &[Edit]) {
-    let mut applied = 0;
-    for entry in WalkDir::new(from) {
-        let entry = entry.expect("the folder can be read");
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let relative = entry.path().strip_prefix(from).expect("an entry lies below its root");
-        let mut text = read(entry.path());
-        for edit in edits.iter().filter(|edit| Path::new(edit.file) == relative) {
-            let count = text.matches(edit.from).count();
-            assert_eq!(
-                count, 1,
-                "framework/{} contains {count} times `{}`",
-                edit.file, edit.from
-            );
-            text = text.replace(edit.from, edit.to);
-            applied += 1;
-        }
-        write(&to.join(relative), &text);
-    }
-    assert_eq!(applied, edits.len(), "an edit names a file that does not exist");
-}
-
-/// The manifest of this workspace, with the SDK and these crates as its only members.
-fn workspace_manifest(sdk: &str, more: &[&str]) -> String {
-    let manifest = read(&repository().join("Cargo.toml"));
-    let crates = ["abi", "arithmetic", "derive", "spanned", "calls", "view"].map(|name| format!("\"{sdk}/{name}\""));
-    let more: Vec<String> = more.iter().map(|name| format!("\"{name}\"")).collect();
-    let members = format!("members = [\"{sdk}\", {}, {}]", crates.join(", "), more.join(", "));
-    let lines = manifest.lines().map(|line| match line {
-        _ if line.starts_with("members = ") => members.clone(),
-        _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
-        _ => line.replace("path = \"framework", &format!("path = \"{sdk}")),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// The certified library that was built against a change of the SDK which no version announces.
+pub(crate) fn unannounced(name: &str) -> &'static Path {
+    BUILT.library(&format!("divvy-fixture-{name}"))
 }
 
 pub(crate) fn read(path: &Path) -> String {

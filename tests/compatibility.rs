@@ -1,33 +1,23 @@
 //! Compatibility in both directions: plugins of another minor ABI version, from another build, or with another
 //! allocator.
 
-mod edits;
+pub(crate) mod edits;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::PluginInstance;
 use serde_json::Value;
 
-use edits::{NEWER_MINOR, UNANNOUNCED};
+use edits::UNANNOUNCED;
 
-use crate::artifacts;
+use crate::artifacts::{self, fixture};
 use crate::changed_sdk;
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read};
-
-/// A plugin that serves every extension point, built against modified SDKs.
-const SOURCE: &str = include_str!("fixtures/everywhere.rs");
-
-/// The plugin, built against a newer minor version.
-fn newer() -> &'static Path {
-    static NEWER: LazyLock<PathBuf> = LazyLock::new(|| changed_sdk::plugin_of("newer-minor", SOURCE, &NEWER_MINOR));
-    &NEWER
-}
 
 /// A host whose profile uses the plugin from `library` at every extension point.
 fn host_of(library: &Path) -> Host {
@@ -103,39 +93,16 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
     assert_eq!(told(binding("even", 7).strategy("Average")), "a=3 c=2 d=2");
 }
 
-/// Every struct that can grow has a field more in the trial of the next minor version, and so has the record; the arena has a
-/// column more.
-#[test]
-fn the_newer_minor_version_appends_to_everything() {
-    let layout = changed_sdk::read(&artifacts::repository().join("framework/abi/tests/layout.txt"));
-    let lines: Vec<&str> = layout.lines().collect();
-    let growable = lines.windows(3).filter(|lines| {
-        let is_struct = lines[0].starts_with("struct ") && !["struct Head 8", "struct CallHead 64"].contains(&lines[0]);
-        is_struct && lines[1] == "  size 0 4" && lines[2] == "  kind 4 4"
-    });
-    let appended = NEWER_MINOR
-        .iter()
-        .filter(|edit| edit.to.contains("        /// Appended.\n        appended: u64 = "));
-    assert_eq!(growable.count(), appended.count());
-    for changed in ["pub appended: [u8; 8],", "pub const APPENDED: usize = 50;"] {
-        assert_eq!(
-            NEWER_MINOR.iter().filter(|edit| edit.to.contains(changed)).count(),
-            1,
-            "{changed}"
-        );
-    }
-}
-
 #[test]
 fn a_plugin_of_this_version_schedules() {
-    let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
+    let host = host_of(fixture("everywhere"));
     assert_eq!(selector(&host).library().abi_version().to_string(), "1.0");
     check_decisions(&host);
 }
 
 #[test]
 fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
-    let host = host_of(newer());
+    let host = host_of(changed_sdk::newer_plugin());
     assert_eq!(selector(&host).library().abi_version().to_string(), "1.1");
     check_decisions(&host);
 }
@@ -144,10 +111,8 @@ fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
 /// appended, decides as it does here, beside the bundled plugins; and a newer one reads the column that this host adds.
 #[test]
 fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
-    let program = changed_sdk::host_of("newer-host", include_str!("fixtures/newer_host.rs"), &NEWER_MINOR);
     let bundled = ["average", "priority-aggregated"].map(|name| artifacts::plugin(name).display().to_string());
-    let current = changed_sdk::plugin_of("same-version", SOURCE, &[]);
-    for library in [current.as_path(), newer()] {
+    for library in [fixture("everywhere"), changed_sdk::newer_plugin()] {
         let profile = format!(
             "[[profile]]\nname = 'test'\nextends = 'default'\n{}\n[profile.plugin.average]\npath = '{}'\n\
              [profile.plugin.priority-aggregated]\npath = '{}'\n",
@@ -156,7 +121,7 @@ fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
             bundled[1]
         );
         check_decisions_of(|objects| {
-            let mut process = Command::new(&program)
+            let mut process = Command::new(changed_sdk::newer_host())
                 .args([&profile, "/nowhere"])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -177,11 +142,11 @@ fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
 
 #[test]
 fn a_change_without_a_new_version_is_refused() {
-    for (name, place, edits) in &UNANNOUNCED {
-        let library = changed_sdk::plugin_of(name, SOURCE, edits);
-        let error = divvy_loader::PluginLibrary::load(&library, None).expect_err("its layout differs");
+    for (name, place, _) in UNANNOUNCED {
+        let library = changed_sdk::unannounced(name);
+        let error = divvy_loader::PluginLibrary::load(library, None).expect_err("its layout differs");
         let message = error.to_string().replace(&library.display().to_string(), "<file>");
-        let expected = format!("plugin `everywhere` (<file>) has another type layout than this divvy: {place}");
+        let expected = format!("plugin `certified` (<file>) has another type layout than this divvy: {place}");
         assert!(message.starts_with(&expected), "{message}");
         let detail = error.detail().expect("the report of the layout check");
         assert!(detail.lines().count() > 10, "{detail}");
@@ -191,73 +156,23 @@ fn a_change_without_a_new_version_is_refused() {
 /// The certificate is a feature of the SDK, which changes no layout. Without it a plugin loads where its profile allows.
 #[test]
 fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
-    let library = changed_sdk::plain_plugin_of("plain", SOURCE);
-    let error = divvy_loader::PluginLibrary::load(&library, None).expect_err("nothing allows it");
+    let library = changed_sdk::plain_plugin();
+    let error = divvy_loader::PluginLibrary::load(library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
     assert_eq!(
         message,
         "plugin `everywhere` (<file>), written in rust, carries no certificate"
     );
-    let bytes = std::fs::read(&library).expect("the library was built");
+    let bytes = std::fs::read(library).expect("the library was built");
     let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
     assert!(!names(b"divvy_certificate_v1") && names(b"divvy_plugin_v1"));
-    check_decisions(&host_with(&library, "allow-uncertified = true\n"));
+    check_decisions(&host_with(library, "allow-uncertified = true\n"));
 }
-
-/// One library with a filter and a strategy.
-const TWO_PLUGINS: &str = "#![forbid(unsafe_code)]
-use divvy_framework::prelude::*;
-
-#[derive(Default)]
-struct Nothing;
-
-impl Plugin for Nothing {
-    const NAME: &'static str = \"nothing\";
-    const DESCRIPTION: &'static str = \"rejects the cluster a\";
-}
-
-impl FilterPlugin for Nothing {
-    const NEEDS: Needs = Needs::NONE.raw_cluster();
-
-    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
-        let clusters = context.clusters();
-        for cluster in clusters.iter() {
-            cluster.raw_json()?;
-        }
-        result.retain(|row| clusters.get(row).name() != \"a\", |_| String::new());
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Alone;
-
-impl Plugin for Alone {
-    const NAME: &'static str = \"alone\";
-    const DESCRIPTION: &'static str = \"gives the first candidate everything\";
-}
-
-impl AssignPlugin for Alone {
-    const STRATEGIES: &'static [&'static str] = &[\"Alone\", \"Lonely\"];
-    const PROMISES: Promises = Promises::NONE;
-
-    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        let first = Candidate::from_index(0);
-        if context.binding().strategy() == \"Lonely\" && context.replicas() == 4 {
-            context.cluster(first).raw_json()?;
-        }
-        result.set(first, context.replicas());
-        Ok(())
-    }
-}
-
-divvy_framework::export_plugin!(Nothing: Filter; Alone: Assign);
-";
 
 /// A filter declares that it needs the clusters' JSON, in a library that it shares with a strategy.
 #[test]
 fn two_plugins_of_one_library_schedule() {
-    let library = changed_sdk::plugin_of("two-plugins", TWO_PLUGINS, &[]);
+    let library = fixture("two-plugins");
     let path = library.display();
     let host = Host::extending(&format!(
         "filters = ['nothing']\nassign = ['alone']\n\
@@ -281,7 +196,7 @@ fn two_plugins_of_one_library_schedule() {
 /// A remark of Score or Assign is shown at the cluster that it is about, whatever the order of the candidates.
 #[test]
 fn remarks_are_shown_at_their_clusters() {
-    let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
+    let host = host_of(fixture("everywhere"));
     let asked = binding("scored", 8).strategy("Everywhere").last([("c", 3)]);
     let objects = [
         cluster("a", 4).region("north").into(),

@@ -7,10 +7,11 @@
 //! - [`artifacts`]: builds plugins, fixtures and the binary, and takes their paths from Cargo's messages.
 //! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions.
 //! - [`bundled`]: every folder in `plugins/`, loaded, identified, and run on its worked example.
-//! - [`proposals`]: the worked examples of the four proposals. [`chances`]: fairness of ties.
+//! - [`proposals`]: the worked examples of the four proposals. [`fair_ties`]: fairness of ties.
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
-//! - [`outsiders`]: copies of bundled strategies under other names, which the host must serve in the same way.
-//! - [`parts`]: the parts of a binding that plugins act on.
+//! - [`renamed_strategies`]: copies of bundled strategies under other names, which the host must serve in the same way.
+//! - [`acts_on`]: plugins are called only for bindings with a part that they act on.
+//! - [`declared_inputs`]: what a plugin declares that it reads: preferences, metadata, priority, time.
 //! - [`preferences`]: the keys of `divvy.io/preferences` that reach a plugin.
 //! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
@@ -18,7 +19,7 @@
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
 //! - [`tables`]: tables of the profile, read by a plugin from outside the workspace.
-//! - [`values`]: what plugins keep per snapshot and per binding.
+//! - [`kept_values`]: what plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
 //!   plugins.
@@ -29,37 +30,37 @@
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
+mod acts_on;
 mod artifacts;
 mod bundled;
 mod c_interface;
-mod chances;
 mod changed_sdk;
 mod command_line;
 mod compatibility;
 mod conformance;
 mod controller;
+mod declared_inputs;
 mod diff;
 mod discovery;
 mod extremes;
+mod fair_ties;
 mod frozen;
 mod generated;
-mod inputs;
+mod kept_values;
 mod loading;
 mod logging;
 mod manifests;
 mod misbehaviour;
-mod outsiders;
-mod parts;
 mod placements;
 mod preferences;
 mod profile_reference;
 mod properties;
 mod proposals;
+mod renamed_strategies;
 mod scheduling;
 mod selectors;
 mod tables;
 mod trees;
-mod values;
 mod verification;
 mod walls;
 mod whole_cycles;

@@ -2,292 +2,195 @@
 
 use crate::changed_sdk::Edit;
 
-/// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
-/// more column. Its calls assert that fields missing in an older host read as their defaults.
-pub(super) const NEWER_MINOR: [Edit; 38] = [
+/// The SDK as its next minor version might look: one more field in every struct that can grow and in the record, and one more
+/// column. Its calls assert that fields that an older host does not have read as their defaults.
+pub(crate) const NEWER_MINOR: [Edit; 16] = [
+    // Every struct that can grow, by the macro that declares them: the default of the field depends on the kind of the struct.
     Edit {
-        file: "abi/Cargo.toml",
-        from: "version = \"1.0.0\"",
-        to: "version = \"1.1.0\"",
-    },
-    // Every call.
-    Edit {
-        file: "abi/src/call.rs",
-        from: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 11,\n",
-    },
-    Edit {
-        file: "abi/src/call.rs",
-        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 27,\n",
-    },
-    Edit {
-        file: "abi/src/call.rs",
-        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 28,\n",
-    },
-    Edit {
-        file: "abi/src/call.rs",
-        from: "        reserved: u32 = 0,\n    }\n}\n\nmacro_rules! call_over",
-        to: "        reserved: u32 = 0,\n        /// Appended.\n        appended: u64 = 12,\n    }\n}\n\nmacro_rules! call_over",
-    },
-    Edit {
-        file: "abi/src/call.rs",
-        from: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
-               SliceMut::EMPTY,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
-        to: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
-             SliceMut::EMPTY,\n        /// Appended.\n        appended: u64 = 13,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
-    },
-    Edit {
-        file: "abi/src/call.rs",
-        from: "        count: u64 = 0,\n",
-        to: "        count: u64 = 0,\n        /// Appended.\n        appended: u64 = 14,\n",
+        file: "framework/abi/src/sized.rs",
+        from: "macro_rules! sized",
+        to: "macro_rules! sized {
+    (
+        $(#[$attribute:meta])*
+        $name:ident $(<$lifetime:lifetime>)? ($reference:ident, $kind:expr) { $($fields:tt)* }
+    ) => {
+        $crate::sized::sized_as_written! {
+            $(#[$attribute])*
+            $name $(<$lifetime>)? ($reference, $kind) {
+                $($fields)*
+                /// Appended.
+                appended: u64 = 1000 + $kind as u64,
+            }
+        }
+
+        impl $(<$lifetime>)? $crate::sized::Appended for $name $(<$lifetime>)? {
+            fn appended(&self) -> u64 {
+                self.appended
+            }
+        }
+    };
+}
+
+/// A struct with the appended field.
+pub trait Appended {
+    /// The appended field.
+    fn appended(&self) -> u64;
+}
+
+macro_rules! sized_as_written",
     },
     Edit {
-        file: "abi/src/call.rs",
-        from: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
-               sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n",
-        to: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
-             sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n        /// Appended.\n        \
-             appended: u64 = 15,\n",
-    },
-    // The views.
-    Edit {
-        file: "abi/src/view.rs",
-        from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
-        to: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n        /// Appended.\n        appended: u64 = 16,\n",
+        file: "framework/abi/src/sized.rs",
+        from: "pub(crate) use sized;",
+        to: "pub(crate) use {sized, sized_as_written};",
     },
     Edit {
-        file: "abi/src/view.rs",
-        from: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n",
-        to: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 30,\n",
-    },
-    Edit {
-        file: "abi/src/view.rs",
-        from: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n",
-        to: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 17,\n",
-    },
-    // Services, failures, construction and documents.
-    Edit {
-        file: "abi/src/service.rs",
-        from: "        available: i64 = -1,\n",
-        to: "        available: i64 = -1,\n        /// Appended.\n        appended: u64 = 18,\n",
-    },
-    Edit {
-        file: "abi/src/service.rs",
-        from: "        explain: Function<ExplainFunction> = Function::NULL,\n",
-        to: "        explain: Function<ExplainFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
-    },
-    Edit {
-        file: "abi/src/service.rs",
-        from: "        optional: u64 = 0,\n",
-        to: "        optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 20,\n",
-    },
-    Edit {
-        file: "abi/src/service.rs",
-        from: "        lifetime: PhantomData<&'a ()> = PhantomData,\n",
-        to: "        lifetime: PhantomData<&'a ()> = PhantomData,\n        /// Appended.\n        appended: u64 = 21,\n",
-    },
-    // Reasons.
-    Edit {
-        file: "abi/src/reason.rs",
-        from: "        text: PluginText<'a> = PluginText::EMPTY,\n",
-        to: "        text: PluginText<'a> = PluginText::EMPTY,\n        /// Appended.\n        appended: u64 = 29,\n",
-    },
-    // Everything that a library exports.
-    Edit {
-        file: "abi/src/descriptor.rs",
-        from: "        acts_on: u64 = 0,\n",
-        to: "        acts_on: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
-    },
-    Edit {
-        file: "abi/src/descriptor.rs",
-        from: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-               optional: u64 = 0,\n",
-        to: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-             optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 23,\n",
-    },
-    Edit {
-        file: "abi/src/descriptor.rs",
-        from: "        describe: Function<DescribeFunction> = Function::NULL,\n",
-        to: "        describe: Function<DescribeFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 24,\n",
-    },
-    Edit {
-        file: "abi/src/descriptor.rs",
-        from: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n",
-        to: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n        /// Appended.\n        \
-             appended: u64 = 25,\n",
+        file: "framework/abi/src/sized.rs",
+        from: "SizePrefixed: Default",
+        to: "SizePrefixed: Default + Appended",
     },
     // The record.
     Edit {
-        file: "abi/src/section.rs",
-        from: "    pub version: [u8; TEXT_BYTES],\n",
-        to: "    pub version: [u8; TEXT_BYTES],\n    /// Appended.\n    pub appended: [u8; 8],\n",
+        file: "framework/abi/src/section.rs",
+        from: "pub version: [u8; TEXT_BYTES],",
+        to: "pub version: [u8; TEXT_BYTES],
+    /// Appended.
+    pub appended: [u8; 8],",
     },
     Edit {
-        file: "abi/src/section.rs",
-        from: "            version: padded(version),\n",
-        to: "            version: padded(version),\n            appended: [26; 8],\n",
+        file: "framework/abi/src/section.rs",
+        from: "version: padded(version),",
+        to: "version: padded(version), appended: [26; 8],",
     },
     Edit {
-        file: "abi/src/section.rs",
-        from: "            version: take(&mut rest)?,\n",
-        to: "            version: take(&mut rest)?,\n            appended: take(&mut rest)?,\n",
+        file: "framework/abi/src/section.rs",
+        from: "version: take(&mut rest)?,",
+        to: "version: take(&mut rest)?, appended: take(&mut rest)?,",
     },
     // A column of the snapshot.
     Edit {
-        file: "abi/src/arena.rs",
-        from: "    pub const COUNT: usize = 50;\n",
-        to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
+        file: "framework/abi/src/arena.rs",
+        from: "pub const COUNT: usize = 50;",
+        to: "pub const COUNT: usize = 51;
+    /// Appended.
+    pub const APPENDED: usize = 50;",
     },
     Edit {
-        file: "abi/src/arena.rs",
-        from: "    group::UID, // UID\n",
-        to: "    group::UID, // UID\n    group::UID, // APPENDED\n",
+        file: "framework/abi/src/arena.rs",
+        from: "group::UID,",
+        to: "group::UID, group::UID,",
     },
     Edit {
-        file: "calls/src/snapshot/arena.rs",
-        from: "const PER_ROW: [usize; 9] = [\n",
-        to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "const PER_ROW: [usize; 9]",
+        to: "const PER_ROW: [usize; 10]",
     },
     Edit {
-        file: "calls/src/snapshot/arena.rs",
-        from: "            (column::UID, row.uid),\n",
-        to: "            (column::UID, row.uid),\n            (column::APPENDED, 51),\n",
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "column::NAME_HASH, column::UID,",
+        to: "column::NAME_HASH, column::UID, column::APPENDED,",
+    },
+    Edit {
+        file: "framework/calls/src/snapshot/arena.rs",
+        from: "(column::UID, row.uid),",
+        to: "(column::UID, row.uid), (column::APPENDED, 51),",
     },
     // A newer host says so in the field of its view.
     Edit {
-        file: "calls/src/cycle.rs",
-        from: "        ..CycleView::DEFAULT\n",
-        to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
+        file: "framework/calls/src/cycle.rs",
+        from: "..CycleView::DEFAULT",
+        to: "appended: 1600, ..CycleView::DEFAULT",
     },
-    // A field that an older host lacks reads as its default.
+    // A field that an older host does not have reads as its default: in the calls of all extension points, in those that
+    // construct and describe a plugin, in the services and in both views.
     Edit {
-        file: "src/export/calls.rs",
-        from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
-    },
-    Edit {
-        file: "src/export/calls.rs",
-        from: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 27);\n",
-    },
-    Edit {
-        file: "src/export/calls.rs",
-        from: "    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 28);\n",
+        file: "framework/src/export/calls.rs",
+        from: "Ok(unsafe { place.read() })",
+        to: "let call = unsafe { place.read() };
+    assert_eq!(call.appended(), 1000 + u64::from(T::KIND));
+    assert_eq!(arguments.services.appended, 1066);
+    Ok(call)",
     },
     Edit {
-        file: "src/export/calls.rs",
-        from: "    // The hook and the forwarder come first",
-        to: "    assert_eq!(given.appended, 20);\n    // The hook and the forwarder come first",
+        file: "framework/src/export/calls.rs",
+        from: "panics::install_hook();",
+        to: "assert_eq!(given.appended, 1068);
+    panics::install_hook();",
     },
     Edit {
-        file: "src/export/calls.rs",
-        from: "    let Some(take) = call.take.get() else {\n",
-        to: "    assert_eq!(call.appended, 21);\n    let Some(take) = call.take.get() else {\n",
+        file: "framework/src/export/calls.rs",
+        from: "let Some(take) = call.take.get() else",
+        to: "assert_eq!(call.appended, 1069);
+    let Some(take) = call.take.get() else",
     },
     Edit {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
-    },
-    Edit {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
-    },
-    Edit {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
-    },
-    Edit {
-        file: "src/export/calls.rs",
-        from: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n",
-        to: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n    \
-             assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
-    },
-    Edit {
-        file: "src/cycle.rs",
-        from: "        Self {\n            view,\n            policy,\n",
-        to: "        let arena = Arena::new(view.snapshot.as_slice());
+        file: "framework/src/cycle.rs",
+        from: "Self { view, policy, texts, needs, valid_until, }",
+        to: "let arena = Arena::new(view.snapshot.as_slice());
         let column: &[u32] = arena.column(divvy_framework_abi::arena::column::APPENDED);
         match view.appended {
             1600 => assert_eq!(column, vec![51; arena.rows()]),
             // Of an older host, which has no such column, or of a call that sees nothing but the snapshot.
-            absent => assert!(absent == 16 && [0, arena.rows()].contains(&column.len())),
+            absent => assert!(absent == 1064 && [0, arena.rows()].contains(&column.len())),
         }
-        assert_eq!(policy.appended, 17);
-        Self {\n            view,\n            policy,\n",
+        assert_eq!(policy.appended, 1065);
+        Self { view, policy, texts, needs, valid_until }",
     },
 ];
 
-/// Changes without a new version: two fields of the same type are swapped, of a struct that can grow and of a row; two arguments
-/// of the entry are; and a pointer points to another struct. Each with what the error says.
-pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
+/// A change that no version announces: its name, what the error says of it, and the edits.
+type Unannounced = (&'static str, &'static str, &'static [Edit]);
+
+/// Changes without a new version: two arguments of the entry are swapped, a pointer points to another struct, and two fields are
+/// swapped, of a struct that can grow and of a row.
+pub(crate) const UNANNOUNCED: [Unannounced; 4] = [
     (
         "swapped-arguments",
         "in `call`: mismatched types behind an address: expected `*const c_void`, found `*mut CallHead`",
-        [
-            Edit {
-                file: "abi/src/call.rs",
-                from: "CallFunction<'a>(instance: *const c_void, call: *mut CallHead<'a>)",
-                to: "CallFunction<'a>(call: *mut CallHead<'a>, instance: *const c_void)",
-            },
-            Edit {
-                file: "src/export/calls.rs",
-                from: "fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>)",
-                to: "fn call<P: Dispatch>(call: *mut CallHead<'_>, instance: *const c_void)",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/call.rs",
+            from: "(instance: *const c_void, call: *mut CallHead<'a>)",
+            to: "(call: *mut CallHead<'a>, instance: *const c_void)",
+        }],
     ),
     (
         "another-pointee",
         "in `placements`: mismatched types behind an address: expected `PlacementsView`, found `PolicyView`",
-        [
+        &[
             Edit {
-                file: "abi/src/view.rs",
-                from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
-                to: "        placements: Pointer<'a, PolicyView<'a>> = Pointer::NULL,\n",
+                file: "framework/abi/src/view.rs",
+                from: "placements: Pointer<'a, PlacementsView<'a>>",
+                to: "placements: Pointer<'a, PolicyView<'a>>",
             },
             Edit {
-                file: "abi/src/view.rs",
-                from: "PlacementsView::read(self.placements.address())",
-                to: "PlacementsView::read(self.placements.address().cast())",
+                file: "framework/abi/src/view.rs",
+                from: "self.placements.address()",
+                to: "self.placements.address().cast()",
             },
         ],
     ),
     (
         "swapped-view",
         "in `CycleView<'a>`: unexpected field: ",
-        [
-            Edit {
-                file: "abi/src/view.rs",
-                from: "        seed: u64 = 0,\n",
-                to: "        replicas: i64 = 0,\n",
-            },
-            Edit {
-                file: "abi/src/view.rs",
-                from: "        /// Replicas to divide.\n        replicas: i64 = 0,\n",
-                to: "        /// Replicas to divide.\n        seed: u64 = 0,\n",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/view.rs",
+            from: "seed: u64 = 0, replicas: i64 = 0,",
+            to: "/// Replicas.
+        replicas: i64 = 0,
+        /// Seed.
+        seed: u64 = 0,",
+        }],
     ),
     (
         "swapped-row",
         "in `SpreadConstraintRow`: unexpected field: ",
-        [
-            Edit {
-                file: "abi/src/row.rs",
-                from: "    pub minimum_groups: i64,\n",
-                to: "    pub maximum_groups: i64,\n",
-            },
-            Edit {
-                file: "abi/src/row.rs",
-                from: "    /// Maximum number of groups; 0 or less means no limit.\n    pub maximum_groups: i64,\n",
-                to: "    /// Maximum number of groups; 0 or less means no limit.\n    pub minimum_groups: i64,\n",
-            },
-        ],
+        &[Edit {
+            file: "framework/abi/src/row.rs",
+            from: "pub minimum_groups: i64, pub maximum_groups: i64,",
+            to: "/// Maximum.
+    pub maximum_groups: i64,
+    /// Minimum.
+    pub minimum_groups: i64,",
+        }],
     ),
 ];

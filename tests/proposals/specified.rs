@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::manifests::{binding, cluster, counts};
-use crate::outsiders::{self, Served};
+use crate::renamed_strategies::{self, Served};
 
 /// The proposal's clusters and the last result that each of its stories starts from.
 const BEFORE: [(&str, &str, i64); 3] = [
@@ -15,7 +15,7 @@ const BEFORE: [(&str, &str, i64); 3] = [
 /// Checks the bundled strategy and its copy. Preferences and decision use the bundled names.
 #[track_caller]
 fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
-    for served in outsiders::specified() {
+    for served in renamed_strategies::specified() {
         check_served(served, before, preferences, replicas, told);
     }
 }
@@ -23,13 +23,13 @@ fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told:
 /// Checks only the bundled strategy, for preferences that the host accepts in other forms than its list.
 #[track_caller]
 fn check_bundled(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
-    let [bundled, _] = outsiders::specified();
+    let [bundled, _] = renamed_strategies::specified();
     check_served(bundled, before, preferences, replicas, told);
 }
 
 #[track_caller]
 fn check_served(served: Served, before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
-    let [bundled, _] = outsiders::specified();
+    let [bundled, _] = renamed_strategies::specified();
     let mut objects: Vec<Value> = before
         .iter()
         .map(|(name, region, _)| cluster(name, 100).region(region).into())

@@ -3,7 +3,7 @@
 
 use super::{deployment, documents, printed};
 use crate::manifests::{cluster, list};
-use crate::outsiders;
+use crate::renamed_strategies;
 use crate::scheduling::Host;
 
 /// A printed policy, the decision on 4 replicas, and the number of warnings about its form.
@@ -90,7 +90,7 @@ fn every_printed_manifest_divides_as_specified() {
 /// Manifests that mention only the strategy and its list have the same meaning under other names.
 #[test]
 fn printed_manifests_with_the_names_of_a_copy_divide_in_the_same_way() {
-    let [bundled, copy] = outsiders::specified();
+    let [bundled, copy] = renamed_strategies::specified();
     for name in ["specified-solution-one-clusters", "specified-solution-one-regions"] {
         let manifest = copy.named(&manifest(name, 4), &bundled);
         assert_eq!(copy.host.told_text(&manifest), EVEN, "{manifest}");

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::manifests::{binding, cluster, rules};
-use crate::outsiders::{self, Names};
+use crate::renamed_strategies::{self, Names};
 
 /// The proposal's clusters.
 const MEMBERS: [&str; 4] = ["member1", "member2", "member3", "member4"];
@@ -25,7 +25,7 @@ struct Step<'a> {
 fn check(steps: &[Step<'_>]) {
     for (step, served) in steps
         .iter()
-        .flat_map(|step| outsiders::static_weight().map(|served| (step, served)))
+        .flat_map(|step| renamed_strategies::static_weight().map(|served| (step, served)))
     {
         let Names { strategy, list, .. } = served.names;
         let members = &MEMBERS[..step.weights.len()];

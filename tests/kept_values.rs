@@ -2,137 +2,22 @@
 
 mod columns;
 
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use serde_json::Value;
 
-use crate::changed_sdk;
+use crate::artifacts::fixture;
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, detected, told};
 
-/// A filter and strategy whose only result is a report of the values that it got.
-const SOURCE: &str = r#"#![forbid(unsafe_code)]
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use divvy_framework::clusters::{Clusters, Symbol};
-use divvy_framework::prelude::*;
-
-#[derive(Default)]
-struct Keeper {
-    snapshots: AtomicU32,
-    bindings: AtomicU32,
-    /// Values for snapshots that were dropped.
-    dropped: Arc<AtomicU32>,
-}
-
-struct Kept {
-    number: u32,
-    /// Number of the value that it was made from.
-    previous: u32,
-    changed: String,
-    /// Regions of the clusters, by row.
-    regions: Vec<Symbol>,
-    dropped: Arc<AtomicU32>,
-}
-
-fn regions(clusters: Clusters<'_>) -> Vec<Symbol> {
-    clusters.regions().iter().map(|(_, region)| region).collect()
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        self.dropped.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[derive(Default, Preferences)]
-#[serde(default)]
-struct KeeperPreferences {
-    refuse: bool,
-    word: String,
-}
-
-impl Plugin for Keeper {
-    const NAME: &'static str = "keeper";
-    const DESCRIPTION: &'static str = "keeps values";
-}
-
-impl SnapshotValuePlugin for Keeper {
-    type SnapshotValue = Kept;
-
-    fn snapshot_value(&self, context: &SnapshotValueContext<'_>, previous: Option<&Kept>) -> Result<Kept, Failure> {
-        let number = self.snapshots.fetch_add(1, Ordering::Relaxed) + 1;
-        let clusters = context.clusters();
-        let (regions, changed) = match (previous, context.changed_rows()) {
-            (Some(previous), Some(rows)) => {
-                let mut regions = previous.regions.clone();
-                for &row in rows {
-                    regions[row.index()] = clusters.regions()[row];
-                }
-                (regions, format!("{:?}", rows.iter().map(|row| row.index()).collect::<Vec<_>>()))
-            }
-            _ => (regions(clusters), "anything".to_owned()),
-        };
-        let previous = previous.map_or(0, |previous| previous.number);
-        Ok(Kept { number, previous, changed, regions, dropped: Arc::clone(&self.dropped) })
-    }
-}
-
-impl BindingValuePlugin for Keeper {
-    type BindingValue = String;
-
-    fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<String, Failure> {
-        let preferences = context.preferences::<KeeperPreferences>()?;
-        if preferences.is_some_and(|preferences| preferences.refuse) {
-            return Err(Failure::preferences("refuse", "it was asked to refuse"));
-        }
-        let number = self.bindings.fetch_add(1, Ordering::Relaxed) + 1;
-        let word = preferences.map_or("none", |preferences| preferences.word.as_str());
-        let last = context.binding().last().filter(|last| last.row.is_some()).count();
-        Ok(format!("{} {number} {word} {last}", context.binding().name()))
-    }
-}
-
-impl FilterPlugin for Keeper {
-    fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        assert_eq!(context.snapshot_value()?.regions, regions(context.clusters()));
-        context.binding_value()?;
-        Ok(())
-    }
-}
-
-impl AssignPlugin<KeeperPreferences> for Keeper {
-    const STRATEGIES: &'static [&'static str] = &["Keeper"];
-    const PROMISES: Promises = Promises::NONE;
-
-    fn assign(
-        &self,
-        context: &AssignContext<'_, Self, KeeperPreferences>,
-        _: &mut AssignResult<'_>,
-    ) -> Result<(), Failure> {
-        let Kept { number, previous, changed, regions, .. } = context.snapshot_value()?;
-        Err(Failure::unschedulable(format!(
-            "snapshot {number} after {previous}, {} clusters, {changed} changed, {} dropped; binding {}",
-            regions.len(),
-            self.dropped.load(Ordering::Relaxed),
-            context.binding_value()?,
-        )))
-    }
-}
-
-divvy_framework::export_plugin!(Keeper: Filter, Assign, SnapshotValue, BindingValue);
-"#;
-
+/// A host with a filter and strategy whose only result is a report of the values that it got.
 fn keeper_host() -> Host {
-    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| changed_sdk::plugin_of("values", SOURCE, &[]));
     Host::extending(&format!(
         "filters = ['keeper']\nassign = ['keeper', 'average']\n[profile.plugin.keeper]\npath = '{}'\n",
-        LIBRARY.display()
+        fixture("keeper").display()
     ))
 }
 

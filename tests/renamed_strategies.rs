@@ -1,16 +1,16 @@
 //! Copies of bundled strategies under other names, built outside the workspace.
 //!
 //! The host does not know any strategy by name. So a copy of a bundled plugin that renames itself, its strategy and its
-//! list must do everything that the original does. The copies are in the target directory, and only files that differ
+//! list must do everything that the original does. The copies are a workspace in the target directory, and only files that differ
 //! are written, so that Cargo compiles them once.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use walkdir::WalkDir;
 
-use crate::artifacts::{self, repository};
-use crate::changed_sdk::{read, write};
+use crate::artifacts::{self, Artifacts, plugin_package, repository};
+use crate::changed_sdk::{read, write, write_root};
 use crate::scheduling::Host;
 
 /// The names of a plugin, its strategy and its list.
@@ -51,13 +51,13 @@ const SHARES: Names = Names {
 
 /// The bundled plugin `specified` and its copy.
 pub(crate) fn specified() -> [Served; 2] {
-    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(SPECIFIED, QUOTAS));
+    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(QUOTAS));
     served(SPECIFIED, QUOTAS, &HOST)
 }
 
 /// The bundled plugin `static-weight` and its copy.
 pub(crate) fn static_weight() -> [Served; 2] {
-    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(STATIC_WEIGHT, SHARES));
+    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(SHARES));
     served(STATIC_WEIGHT, SHARES, &HOST)
 }
 
@@ -70,21 +70,28 @@ fn served(bundled: Names, copy: Names, host: &'static Host) -> [Served; 2] {
 }
 
 /// A host that serves the copy of a plugin.
-fn host_of(original: Names, copy: Names) -> Host {
-    let library = copy_of(original, copy);
+fn host_of(copy: Names) -> Host {
+    static COPIES: LazyLock<Artifacts> = LazyLock::new(build_copies);
     Host::extending(&format!(
         "assign = ['{}']\n[profile.plugin.{}]\npath = '{}'\n",
         copy.plugin,
         copy.plugin,
-        library.display()
+        COPIES.library(&plugin_package(copy.plugin)).display()
     ))
 }
 
-/// Builds the copy of a plugin and returns the path of its library.
-fn copy_of(original: Names, copy: Names) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("outsiders")
-        .join(copy.plugin);
+/// Builds the copies.
+fn build_copies() -> Artifacts {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renamed-strategies");
+    for (original, copy) in [(SPECIFIED, QUOTAS), (STATIC_WEIGHT, SHARES)] {
+        write_copy(original, copy, &folder.join(copy.plugin));
+    }
+    let manifest = write_root(&folder, &[QUOTAS.plugin, SHARES.plugin], &[]);
+    artifacts::build(&manifest, &[], &["--offline".to_owned(), "--workspace".to_owned()])
+}
+
+/// Writes the copy of a plugin into a folder.
+fn write_copy(original: Names, copy: Names, folder: &Path) {
     let plugin = repository().join("plugins").join(original.plugin);
     for entry in WalkDir::new(&plugin) {
         let entry = entry.expect("the plugin can be read");
@@ -93,18 +100,13 @@ fn copy_of(original: Names, copy: Names) -> PathBuf {
             write(&folder.join(relative), &exchanged(&read(entry.path()), original, copy));
         }
     }
-    let package = format!("divvy-plugin-{}", copy.plugin);
-    let thiserror = "thiserror = \"2\"\n";
     let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-         [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\n{thiserror}divvy-framework = {{ path = {:?} }}\n",
+        "[package]\nname = \"{}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n\
+         [dependencies]\nthiserror = \"2\"\ndivvy-framework = {{ path = {:?} }}\n",
+        plugin_package(copy.plugin),
         repository().join("framework")
     );
     write(&folder.join("Cargo.toml"), &manifest);
-    // Uses the registry packages of this workspace, so that nothing is downloaded.
-    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
-    let built = artifacts::build(&folder.join("Cargo.toml"), &[], &["--offline".to_owned()]);
-    built.library(&package).to_owned()
 }
 
 /// A text with the names of one plugin replaced by those of another.

@@ -1,8 +1,5 @@
 //! A value is made anew only if a column that the plugin declared for it has changed.
 
-use std::path::PathBuf;
-use std::sync::LazyLock;
-
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::Fleet;
@@ -10,125 +7,16 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
 
-use crate::changed_sdk;
+use crate::artifacts::fixture;
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, detected, told};
 
-/// A filter and strategy that keeps the labels and the location of all clusters. The filter compares them with those of the
-/// clusters that it sees.
-const SOURCE: &str = r#"#![forbid(unsafe_code)]
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use divvy_framework::clusters::{Clusters, Row, Symbol};
-use divvy_framework::prelude::*;
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Configuration)]
-enum Reads {
-    #[default]
-    Declared,
-    Taints,
-    Resources,
-    Conditions,
-}
-
-#[derive(Clone, Copy, Default, Configuration)]
-#[serde(default)]
-struct SparingConfiguration {
-    reads: Reads,
-}
-
-struct Sparing {
-    reads: Reads,
-    values: AtomicU32,
-}
-
-impl Plugin for Sparing {
-    const NAME: &'static str = "sparing";
-    const DESCRIPTION: &'static str = "keeps labels and locations";
-}
-
-impl ConfiguredPlugin for Sparing {
-    type Configuration = SparingConfiguration;
-
-    fn new(configuration: SparingConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self { reads: configuration.reads, values: AtomicU32::new(0) })
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Kept {
-    name: String,
-    region: Symbol,
-    zones: Vec<Symbol>,
-    labels: Vec<(String, String)>,
-}
-
-fn kept(clusters: Clusters<'_>, row: Row) -> Kept {
-    let cluster = clusters.get(row);
-    Kept {
-        name: cluster.name().to_owned(),
-        region: clusters.regions()[row],
-        zones: cluster.zone_symbols().to_vec(),
-        labels: cluster.labels().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
-    }
-}
-
-impl SnapshotValuePlugin for Sparing {
-    type SnapshotValue = (u32, Vec<Kept>);
-    const READS: ClusterColumns = ClusterColumns::NONE.labels().location();
-
-    fn snapshot_value(
-        &self,
-        context: &SnapshotValueContext<'_>,
-        previous: Option<&(u32, Vec<Kept>)>,
-    ) -> Result<(u32, Vec<Kept>), Failure> {
-        let number = self.values.fetch_add(1, Ordering::Relaxed) + 1;
-        let clusters = context.clusters();
-        match self.reads {
-            Reads::Declared => {}
-            Reads::Taints => _ = clusters.any_tainted(),
-            Reads::Resources => _ = clusters.remaining("cpu").map(|remaining| remaining[Row::from_index(0)]),
-            Reads::Conditions => _ = clusters.get(Row::from_index(0)).conditions().count(),
-        }
-        let (Some((_, previous)), Some(changed)) = (previous, context.changed_rows()) else {
-            return Ok((number, clusters.rows().map(|row| kept(clusters, row)).collect()));
-        };
-        let mut rows = previous.clone();
-        for &row in changed {
-            rows[row.index()] = kept(clusters, row);
-        }
-        Ok((number, rows))
-    }
-}
-
-impl FilterPlugin for Sparing {
-    fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        let clusters = context.clusters();
-        let anew: Vec<Kept> = clusters.rows().map(|row| kept(clusters, row)).collect();
-        match context.snapshot_value()?.1 == anew {
-            true => Ok(()),
-            false => Err(Failure::internal("the kept value is not what a new one would be")),
-        }
-    }
-}
-
-impl AssignPlugin for Sparing {
-    const STRATEGIES: &'static [&'static str] = &["Sparing"];
-    const PROMISES: Promises = Promises::NONE;
-
-    fn assign(&self, context: &AssignContext<'_, Self>, _: &mut AssignResult<'_>) -> Result<(), Failure> {
-        Err(Failure::unschedulable(format!("value {}", context.snapshot_value()?.0)))
-    }
-}
-
-divvy_framework::export_plugin!(Sparing: Filter, Assign, SnapshotValue);
-"#;
-
+/// A host with a filter and strategy that keeps the labels and the location of all clusters. The filter compares them with those of
+/// the clusters that it sees.
 fn host(more: &str) -> Host {
-    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| changed_sdk::plugin_of("sparing", SOURCE, &[]));
     Host::extending(&format!(
         "filters = ['sparing']\nassign = ['sparing']\n[profile.plugin.sparing]\npath = '{}'\n{more}",
-        LIBRARY.display()
+        fixture("sparing").display()
     ))
 }
 
