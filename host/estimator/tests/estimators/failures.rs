@@ -13,6 +13,14 @@ use super::{DEADLINE, options, replicas, targets, word, words};
 /// Longer than the breaker's pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// Lets time pass for the estimators, without waiting. It stands still only meanwhile: the tests' servers are real, and where time is
+/// paused, a deadline ends as soon as nothing but an answer is waited for.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
 /// A port on which nothing listens.
 async fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -51,7 +59,7 @@ async fn a_failed_call_falls_back_on_the_last_answer_to_the_same_request() {
     assert_eq!(words(&estimators, ["m1"], &replicas("2")).await, ["failed"]);
     // The second failure opened the breaker.
     assert_eq!(words(&estimators, ["m1"], &replicas("1")).await, ["7, open"]);
-    tokio::time::sleep(Duration::from_millis(350)).await;
+    pass(Duration::from_millis(350)).await;
     assert_eq!(words(&estimators, ["m1"], &replicas("1")).await, ["failed"]);
 }
 
@@ -85,13 +93,13 @@ async fn a_dead_estimator_is_left_alone_and_asked_again_when_it_is_back() {
     assert!(state.error.is_some() && state.last_answer_age.is_some(), "{state:?}");
 
     // A trial that fails keeps the breaker open.
-    tokio::time::sleep(PAUSE).await;
+    pass(PAUSE).await;
     assert_eq!(words(&estimators, ["m1"], &one).await, ["7, failed"]);
     assert_eq!(words(&estimators, ["m1"], &one).await, ["7, open"]);
 
     let server = Estimator::start_at(port, Behaviour::Count(5), None).await;
     assert_eq!(words(&estimators, ["m1"], &one).await, ["7, open"]);
-    tokio::time::sleep(PAUSE).await;
+    pass(PAUSE).await;
     assert_eq!(words(&estimators, ["m1"], &one).await, ["5"]);
     let state = &estimators.states()[0];
     assert_eq!(state.breaker, BreakerState::Closed);
@@ -113,7 +121,7 @@ async fn an_estimator_that_moved_is_found_at_its_new_address() {
     for expected in ["7, failed", "7, failed", "7, open"] {
         assert_eq!(words(&estimators, ["m1"], &one).await, [expected]);
     }
-    tokio::time::sleep(PAUSE).await;
+    pass(PAUSE).await;
     assert_eq!(words(&estimators, ["m1"], &one).await, ["8"]);
 }
 
@@ -126,7 +134,7 @@ async fn only_one_call_tries_an_estimator_that_was_dead() {
         words(&estimators, ["m1"], &one).await;
     }
     let before = server.calls().len();
-    tokio::time::sleep(PAUSE).await;
+    pass(PAUSE).await;
     server.behave(Behaviour::Slow(Duration::from_millis(50), 4));
     let (first, second) = tokio::join!(words(&estimators, ["m1"], &one), words(&estimators, ["m1"], &one));
     assert_eq!([first, second].concat(), ["4", "open"]);
@@ -141,7 +149,7 @@ async fn a_call_that_was_dropped_does_not_block_the_next_trial() {
     for _ in 0..2 {
         words(&estimators, ["m1"], &one).await;
     }
-    tokio::time::sleep(PAUSE).await;
+    pass(PAUSE).await;
     server.behave(Behaviour::Slow(Duration::from_secs(60), 4));
     let dropped = tokio::time::timeout(Duration::from_millis(50), words(&estimators, ["m1"], &one)).await;
     assert!(dropped.is_err(), "the trial was under way");

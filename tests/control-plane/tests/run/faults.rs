@@ -221,6 +221,7 @@ async fn an_outage_is_a_line_at_its_start_and_one_at_its_end() -> Result<(), Err
     };
     let before = printed(&scenario).lines().count();
     scenario.control_plane.kill_api_server();
+    // The outage itself: long enough for several attempts of each request.
     tokio::time::sleep(Duration::from_secs(10)).await;
     scenario.control_plane.start_api_server().await?;
     for number in 0..20 {
@@ -238,8 +239,11 @@ async fn an_outage_is_a_line_at_its_start_and_one_at_its_end() -> Result<(), Err
     assert_eq!(count("the API server does not answer"), 1, "{lines:#?}");
     assert_eq!(count("the API server answers again"), 1, "{lines:#?}");
     assert_eq!(count("refuses the result"), 0, "{lines:#?}");
-    // The lease is lost and won again, and a watch or two of a starting server fail once more.
-    assert!(lines.len() < 20, "{lines:#?}");
+    // The lease is lost and won again, and a watch or two of a starting server fail once more. What is said at a start, such as the
+    // plugins that are loaded, is no complaint.
+    let is_complaint = |line: &&&str| line.contains(" WARN ") || line.contains(" ERROR ");
+    let complaints: Vec<&&str> = lines.iter().filter(is_complaint).collect();
+    assert!((1..12).contains(&complaints.len()), "{lines:#?}");
     let refused = scenario.control_plane.audit_log().writes()?;
     let is_error = |write: &Write| write.request_object.to_string().contains("SchedulerError");
     assert_eq!(refused.iter().filter(|write| is_error(write)).count(), 0);
