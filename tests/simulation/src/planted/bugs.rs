@@ -8,6 +8,7 @@ const OBSERVE: &str = "engine/observe.rs";
 const SCHEDULE: &str = "engine/schedule.rs";
 const EXECUTE: &str = "write/execute.rs";
 const HOLDINGS: &str = "holdings/mod.rs";
+const UNWRITTEN: &str = "holdings/unwritten.rs";
 
 /// Every planted bug.
 pub(crate) const BUGS: &[Bug] = &[
@@ -100,11 +101,19 @@ pub(crate) const BUGS: &[Bug] = &[
         rule: Rule::B,
         is_real: true,
         text: "A write that never arrives takes the growth in a report that shows the pods of another result.",
-        edits: &[Edit {
-            file: HOLDINGS,
-            from: "takings.sort_by_key(|taking| !taking.is_written);",
-            to: "takings.sort_by_key(|taking| taking.since);",
-        }],
+        // Both halves: which result a report settles first, and that what an unwritten result claimed is passed on.
+        edits: &[
+            Edit {
+                file: HOLDINGS,
+                from: "takings.sort_by_key(|taking| !taking.is_written);",
+                to: "takings.sort_by_key(|taking| taking.since);",
+            },
+            Edit {
+                file: UNWRITTEN,
+                from: "for claim in retracted.claims() {",
+                to: "for claim in retracted.claims().into_iter().take(0) {",
+            },
+        ],
     },
     Bug {
         name: "nothing-held",
