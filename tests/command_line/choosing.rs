@@ -4,6 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
+use snapbox::str;
+
 use super::{check, run};
 use crate::diff::schema::{committed, validate};
 
@@ -68,7 +70,7 @@ fn names_namespaces_and_labels_choose_bindings() {
             "deployment/agent",
         ],
         0,
-        "\
+        str![[r#"
 BINDING                STRATEGY    REPLICAS  RESULT
 shop/agent-deployment  Duplicated    2 each  Scheduled
   on 2 clusters: east-1, west-1
@@ -76,7 +78,8 @@ shop/agent-deployment  Duplicated    2 each  Scheduled
 1 binding: 1 scheduled
 4 replicas on 2 of 3 clusters
 1 of 3 bindings shown; all were decided
-",
+
+"#]],
         "",
     );
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -182,18 +185,18 @@ fn a_cluster_shows_what_it_has_and_gets_and_why_not() {
             "east-2",
         ],
         0,
-        "\
+        str![[r#"
 CLUSTER  REGION  BEFORE  AFTER  CHANGE  FULLEST
 east-2   east         2      3      +1  cpu 20% → 30%
 
 BINDING                 STRATEGY    HAS  GETS  CHANGE  FIT  WHY
-shop/agent-deployment   Duplicated    -     -               rejected: cluster(s) had untolerated taint \
-{maintenance=true:NoSchedule} [taint-toleration]
+shop/agent-deployment   Duplicated    -     -               rejected: cluster(s) had untolerated taint {maintenance=true:NoSchedule} [taint-toleration]
 shop/cart-deployment    Average       2     3      +1    8  capacity 10: 3 each
 shop/paused-deployment  Duplicated    -     -               Skipped: scheduling is suspended
 
 1 of 3 bindings here; 2 → 3 replicas in all
-",
+
+"#]],
         "",
     );
     let (_, stdout, _) = run(&[&DIFF[..], &["--cluster", "east-2", "deployment/web"]].concat());

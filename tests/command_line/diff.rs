@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{check, run};
+use snapbox::{IntoData, str};
+
+use super::{check, check_text, run};
 use crate::diff::schema::{committed, validate};
 
 /// Runs `divvy diff` on the fleet and the dump.
@@ -12,9 +14,9 @@ fn diff(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 /// Runs `divvy diff` and checks that it refuses its arguments with these lines.
 #[track_caller]
-fn check_refused(arguments: &[&str], stderr: &str) {
+fn check_refused(arguments: &[&str], stderr: impl IntoData) {
     let (exit, stdout, actual) = diff(arguments);
-    assert_eq!(actual, stderr, "standard error of {arguments:?}");
+    check_text(&format!("standard error of {arguments:?}"), &actual, stderr);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{arguments:?}");
 }
 
@@ -23,7 +25,7 @@ fn a_drain_prints_both_sides_then_bindings_then_clusters_then_sums() {
     check(
         &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", "west-1"],
         0,
-        "\
+        str![[r#"
 profile default → profile default with --drain west-1
 
 BINDING                STRATEGY    REPLICAS  CHANGE
@@ -37,7 +39,8 @@ west-1   west         8      0      −8  pods 10% → 2%
 
 2 bindings change: 6 replicas moved, 2 removed
 violations: 2 replicas on clusters that would refuse them today (--violations lists them)
-",
+
+"#]],
         "",
     );
 }
@@ -47,13 +50,14 @@ fn without_changes_it_shows_what_is_about_to_move_anyway() {
     check(
         &["diff", "-f", "fleet.yaml", "-f", "dump.yaml"],
         0,
-        "\
+        str![[r#"
 the assigned clusters → profile default
 
 nothing changes
 latent: 1 binding would be placed differently if rescheduled (--latent lists them)
 violations: 2 replicas on clusters that would refuse them today (--violations lists them)
-",
+
+"#]],
         "",
     );
 }
@@ -139,11 +143,12 @@ shop/web-deployment  east-2          2
 fn an_overlay_without_an_object_is_named() {
     check_refused(
         &["--overlay", "no-object.yaml"],
-        "\
+        str![[r#"
 warning: `no-object.yaml` holds no object
 error: the input holds no object
 error: 1 problem in the input; nothing is scheduled
-",
+
+"#]],
     );
 }
 
@@ -184,7 +189,7 @@ fn the_loss_of_each_cluster_is_listed_worst_first() {
             "cluster",
         ],
         1,
-        "\
+        str![[r#"
 profile default, without each cluster
 
 WITHOUT  CLUSTERS  DISPLACED  REHOMED  REMOVED  LOST  UNSCHEDULABLE  IN ERROR  BEYOND  TIGHTEST
@@ -193,7 +198,8 @@ west-1          1          8        6        2     0              0         0   
 east-2          1          2        2        0     0              0         0       0  east-1 cpu 50%
 
 2 of 3 losses are absorbed without losing a replica
-",
+
+"#]],
         "",
     );
 }
@@ -271,14 +277,15 @@ fn changes_are_printed_as_they_are_passed() {
 fn changes_that_match_nothing_are_refused_together() {
     check_refused(
         &["--drain", "wset-1", "--without", "provider=q", "--replicas", "web=3"],
-        "\
+        str![[r#"
 error: `--drain wset-1` matches no cluster
   hint: did you mean `west-1`?
 error: `--without provider=q` matches no cluster
   hint: clusters are chosen by name, glob, `region=`, `zone=`, `provider=` or `label:KEY=VALUE`
 error: `--replicas web` matches no binding with replicas
   hint: bindings are chosen as `NAMESPACE/BINDING` or `KIND/NAME`, for instance `deployment/web`; quote globs
-",
+
+"#]],
     );
 }
 
@@ -286,24 +293,27 @@ error: `--replicas web` matches no binding with replicas
 fn contradictions_are_refused() {
     check_refused(
         &["--without", "west-1", "--cordon", "region=west"],
-        "\
+        str![[r#"
 error: `--without` removes the cluster `west-1`, which `--cordon` changes
   hint: leave one of them out
-",
+
+"#]],
     );
     check_refused(
         &["--without", "east-2", "--overlay", "overlay.yaml"],
-        "\
+        str![[r#"
 error: `--without` removes the cluster `east-2`, which `--overlay` changes
   hint: leave one of them out
-",
+
+"#]],
     );
     check_refused(
         &["--replicas", "shop/*=+1", "--replicas", "web-deployment=5"],
-        "\
+        str![[r#"
 error: `shop/web-deployment` would have 11 replicas by `--replicas shop/*=+1`, and 5 by `--replicas web-deployment=5`
   hint: leave one of them out
-",
+
+"#]],
     );
 }
 
@@ -336,10 +346,11 @@ fn an_input_without_clusters_or_bindings_is_refused() {
         &["diff", "-f", "fleet.yaml"],
         2,
         "",
-        "\
+        str![[r#"
 warning: the input holds no binding, and no workload that a policy matches
 error: there is nothing to compare: the input needs clusters and bindings, or workloads with policies
-",
+
+"#]],
     );
     let (exit, stdout, _) = run(&["diff", "-f", "-"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""));

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use snapbox::str;
+
 use super::{check, run};
 use crate::diff::schema::{committed, validate};
 
@@ -22,15 +24,15 @@ fn every_workload_is_listed_with_what_stops_the_next_replica() {
     check(
         &["headroom", "-f", "fleet.yaml", "-f", "dump.yaml"],
         0,
-        "\
+        str![[r#"
 profile default
 
 BINDING                 STRATEGY    REPLICAS  MOST  HEADROOM  STOPPED BY
-shop/agent-deployment   Duplicated         2   any            nothing, capacity is ignored; 92 fit: 93 would exceed \
-pods on east-1, west-1; 1 cluster rejected (taint-toleration)
+shop/agent-deployment   Duplicated         2   any            nothing, capacity is ignored; 92 fit: 93 would exceed pods on east-1, west-1; 1 cluster rejected (taint-toleration)
 shop/paused-deployment  Duplicated         3                  scheduling is suspended
 shop/web-deployment     Average           10    42       +32  cpu in 3 of 3 candidates
-",
+
+"#]],
         "",
     );
 }
@@ -40,16 +42,15 @@ fn present_replicas_that_do_not_schedule_exit_with_1() {
     check(
         &["headroom", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
         1,
-        "\
+        str![[r#"
 profile default
 
 BINDING                STRATEGY    REPLICAS  MOST  HEADROOM  STOPPED BY
-shop/huge-deployment   Average           90    24       −66  cpu in 2 of 2 candidates; 1 cluster rejected \
-(taint-toleration)
+shop/huge-deployment   Average           90    24       −66  cpu in 2 of 2 candidates; 1 cluster rejected (taint-toleration)
   now Unschedulable: 90 replicas requested, 24 fit in the candidate clusters
-shop/model-deployment  Duplicated         1  none            0/3 clusters are available: 2 cluster(s) did not match \
-the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
-",
+shop/model-deployment  Duplicated         1  none            0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
+
+"#]],
         "",
     );
     let (exit, stdout, _) = run(&["headroom", "-f", "fleet.yaml", "-f", "meaningless.yaml"]);
@@ -123,12 +124,13 @@ fn a_workload_that_does_not_exist_is_measured_by_its_requests() {
             "DynamicWeight",
         ],
         0,
-        "\
+        str![[r#"
 profile default, strategy DynamicWeight
 
 BINDING       STRATEGY       REPLICAS  MOST  HEADROOM  STOPPED BY
 hypothetical  DynamicWeight         0     7        +7  cpu in 2 of 2 candidates; 1 cluster rejected (taint-toleration)
-",
+
+"#]],
         "",
     );
     let most = |arguments: &[&str]| document(arguments)["bindings"][0]["most"].clone();

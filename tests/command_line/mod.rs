@@ -8,6 +8,7 @@ mod choosing;
 mod clusters;
 mod diff;
 mod headroom;
+mod help;
 mod hostile;
 mod inspect;
 mod large;
@@ -29,6 +30,9 @@ mod verify;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+
+use snapbox::assert::DEFAULT_ACTION_ENV;
+use snapbox::{Assert, IntoData};
 
 use crate::artifacts::{fixture, plugin, repository, workspace};
 
@@ -59,10 +63,19 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 /// Runs a command and compares its exit code, standard output and standard error.
 #[track_caller]
-fn check(arguments: &[&str], exit: i32, stdout: &str, stderr: &str) {
+fn check(arguments: &[&str], exit: i32, stdout: impl IntoData, stderr: impl IntoData) {
     let (actual_exit, actual_stdout, actual_stderr) = run(arguments);
     let command = arguments.join(" ");
-    assert_eq!(actual_stderr, stderr, "standard error of divvy {command}");
-    assert_eq!(actual_stdout, stdout, "standard output of divvy {command}");
+    check_text(&format!("standard error of divvy {command}"), &actual_stderr, stderr);
+    check_text(&format!("standard output of divvy {command}"), &actual_stdout, stdout);
     assert_eq!(actual_exit, Some(exit), "exit code of divvy {command}");
+}
+
+/// Compares a text, of which `name` is the name in the message, with a snapshot in the code (`snapbox::str!`) or in a file
+/// (`snapbox::file!`). With `SNAPSHOTS=overwrite` in the environment, the snapshot becomes the text.
+#[track_caller]
+fn check_text(name: &str, actual: &str, expected: impl IntoData) {
+    let assert = Assert::new().action_env(DEFAULT_ACTION_ENV);
+    let compared = assert.try_eq(Some(&name), actual.into_data(), expected.into_data().raw());
+    compared.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -2,6 +2,8 @@
 
 use divvy_scheduler::plugin::PluginInstance;
 
+use snapbox::str;
+
 use super::{check, fixture, run};
 use crate::scheduling::Host;
 
@@ -18,12 +20,13 @@ fn built_in_profiles_are_listed_and_shown_with_what_they_extend() {
     check(
         &["profile", "list"],
         0,
-        "\
+        str![[r#"
 PROFILE         MATCHES                                SUMMARY
 default         -                                      Karmada's filters and scores, and division that is steady and spreads by any field
 karmada         Karmada v1.19-rc                       decides as Karmada's own scheduler does
 karmada-alpha   Karmada v1.19-rc, alpha feature gates  `karmada`, complete sets of components on one cluster, and workload affinity
-",
+
+"#]],
         "",
     );
     let (exit, stdout, _) = run(&["profile", "show", "--profile", "karmada"]);
@@ -155,11 +158,12 @@ fn a_missing_profile_is_an_error_with_a_hint() {
         &["schedule", "-f", "fleet.yaml", "--profile", "nowhere.toml"],
         2,
         "",
-        "\
+        str![[r#"
 error: profile `nowhere.toml` cannot be read
   hint: `--profile` takes a file, `FILE#NAME`, or a built-in profile: `default`, `karmada`, `karmada-alpha`
   cause: No such file or directory (os error 2)
-",
+
+"#]],
     );
     check(
         &["profile", "show", "--profile", "broken.toml#brokn"],

@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::process::Stdio;
 
+use snapbox::str;
+
 use super::{check, divvy, fixture, folder, run};
 
 #[test]
@@ -10,7 +12,7 @@ fn scheduled_and_skipped_bindings_exit_with_0() {
     check(
         &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
         0,
-        "\
+        str![[r#"
 BINDING                 STRATEGY    REPLICAS  CHANGE  FREE  RESULT
 shop/agent-deployment   Duplicated    2 each                Scheduled
   on 2 clusters: east-1, west-1
@@ -23,7 +25,8 @@ shop/paused-deployment  Duplicated         2                Skipped
 
 3 bindings: 2 scheduled, 1 skipped
 13 replicas (+4, -2 against the last results) on 3 of 3 clusters
-",
+
+"#]],
         "",
     );
 }
@@ -33,18 +36,18 @@ fn unschedulable_bindings_exit_with_1_and_a_reason() {
     check(
         &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
         1,
-        "\
+        str![[r#"
 BINDING                STRATEGY    REPLICAS  RESULT
 shop/huge-deployment   Average           90  Unschedulable
   90 replicas requested, 24 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
 shop/model-deployment  Duplicated         1  NoClusterFit
-  0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
-1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
+  0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
 
 2 bindings: 1 without a fitting cluster, 1 unschedulable
 0 replicas on 0 of 3 clusters
-",
+
+"#]],
         "",
     );
 }
@@ -62,24 +65,25 @@ fn an_invalid_binding_is_an_error_in_its_row_and_the_others_are_scheduled() {
             "three.toml",
         ],
         2,
-        "\
+        str![[r#"
 BINDING                   STRATEGY   REPLICAS  FREE  RESULT
 shop/batch-deployment                       4        Error
-  no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, \
-nearest first: `Average`, `Duplicated`, `Specified`
+  no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, nearest first: `Average`, `Duplicated`, `Specified`
   in meaningless.yaml:2; policy PropagationPolicy shop/batch
 shop/payments-deployment  Specified         3    87  Scheduled
   west-1                                    3    87
 
 2 bindings: 1 scheduled, 1 in error
 3 replicas on 1 of 3 clusters
-",
-        "\
+
+"#]],
+        str![[r#"
 warning: the strategy `SpecifiedRegions` is read as `Specified`
   hint: write `replicaDivisionPreference: Specified`
   in: shop/payments-deployment (meaningless.yaml:12)
 note: no policy matches 1 resource: Deployment shop/orphan
-",
+
+"#]],
     );
 }
 
@@ -97,7 +101,7 @@ fn every_problem_in_the_input_is_reported_and_nothing_is_scheduled() {
         ],
         2,
         "",
-        "\
+        str![[r#"
 error: malformed.yaml:4: spec.taints[0].key: expected a string, got the number `3`
   in: Cluster a (document 1)
   hint: put the value in quotes
@@ -105,7 +109,8 @@ error: malformed.yaml:6: given twice, first in malformed.yaml: document 1, line 
   in: Cluster a (document 2)
 error: `missing.yaml` does not exist
 error: 3 problems in the input; nothing is scheduled
-",
+
+"#]],
     );
 }
 
@@ -242,10 +247,11 @@ fn an_unknown_strategy_is_an_error_with_the_nearest_first() {
         ],
         2,
         "",
-        "\
+        str![[r#"
 error: unknown strategy `Avrage`
   hint: known, nearest first: Average, Duplicated, Specified
-",
+
+"#]],
     );
 }
 

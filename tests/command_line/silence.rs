@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 
+use snapbox::str;
+
 use super::{check, divvy, run};
 
 const RECORD: [&str; 6] = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--record"];
@@ -23,12 +25,13 @@ fn empty_input_exits_with_2() {
         &["schedule", "-f", "-", "-f", "fleet.yaml"],
         2,
         "",
-        "\
+        str![[r#"
 warning: `-` holds no object
 error: the input holds no object
   hint: standard input is empty: did the command that writes to it fail?
 error: 1 problem in the input; nothing is scheduled
-",
+
+"#]],
     );
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().display().to_string();
