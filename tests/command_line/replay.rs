@@ -188,7 +188,7 @@ fn an_invalid_line_has_one_position() {
             &["replay", &recording],
             2,
             "",
-            &format!("error: {recording}{expected}\n"),
+            format!("error: {recording}{expected}\n"),
         );
     }
 }
