@@ -15,13 +15,14 @@ use flate2::write::GzEncoder;
 use walkdir::WalkDir;
 
 /// The crates of the SDK: folder and name.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("framework", "divvy-framework"),
     ("framework/abi", "divvy-framework-abi"),
     ("framework/arithmetic", "divvy-framework-arithmetic"),
     ("framework/derive", "divvy-framework-derive"),
     ("framework/spanned", "divvy-spanned"),
     ("framework/calls", "divvy-framework-calls"),
+    ("framework/memory", "divvy-framework-memory"),
     ("framework/view", "divvy-framework-view"),
 ];
 

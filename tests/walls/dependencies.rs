@@ -53,15 +53,16 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 31] = [
+const CRATES: [(&str, &[&str]); 33] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
     ("divvy-framework-derive", &[]),
+    ("divvy-framework-memory", &[]),
     ("divvy-framework-view", &["divvy-framework-abi"]),
     (
         "divvy-framework-calls",
-        &["divvy-framework-abi", "divvy-framework-view"],
+        &["divvy-framework-abi", "divvy-framework-memory", "divvy-framework-view"],
     ),
     (
         "divvy-framework",
@@ -92,6 +93,10 @@ const CRATES: [(&str, &[&str]); 31] = [
     ("divvy-loader", &["divvy-framework-abi", "divvy-framework-view"]),
     ("divvy-sandbox", &[]),
     (
+        "divvy-isolation",
+        &["divvy-framework-abi", "divvy-framework-memory", "divvy-loader", "divvy-sandbox"],
+    ),
+    (
         "divvy-scheduler",
         &[
             "divvy-spanned",
@@ -99,6 +104,7 @@ const CRATES: [(&str, &[&str]); 31] = [
             "divvy-framework-arithmetic",
             "divvy-framework-calls",
             "divvy-framework-view",
+            "divvy-isolation",
             "divvy-karmada",
             "divvy-loader",
             "divvy-profile",
@@ -160,6 +166,7 @@ const CRATES: [(&str, &[&str]); 31] = [
             "divvy-forecast",
             "divvy-framework-abi",
             "divvy-framework-view",
+            "divvy-isolation",
             "divvy-karmada",
             "divvy-loader",
             "divvy-manifests",
