@@ -29,6 +29,14 @@ fn c_name(rust: &str) -> String {
     }
 }
 
+/// The C name of a field. One that C++ reserves ends with an underscore.
+fn c_field(rust: &str) -> String {
+    match rust {
+        "operator" | "namespace" => format!("{rust}_"),
+        _ => rust.to_owned(),
+    }
+}
+
 /// The prefix of the constants of a module.
 fn prefix(module: &str) -> &'static str {
     match module {
@@ -112,9 +120,12 @@ fn program(layout: &str) -> String {
                 module = name;
                 format!("puts(\"module {name}\");")
             }
-            [field, _, _] if module.is_empty() => format!(
-                "printf(\"  {field} %zu %zu\\n\", offsetof({structure}, {field}), sizeof((({structure} *)0)->{field}));"
-            ),
+            [field, _, _] if module.is_empty() => {
+                let c = c_field(field);
+                format!(
+                    "printf(\"  {field} %zu %zu\\n\", offsetof({structure}, {c}), sizeof((({structure} *)0)->{c}));"
+                )
+            }
             [name, _, rest @ ..] if !module.is_empty() => format!(
                 "printf(\"  {name} %llu{}\\n\", (unsigned long long){}{name});",
                 rest.iter().map(|word| format!(" {word}")).collect::<String>(),

@@ -285,8 +285,8 @@ pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
             },
             Edit {
                 file: "abi/src/row.rs",
-                from: "    /// Maximum number of groups; 0 or less means no limit.\n    pub maximum_groups: i64,\n",
-                to: "    /// Maximum number of groups; 0 or less means no limit.\n    pub minimum_groups: i64,\n",
+                from: "    /// Maximum number of groups; 0 or less means no limit.\n        pub maximum_groups: i64,\n",
+                to: "    /// Maximum number of groups; 0 or less means no limit.\n        pub minimum_groups: i64,\n",
             },
         ],
     ),

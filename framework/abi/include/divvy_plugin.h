@@ -267,14 +267,16 @@ typedef struct divvy_column_entry {
 #define DIVVY_CONDITION_FALSE 2u
 
 /* Groups of columns: bits of `divvy_point_descriptor.reads`, by which a plugin names the columns that its value for a
- * snapshot is made from. The host knows for each group when a cluster last changed in it, so a heartbeat, which changes
- * free resources and little else, leaves a value alone that is made from labels. */
+ * snapshot is made from.
+ *
+ * The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
+ * little else, leaves a value alone that is made from labels. */
 /* Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
- * be read. Columns: `NAME`, `NAME_HASH` and those of symbols. */
+ * be read: `DIVVY_COLUMN_NAME`, `DIVVY_COLUMN_NAME_HASH` and the columns of symbols. */
 #define DIVVY_GROUP_NAMES UINT64_C(1)
 /* `metadata.uid`. */
 #define DIVVY_GROUP_UID (UINT64_C(1) << 1)
-/* The bits `DIVVY_CLUSTER_*`. */
+/* The bits of `DIVVY_CLUSTER_*`. */
 #define DIVVY_GROUP_FLAGS (UINT64_C(1) << 2)
 /* Region, provider and zones. */
 #define DIVVY_GROUP_LOCATION (UINT64_C(1) << 3)
@@ -295,12 +297,14 @@ typedef struct divvy_column_entry {
 /* The clusters as JSON. Heartbeats change it. */
 #define DIVVY_GROUP_RAW (UINT64_C(1) << 11)
 /* All groups of this version. */
-#define DIVVY_GROUP_ALL ((UINT64_C(1) << DIVVY_GROUP_COUNT) - 1)
+#define DIVVY_GROUP_ALL UINT64_C(0xfff)
 /* Number of groups in this version. */
 #define DIVVY_GROUP_COUNT 12u
 
-/* The columns, by their index in the directory. A column "per cluster" has one row for each cluster. The
- * documentation of a column of spans names the columns that the spans point into. */
+/* The columns, by their index in the directory.
+ *
+ * A column "per cluster" has one row for each cluster. The documentation of a column of spans names the columns that
+ * the spans point into. */
 /* `u32` per cluster: symbol of the name. */
 #define DIVVY_COLUMN_NAME 0
 /* `u64` per cluster: hash of the name. */
@@ -358,15 +362,14 @@ typedef struct divvy_column_entry {
 /* `u32` per resource: symbol of its name; `UINT32_MAX` for an unused index. A resource's rows in the four matrices
  * below begin at its index here times the number of clusters. */
 #define DIVVY_COLUMN_RESOURCE_NAMES 27
-/* `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit,
- * rounded up. */
+/* `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up. */
 #define DIVVY_COLUMN_RESOURCE_ALLOCATABLE 28
 /* `i64` per resource and cluster: allocated, in the same units. */
 #define DIVVY_COLUMN_RESOURCE_ALLOCATED 29
 /* `i64` per resource and cluster: allocating, in the same units. */
 #define DIVVY_COLUMN_RESOURCE_ALLOCATING 30
-/* `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the
- * same units; `DIVVY_ABSENT` where allocatable is not stated. */
+/* `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the same units;
+ * `DIVVY_ABSENT` where allocatable is not stated. */
 #define DIVVY_COLUMN_RESOURCE_REMAINING 31
 /* `u32` per cluster: index of its set of resource models; set 0 is empty. */
 #define DIVVY_COLUMN_MODEL_SET 32
@@ -392,8 +395,8 @@ typedef struct divvy_column_entry {
 #define DIVVY_COLUMN_SYMBOL_OFFSETS 42
 /* `u8`: the concatenated texts of the symbols, UTF-8. */
 #define DIVVY_COLUMN_SYMBOL_TEXT 43
-/* `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its
- * length is a power of two. */
+/* `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its length is a
+ * power of two. */
 #define DIVVY_COLUMN_SYMBOL_TABLE 44
 /* `u64` per symbol: hash of the text. */
 #define DIVVY_COLUMN_SYMBOL_HASHES 45
@@ -443,12 +446,12 @@ typedef struct divvy_toleration_row {
     /* A value of `DIVVY_EFFECT_*`. */
     uint32_t effect;
     /* A value of `DIVVY_TOLERATION_*`. */
-    uint32_t operator;
+    uint32_t operator_;
     /* `tolerationSeconds`, `DIVVY_ABSENT` if not stated. */
     int64_t seconds;
 } divvy_toleration_row;
 
-/* Values of `divvy_toleration_row.operator`. */
+/* Values of `divvy_toleration_row.operator_`. */
 /* Key and value are equal. */
 #define DIVVY_TOLERATION_EQUAL 0u
 /* The key is there. */
@@ -505,7 +508,7 @@ typedef struct divvy_expression_row {
     /* A value of `DIVVY_SOURCE_*`. */
     uint32_t source;
     /* A value of `DIVVY_OPERATOR_*`. */
-    uint32_t operator;
+    uint32_t operator_;
 } divvy_expression_row;
 
 /* Values of `divvy_expression_row.source`. */
@@ -520,7 +523,7 @@ typedef struct divvy_expression_row {
 /* A field that no cluster has; treated like a label that is always absent. */
 #define DIVVY_SOURCE_NOTHING 4u
 
-/* Values of `divvy_expression_row.operator`. */
+/* Values of `divvy_expression_row.operator_`. */
 /* The value is one of those given. */
 #define DIVVY_OPERATOR_IN 0u
 /* The value is absent, or none of those given. */
@@ -576,7 +579,7 @@ typedef struct divvy_peer_row {
 /* The affinity group. */
 #define DIVVY_PEER_AFFINITY UINT64_C(1)
 /* The anti-affinity group. */
-#define DIVVY_PEER_ANTI_AFFINITY UINT64_C(2)
+#define DIVVY_PEER_ANTI_AFFINITY (UINT64_C(1) << 1)
 
 /* A pair of texts: a label or an annotation. */
 typedef struct divvy_pair_row {
@@ -635,12 +638,12 @@ typedef struct divvy_binding_names {
     /* Name of the binding. */
     divvy_pool_text name;
     /* Namespace of the binding; empty if it has none. */
-    divvy_pool_text namespace;
+    divvy_pool_text namespace_;
     /* UID of the binding, or a substitute if it has none. */
     divvy_pool_text uid;
     /* `apiVersion` of the resource. */
     divvy_pool_text resource_api_version;
-    /* `DIVVY_KIND_*` of the resource. */
+    /* `kind` of the resource. */
     divvy_pool_text resource_kind;
     /* Namespace of the resource; empty if it has none. */
     divvy_pool_text resource_namespace;
@@ -808,15 +811,15 @@ typedef struct divvy_figure_row {
     int64_t value;
 } divvy_figure_row;
 
-/* A column to read. */
+/* A column to read. A null address is the empty column. */
 typedef struct divvy_figure_row_slice {
     DIVVY_POINTER(const divvy_figure_row, data)
     uint64_t length;
 } divvy_figure_row_slice;
 
-/* A reason for what a plugin decided about a cluster. Handed to `divvy_services.explain`; everything in it is
- * borrowed for that call. A reader treats a cause that it does not know as `DIVVY_REASON_OTHER`, and any other
- * number that it does not know as 0. */
+/* A reason for what a plugin decided about a cluster. Handed to `divvy_services.explain`; everything in it is borrowed
+ * for that call. A reader treats a cause that it does not know as `DIVVY_REASON_OTHER`, and any other number that it
+ * does not know as 0. */
 typedef struct divvy_reason {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -844,8 +847,10 @@ typedef struct divvy_reason {
  * Services of the host, construction and failures
  */
 
-/* Codes of failures. The upper sixteen bits of a code are its class, by which a host treats a code that it
- * does not know. A class that it does not know counts as `DIVVY_FAILURE_PLUGIN`. */
+/* Codes of failures.
+ *
+ * The upper sixteen bits of a code are its class, by which a host treats a code that it does not know. A class that it
+ * does not know counts as `DIVVY_FAILURE_PLUGIN`. */
 /* Class: a scheduling outcome, for which no one is at fault. */
 #define DIVVY_FAILURE_BINDING 1u
 /* Class: whoever wrote the policy, the binding or the configuration has to change it. */
@@ -853,19 +858,19 @@ typedef struct divvy_reason {
 /* Class: the plugin is at fault. */
 #define DIVVY_FAILURE_PLUGIN 3u
 /* The binding cannot be scheduled on the clusters as they are. */
-#define DIVVY_FAILURE_UNSCHEDULABLE (DIVVY_FAILURE_BINDING << 16 | 1u)
+#define DIVVY_FAILURE_UNSCHEDULABLE 0x10001u
 /* The policy's preferences are invalid. The host reports an error in the policy. */
-#define DIVVY_FAILURE_PREFERENCES (DIVVY_FAILURE_INPUT << 16 | 1u)
+#define DIVVY_FAILURE_PREFERENCES 0x20001u
 /* The configuration is invalid at `divvy_failure.path`. The host rejects the profile. */
-#define DIVVY_FAILURE_CONFIGURATION (DIVVY_FAILURE_INPUT << 16 | 2u)
+#define DIVVY_FAILURE_CONFIGURATION 0x20002u
 /* The plugin could not do its work. */
-#define DIVVY_FAILURE_INTERNAL (DIVVY_FAILURE_PLUGIN << 16 | 1u)
+#define DIVVY_FAILURE_INTERNAL 0x30001u
 /* The plugin panicked. After several consecutive panics the host stops calling it. */
-#define DIVVY_FAILURE_PANIC (DIVVY_FAILURE_PLUGIN << 16 | 2u)
+#define DIVVY_FAILURE_PANIC 0x30002u
 /* The plugin's constructor returned an error. The host rejects the profile. */
-#define DIVVY_FAILURE_CONSTRUCTION (DIVVY_FAILURE_PLUGIN << 16 | 3u)
+#define DIVVY_FAILURE_CONSTRUCTION 0x30003u
 /* The plugin does not know this kind of call, or does not serve it. */
-#define DIVVY_FAILURE_NOT_SERVED (DIVVY_FAILURE_PLUGIN << 16 | 4u)
+#define DIVVY_FAILURE_NOT_SERVED 0x30004u
 
 /* Kinds of text that a plugin hands to `divvy_services.text`. A host drops a kind that it does not know. */
 /* The reason for rejecting a cluster; the answer is the code to write for the cluster. */
@@ -889,7 +894,7 @@ typedef struct divvy_reason {
 /* Everything. */
 #define DIVVY_LEVEL_TRACE 5u
 
-/* Why a call failed. Handed to `divvy_services.fail`; the texts are borrowed for that call. */
+/* Reason why a call failed. Handed to `divvy_services.fail`; the texts are borrowed for that call. */
 typedef struct divvy_failure {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -901,47 +906,45 @@ typedef struct divvy_failure {
     uint32_t reserved;
     /* One line, lower case, without a final period. */
     divvy_text message;
-    /* Location of the fault: a path in the configuration or preferences, or a line of the plugin's source
-     * after a panic; empty if there is none. */
+    /* Location of the fault: a path in the configuration or preferences, or a line of the plugin's source after a
+     * panic; empty if there is none. */
     divvy_text path;
     /* A suggested remedy; empty if none is known. */
     divvy_text hint;
     /* For `DIVVY_FAILURE_UNSCHEDULABLE`: replicas requested; negative if too little room is not the cause. */
     int64_t requested;
-    /* For `DIVVY_FAILURE_UNSCHEDULABLE`: replicas that could be placed; negative if too little room is not
-     * the cause. */
+    /* For `DIVVY_FAILURE_UNSCHEDULABLE`: replicas that could be placed; negative if too little room is not the
+     * cause. */
     int64_t available;
 } divvy_failure;
 
-/* Returns the most verbose level of `DIVVY_LEVEL_*` that is recorded. Its argument:
- * `divvy_services.context`. */
+/* Returns the most verbose level of `DIVVY_LEVEL_*` that is recorded. Its argument: `divvy_services.context`. */
 typedef uint32_t (*divvy_log_level_function)(const void *context);
 
 /* Takes one log record: `divvy_services.context`, level, module of the plugin, message. */
 typedef void (*divvy_log_function)(const void *context, uint32_t level, divvy_text target, divvy_text message);
 
-/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. A name consists
- * of ASCII letters, digits and underscores and does not begin with a digit; the host ignores any other. It
- * also limits the number of names of a plugin. */
+/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. A name consists of ASCII
+ * letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the
+ * number of names of a plugin. */
 typedef void (*divvy_count_function)(const void *context, divvy_text name, uint64_t amount);
 
-/* Adds a value to one of the plugin's histograms: `divvy_services.context`, name of the histogram, value.
- * Names are as for `divvy_count_function`. A value that is infinite or not a number is ignored. */
+/* Adds a value to one of the plugin's histograms: `divvy_services.context`, name of the histogram, value. Names are as
+ * for `divvy_count_function`. A value that is infinite or not a number is ignored. */
 typedef void (*divvy_observe_function)(const void *context, divvy_text name, double value);
 
-/* Takes a text during a call: the call's sink, a value of `DIVVY_TEXT_*`, the row of the cluster that the
- * text is about (`DIVVY_NO_ROW` for none), the text. Returns the code of a reason, otherwise 0. */
+/* Takes a text during a call: the call's sink, a value of `DIVVY_TEXT_*`, the row of the cluster that the text is about
+ * (`DIVVY_NO_ROW` for none), the text. Returns the code of a reason, otherwise 0. */
 typedef uint32_t (*divvy_text_function)(const void *sink, uint32_t kind, uint32_t row, divvy_text text);
 
-/* Takes the reason for a call's failure: the call's sink and a `divvy_failure`. The call then returns its
- * code. */
+/* Takes the reason for a call's failure: the call's sink and a `divvy_failure`. The call then returns its code. */
 typedef void (*divvy_fail_function)(const void *sink, const divvy_failure *failure);
 
 /* Takes a reason during a call that is explained: the call's sink and a `divvy_reason`. */
 typedef void (*divvy_explain_function)(const void *sink, const divvy_reason *reason);
 
-/* The services of the host for one instance of a plugin. The table lives as long as the process. A function
- * may be null in a table from another host; the plugin then does without it. */
+/* The services of the host for one instance of a plugin. The table lives as long as the process. A function may be null
+ * in a table from another host; the plugin then does without it. */
 typedef struct divvy_services {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -984,25 +987,24 @@ typedef struct divvy_construct_call {
     /* The instance, written by the plugin. The host passes it in every call, and finally to
      * `divvy_descriptor.destroy`. */
     DIVVY_POINTER(void, instance)
-    /* Bits of `DIVVY_FEATURE_*` that the plugin needs with this configuration, in addition to those that it
-     * declares; written by the plugin. A host that does not know one of them rejects the profile. */
+    /* Bits of `DIVVY_FEATURE_*` that the plugin needs with this configuration, in addition to those that it declares;
+     * written by the plugin. A host that does not know one of them rejects the profile. */
     uint64_t required;
     /* As `required`, for features that a host may ignore. */
     uint64_t optional;
 } divvy_construct_call;
 
-/* Documents that `divvy_describe_call.document` asks for. A plugin hands over nothing for one that it does
- * not know. */
+/* Documents that `divvy_describe_call.document` asks for. A plugin hands over nothing for one that it does not know. */
 /* The JSON Schema of the configuration. */
 #define DIVVY_DOCUMENT_CONFIGURATION_SCHEMA 1u
 /* The JSON Schema of the preferences. */
 #define DIVVY_DOCUMENT_PREFERENCES_SCHEMA 2u
-/* The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
- * `minimum`, `required`) and `priorities`. */
+/* The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`, `minimum`,
+ * `required`) and `priorities`. */
 #define DIVVY_DOCUMENT_RULE_LISTS 3u
 /* The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
- * `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order,
- * are those of `divvy_cycle_view.table_columns`. */
+ * `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
+ * those of `divvy_cycle_view.table_columns`. */
 #define DIVVY_DOCUMENT_TABLES 4u
 
 /* Takes a document: `divvy_describe_call.sink` and the text. */
@@ -1032,21 +1034,21 @@ typedef struct divvy_describe_call {
 /* The division starts from scratch: a reschedule was requested. */
 #define DIVVY_CYCLE_FRESH UINT64_C(1)
 /* The resource has replicas to divide. */
-#define DIVVY_CYCLE_WORKLOAD UINT64_C(2)
+#define DIVVY_CYCLE_WORKLOAD (UINT64_C(1) << 1)
 /* An explanation was requested: plugins hand over explanations and reasons. */
-#define DIVVY_CYCLE_EXPLAIN UINT64_C(4)
+#define DIVVY_CYCLE_EXPLAIN (UINT64_C(1) << 2)
 /* The binding has a namespace. */
-#define DIVVY_CYCLE_NAMESPACED UINT64_C(8)
+#define DIVVY_CYCLE_NAMESPACED (UINT64_C(1) << 3)
 /* Every candidate gets the full count. */
-#define DIVVY_CYCLE_DUPLICATED UINT64_C(16)
+#define DIVVY_CYCLE_DUPLICATED (UINT64_C(1) << 4)
 /* Select ignores the spread constraints, because the strategy does. */
-#define DIVVY_CYCLE_IGNORE_SPREAD UINT64_C(32)
+#define DIVVY_CYCLE_IGNORE_SPREAD (UINT64_C(1) << 5)
 /* The time of the decision is known. */
-#define DIVVY_CYCLE_TIME UINT64_C(64)
+#define DIVVY_CYCLE_TIME (UINT64_C(1) << 6)
 /* The labels and annotations of the policy are known. */
-#define DIVVY_CYCLE_POLICY_METADATA UINT64_C(128)
+#define DIVVY_CYCLE_POLICY_METADATA (UINT64_C(1) << 7)
 /* The labels and annotations of the workload are known. */
-#define DIVVY_CYCLE_WORKLOAD_METADATA UINT64_C(256)
+#define DIVVY_CYCLE_WORKLOAD_METADATA (UINT64_C(1) << 8)
 
 /* The workload affinity groups of a binding, and where the other bindings in them are placed. Like everything that a
  * view points to, it lives as long as the call. */
@@ -1075,9 +1077,9 @@ typedef struct divvy_cycle_view {
     uint32_t size;
     /* `DIVVY_KIND_CYCLE`. */
     uint32_t kind;
-    /* The snapshot: an `divvy_arena`. */
+    /* The snapshot: the words of an arena. */
     divvy_u64_slice snapshot;
-    /* Bits of `DIVVY_FLAG_*`. */
+    /* Bits of `DIVVY_CYCLE_*`. */
     uint64_t flags;
     /* Seed of the binding, from the profile's seed and the binding's UID. */
     uint64_t seed;
@@ -1093,8 +1095,8 @@ typedef struct divvy_cycle_view {
     divvy_affinity_row_slice affinities;
     /* Expressions of the affinities' selectors. */
     divvy_expression_row_slice expressions;
-    /* The affinities of the placement, in `affinities`. A cluster must match one of them; without any, every
-     * cluster matches. */
+    /* The affinities of the placement, in `affinities`. A cluster must match one of them; without any, every cluster
+     * matches. */
     divvy_span placement_affinities;
     /* Tolerations. */
     divvy_toleration_row_slice tolerations;
@@ -1116,8 +1118,8 @@ typedef struct divvy_cycle_view {
     divvy_pair_row_slice labels;
     /* Annotations of the binding. */
     divvy_pair_row_slice annotations;
-    /* Time of the decision in milliseconds since 1970, with `DIVVY_CYCLE_TIME`; otherwise 0. Given only if a plugin
-     * of the profile declares that need, as are the fields below. */
+    /* Time of the decision in milliseconds since 1970, with `DIVVY_CYCLE_TIME`; otherwise 0. Given only if a plugin of
+     * the profile declares that need, as are the fields below. */
     int64_t time;
     /* Priority of the binding in the scheduling queue, larger first. */
     int64_t priority;
@@ -1129,14 +1131,14 @@ typedef struct divvy_cycle_view {
     divvy_pair_row_slice workload_labels;
     /* Annotations of the workload, by key, with `DIVVY_CYCLE_WORKLOAD_METADATA`. */
     divvy_pair_row_slice workload_annotations;
-    /* Columns of the tables that the called plugin declares, in the order in which it declares them. Empty for a
-     * plugin that declares none, as are the fields below. */
+    /* Columns of the tables that the called plugin declares, in the order in which it declares them. Empty for a plugin
+     * that declares none, as are the fields below. */
     divvy_table_column_row_slice table_columns;
     /* Cells of the tables, one per column and cluster: that of column `c` and row `r` of the snapshot is at `c` times
-     * the number of clusters plus `r`. 0 if the cell is missing. `divvy_table_cell` reads one. */
+     * the number of clusters plus `r`. 0 if the cell is missing. */
     divvy_i64_slice table_cells;
-    /* One bit per cell: 1 if the cell is there. A column has as many words as hold one bit per cluster; the bit of
-     * row `r` is bit `r % 64` of its word `r / 64`. */
+    /* One bit per cell: 1 if the cell is there. A column has as many words as hold one bit per cluster; the bit of row
+     * `r` is bit `r % 64` of its word `r / 64`. */
     divvy_u64_slice table_presence;
     /* Texts that cells refer to. */
     divvy_pool_text_slice table_texts;
@@ -1205,17 +1207,16 @@ typedef struct divvy_call_head {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
 } divvy_call_head;
 
-/* The function that drops state which a plugin prepared. */
+/* The function that drops what a plugin prepared or keeps. */
 typedef void (*divvy_release_function)(void *state);
 
-/* Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and
- * only before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle
- * ends. */
+/* Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and only
+ * before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends. */
 typedef struct divvy_prepare_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1233,8 +1234,8 @@ typedef struct divvy_prepare_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* The kind of the calls that the state is for. */
     uint32_t point;
@@ -1246,10 +1247,10 @@ typedef struct divvy_prepare_call {
     DIVVY_FUNCTION(divvy_release_function, release)
 } divvy_prepare_call;
 
-/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column has
- * changed that `divvy_point_descriptor.reads` names. Only plugins that declare this kind get it. The cycle has the snapshot
- * and the plugin's tables, but nothing of a binding. The host drops the value when it has the next one, or when the instance
- * is dropped. */
+/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column
+ * has changed that `divvy_point_descriptor.reads` names. Only plugins that declare this kind get it. The cycle has the
+ * snapshot and the plugin's tables, but nothing of a binding. The host drops the value when it has the next one, or
+ * when the instance is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1267,15 +1268,15 @@ typedef struct divvy_snapshot_value_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* The value for an earlier snapshot; null if there is none. It stays valid during the call. */
     DIVVY_POINTER(void, previous)
     /* Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1. */
     divvy_u32_slice changed_rows;
-    /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
-     * the tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed. */
+    /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols, the
+     * tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed. */
     uint32_t changes_known;
     /* Zero. */
     uint32_t reserved;
@@ -1285,8 +1286,8 @@ typedef struct divvy_snapshot_value_call {
     DIVVY_FUNCTION(divvy_release_function, release)
 } divvy_snapshot_value_call;
 
-/* Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get
- * it. The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan. */
+/* Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get it.
+ * The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan. */
 typedef struct divvy_binding_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1304,8 +1305,8 @@ typedef struct divvy_binding_value_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* The value, written by the plugin. The host passes it as `divvy_call_head.binding_value`. */
     DIVVY_POINTER(void, value)
@@ -1331,14 +1332,13 @@ typedef struct divvy_filter_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
-    /* Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where
-     * it finds 0, and nothing elsewhere. */
+    /* Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where it finds 0,
+     * and nothing elsewhere. */
     divvy_u32_out codes;
-    /* The code to write if no explanation was requested; otherwise `divvy_services.text` answers with the
-     * code. */
+    /* The code to write if no explanation was requested; otherwise `divvy_services.text` answers with the code. */
     uint32_t code;
     /* Zero. */
     uint32_t reserved;
@@ -1362,19 +1362,19 @@ typedef struct divvy_score_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
-     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
-     * columns below have one element per row of this column. */
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The columns
+     * below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
     /* Replicas in the last result; 0 if it does not list the cluster. */
     divvy_i64_slice last;
-    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
-     * lists no feasible cluster. */
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result lists
+     * no feasible cluster. */
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
@@ -1404,19 +1404,19 @@ typedef struct divvy_select_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
-     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
-     * columns below have one element per row of this column. */
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The columns
+     * below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
     /* Replicas in the last result; 0 if it does not list the cluster. */
     divvy_i64_slice last;
-    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
-     * lists no feasible cluster. */
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result lists
+     * no feasible cluster. */
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
@@ -1426,8 +1426,8 @@ typedef struct divvy_select_call {
     divvy_u32_slice tiers;
     /* Replicas that the candidates together must have room for; negative if room does not matter. */
     int64_t needed;
-    /* The candidates, as indices into the columns above, written by the plugin from the front. Its length is
-     * the number of rows. */
+    /* The candidates, as indices into the columns above, written by the plugin from the front. Its length is the number
+     * of rows. */
     divvy_u32_out candidates;
     /* The number of candidates, written by the plugin. */
     uint64_t count;
@@ -1451,19 +1451,19 @@ typedef struct divvy_assign_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
-     * passing of time does not change it. The host ignores it in calls for values. */
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
     int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
-     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
-     * columns below have one element per row of this column. */
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The columns
+     * below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
     /* Replicas in the last result; 0 if it does not list the cluster. */
     divvy_i64_slice last;
-    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
-     * lists no feasible cluster. */
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result lists
+     * no feasible cluster. */
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
@@ -1477,8 +1477,8 @@ typedef struct divvy_assign_call {
     uint32_t tier;
     /* Number of tiers; 1 without tiers, or if the strategy walks them itself. */
     uint32_t tier_count;
-    /* Index in the cluster names of the placement's affinities; `DIVVY_NO_ROW` if the cluster is not listed. Empty
-     * if the placement lists no names. */
+    /* Index in the cluster names of the placement's affinities; `DIVVY_NO_ROW` if the cluster is not listed. Empty if
+     * the placement lists no names. */
     divvy_u32_slice policy_index;
     /* Rows of the candidates of all tiers. */
     divvy_u32_slice all_rows;
@@ -1490,63 +1490,64 @@ typedef struct divvy_assign_call {
  * Exports of a library
  */
 
-/* Features: what a plugin needs from the host and promises about its results. A plugin lists a feature as
- * *required* or as *optional*. A host refuses a plugin that requires a feature which the host does not know,
- * and ignores an optional one. A feature that loosens a check, and a need without which the plugin decides
- * wrongly, is therefore always required; a promise that adds a check is optional. An input that a plugin
- * must not ignore is given only to plugins that list the feature for it. */
+/* Features: what a plugin needs from the host and promises about its results.
+ *
+ * A plugin lists a feature as *required* or as *optional*. A host refuses a plugin that requires a feature which the
+ * host does not know, and ignores an optional one. A feature that loosens a check, and a need without which the plugin
+ * decides wrongly, is therefore always required; a promise that adds a check, or that saves the host calls, is
+ * optional.
+ *
+ * An input that a plugin must not ignore is given only to plugins that list the feature for it. */
 /* Need: the raw JSON of each cluster is in the snapshot. */
 #define DIVVY_FEATURE_RAW_CLUSTERS UINT64_C(1)
 /* Promise, required: every candidate gets the full count. */
-#define DIVVY_FEATURE_DUPLICATES ((UINT64_C(1) << 1))
+#define DIVVY_FEATURE_DUPLICATES (UINT64_C(1) << 1)
 /* Promise: no cluster gets more replicas than its capacity. */
-#define DIVVY_FEATURE_RESPECTS_CAPACITY ((UINT64_C(1) << 2))
+#define DIVVY_FEATURE_RESPECTS_CAPACITY (UINT64_C(1) << 2)
 /* Promise: the result does not depend on the order of the candidates. */
-#define DIVVY_FEATURE_ORDER_INDEPENDENT ((UINT64_C(1) << 3))
+#define DIVVY_FEATURE_ORDER_INDEPENDENT (UINT64_C(1) << 3)
 /* Promise: scheduling again with the plugin's result as the last result changes nothing. */
-#define DIVVY_FEATURE_INERT ((UINT64_C(1) << 4))
+#define DIVVY_FEATURE_INERT (UINT64_C(1) << 4)
 /* Need: the plugin walks the tiers of cluster priorities itself, so the host does not split the call. */
-#define DIVVY_FEATURE_OWN_TIERS ((UINT64_C(1) << 5))
+#define DIVVY_FEATURE_OWN_TIERS (UINT64_C(1) << 5)
 /* Need: the strategy ignores spread constraints, so the host hides them from Select. */
-#define DIVVY_FEATURE_NO_SPREAD ((UINT64_C(1) << 6))
-/* Need: within a tier, only clusters with a positive value in some rule take part, unless no cluster has
- * one. */
-#define DIVVY_FEATURE_RULES_DECIDE_TIERS ((UINT64_C(1) << 7))
+#define DIVVY_FEATURE_NO_SPREAD (UINT64_C(1) << 6)
+/* Need: within a tier, only clusters with a positive value in some rule take part, unless no cluster has one. */
+#define DIVVY_FEATURE_RULES_DECIDE_TIERS (UINT64_C(1) << 7)
 /* Need: the result may exceed capacity in the last tier. */
-#define DIVVY_FEATURE_LAST_TIER_OVERFLOWS ((UINT64_C(1) << 8))
+#define DIVVY_FEATURE_LAST_TIER_OVERFLOWS (UINT64_C(1) << 8)
 /* Need: cluster priorities cannot be combined with the strategy. */
-#define DIVVY_FEATURE_NO_PRIORITIES ((UINT64_C(1) << 9))
+#define DIVVY_FEATURE_NO_PRIORITIES (UINT64_C(1) << 9)
 /* Need: the priority of the binding, and the labels and annotations of its policy and its workload. */
-#define DIVVY_FEATURE_METADATA ((UINT64_C(1) << 10))
+#define DIVVY_FEATURE_METADATA (UINT64_C(1) << 10)
 /* Need: the time of the decision. */
-#define DIVVY_FEATURE_TIME ((UINT64_C(1) << 11))
+#define DIVVY_FEATURE_TIME (UINT64_C(1) << 11)
 /* Need: the tables that `DIVVY_DOCUMENT_TABLES` lists. */
-#define DIVVY_FEATURE_TABLES ((UINT64_C(1) << 12))
+#define DIVVY_FEATURE_TABLES (UINT64_C(1) << 12)
 /* Need: the placements of the bindings with which the binding shares a workload affinity group. */
-#define DIVVY_FEATURE_PLACEMENTS ((UINT64_C(1) << 13))
+#define DIVVY_FEATURE_PLACEMENTS (UINT64_C(1) << 13)
 /* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
-#define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
+#define DIVVY_FEATURE_ENFORCES_SPREAD (UINT64_C(1) << 16)
 /* Promise of a filter: the clusters that it leaves satisfy the binding's workload affinity. */
-#define DIVVY_FEATURE_ENFORCES_AFFINITY ((UINT64_C(1) << 17))
+#define DIVVY_FEATURE_ENFORCES_AFFINITY (UINT64_C(1) << 17)
 /* Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity. */
-#define DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY ((UINT64_C(1) << 18))
-/* Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the
- * binding and the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of
- * them, a strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster
- * is left. A selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force
- * and there are no tiers; scores may change. */
-#define DIVVY_FEATURE_EACH_ALONE ((UINT64_C(1) << 19))
+#define DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY (UINT64_C(1) << 18)
+/* Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the binding
+ * and the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of them,
+ * a strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster is
+ * left. A selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force and
+ * there are no tiers; scores may change. */
+#define DIVVY_FEATURE_EACH_ALONE (UINT64_C(1) << 19)
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 14)) - 1) | DIVVY_FEATURE_ENFORCES | DIVVY_FEATURE_EACH_ALONE)
+#define DIVVY_FEATURE_ALL UINT64_C(0xf3fff)
 /* Features that a plugin lists as optional; all others are required. */
-#define DIVVY_FEATURE_OPTIONAL                                                                                         \
-    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \
-     DIVVY_FEATURE_ENFORCES | DIVVY_FEATURE_EACH_ALONE)
+#define DIVVY_FEATURE_OPTIONAL UINT64_C(0xf001c)
 /* Promises that a part of a placement is enforced. */
-#define DIVVY_FEATURE_ENFORCES                                                                                         \
-    (DIVVY_FEATURE_ENFORCES_SPREAD | DIVVY_FEATURE_ENFORCES_AFFINITY | DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY)
+#define DIVVY_FEATURE_ENFORCES UINT64_C(0x70000)
 
-/* Parts of a binding: bits of `divvy_point_descriptor.acts_on`, by which a plugin names the parts that its calls act on.
+/* Parts of a binding: bits of `divvy_point_descriptor.acts_on`, by which a plugin names the parts that its calls act
+ * on.
+ *
  * A binding has a part as soon as a plugin could see anything of it, whether or not it concerns a cluster of the
  * snapshot. */
 /* A last result: it lists a cluster, with any number of replicas, even one that is gone. */
@@ -1562,10 +1563,10 @@ typedef struct divvy_assign_call {
 /* A workload anti-affinity group, or placements of other bindings that are not known. */
 #define DIVVY_PART_ANTI_AFFINITY_GROUP (UINT64_C(1) << 5)
 /* All parts of this version. */
-#define DIVVY_PART_ALL ((UINT64_C(1) << 6) - 1)
+#define DIVVY_PART_ALL UINT64_C(0x3f)
 
-/* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
- * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */
+/* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the call. It
+ * returns 0, or a code of `DIVVY_FAILURE_*`. */
 typedef uint32_t (*divvy_call_function)(const void *instance, divvy_call_head *call);
 
 /* Constructs a plugin. Returns 0, or a code of `DIVVY_FAILURE_*`. */
@@ -1577,8 +1578,8 @@ typedef void (*divvy_destroy_function)(void *instance);
 /* Hands over a document. Returns 0, or a code of `DIVVY_FAILURE_*`. */
 typedef uint32_t (*divvy_describe_function)(const divvy_describe_call *call);
 
-/* A kind of calls that a plugin answers: an extension point, or `DIVVY_KIND_PREPARE`. A host ignores kinds
- * that it does not know. */
+/* A kind of calls that a plugin answers: an extension point, or `DIVVY_KIND_PREPARE`. A host ignores kinds that it does
+ * not know. */
 typedef struct divvy_point_descriptor {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1592,16 +1593,16 @@ typedef struct divvy_point_descriptor {
     uint64_t required;
     /* Optional features at this point. */
     uint64_t optional;
-    /* For `DIVVY_KIND_SNAPSHOT_VALUE`: the columns of clusters that the value is made from, as bits of
-     * `DIVVY_GROUP_*`. The host keeps the value until one of them changes; tables that the plugin reads count in any
-     * case. The plugin must read no other column while it makes the value. 0 if the columns are not known; the value is
-     * then made anew after every change, as it is for a bit that the host does not know. */
+    /* For `DIVVY_KIND_SNAPSHOT_VALUE`: the columns of clusters that the value is made from, as bits of `DIVVY_GROUP_*`.
+     * The host keeps the value until one of them changes; tables that the plugin reads count in any case. The plugin
+     * must read no other column while it makes the value. 0 if they are not known; the value is then made anew after
+     * every change, as it is for a bit that the host does not know. */
     uint64_t reads;
     /* For `DIVVY_KIND_FILTER` and `DIVVY_KIND_SCORE`: the parts of a binding that a call acts on, as bits of
-     * `DIVVY_PART_*`. For a binding that has none of them, a call would change nothing: it would reject no cluster, score
-     * each cluster 0, say nothing, name no time until which its answer holds, and not fail. The host does not make such a
-     * call, unless the policy carries preferences for the plugin. 0 if a call may act on any binding; the plugin is then
-     * called for each, as it is for a bit that the host does not know. */
+     * `DIVVY_PART_*`. For a binding that has none of them, a call would change nothing: it would reject no cluster,
+     * score each cluster 0, say nothing, name no time until which its answer holds, and not fail. The host does not
+     * make such a call, unless the policy carries preferences for the plugin. 0 if a call may act on any binding; the
+     * plugin is then called for each, as it is for a bit that the host does not know. */
     uint64_t acts_on;
 } divvy_point_descriptor;
 
@@ -1688,8 +1689,8 @@ typedef struct divvy_library {
 /* Bytes reserved for the language of a record. */
 #define DIVVY_LANGUAGE_BYTES 16
 
-/* Bits of `divvy_plugin_record.flags`. A host may ignore an unknown bit among the lower sixteen, and refuses
- * a library with an unknown bit among the upper sixteen. */
+/* Bits of `divvy_plugin_record.flags`. A host may ignore an unknown bit among the lower sixteen, and refuses a library
+ * with an unknown bit among the upper sixteen. */
 /* The library carries a certificate. */
 #define DIVVY_RECORD_CERTIFIED 1u
 /* The bits that a host must know. */
@@ -1697,7 +1698,7 @@ typedef struct divvy_library {
 
 /* The identity of a plugin, readable without opening its library. */
 typedef struct divvy_plugin_record {
-    /* "DivvyABI". */
+    /* `DivvyABI`. */
     uint8_t magic[8];
     /* Length of the record in bytes, a multiple of eight. */
     uint8_t length[4];

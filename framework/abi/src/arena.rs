@@ -22,6 +22,7 @@ use std::cmp::Ordering;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::definition::{numbers, structure};
 use crate::hash::hash_text;
 use crate::text::Span;
 
@@ -31,14 +32,16 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"divvysnp");
 /// Words before the directory: magic, rows, columns, generation.
 pub const HEAD_WORDS: usize = 4;
 
-/// One entry of the directory: the position and length of a column.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-pub struct ColumnEntry {
-    /// First word of the column, counted from the arena's first word.
-    pub first_word: u64,
-    /// Length in bytes.
-    pub bytes: u64,
+structure! {
+    /// One entry of the directory: the position and length of a column.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+    pub struct ColumnEntry {
+        /// First word of the column, counted from the arena's first word.
+        pub first_word: u64,
+        /// Length in bytes.
+        pub bytes: u64,
+    }
 }
 
 /// The value of a quantity that a cluster does not state.
@@ -47,189 +50,199 @@ pub const ABSENT: i64 = i64::MIN;
 /// The row number that means "no such cluster".
 pub const NO_ROW: u32 = u32::MAX;
 
-/// Bits of [`column::FLAGS`].
-pub mod flag {
-    /// The cluster is being deleted.
-    pub const DELETING: u32 = 1;
-    /// The condition `Ready` is `True`.
-    pub const READY: u32 = 2;
-    /// The condition `CompleteAPIEnablements` is `True`.
-    pub const COMPLETE_API_ENABLEMENTS: u32 = 4;
-    /// The cluster's status has a resource summary.
-    pub const RESOURCE_SUMMARY: u32 = 8;
+numbers! {
+    /// Bits of [`column::FLAGS`].
+    pub mod flag as "DIVVY_CLUSTER_" {
+        /// The cluster is being deleted.
+        pub const DELETING: u32 = 1;
+        /// The condition `Ready` is `True`.
+        pub const READY: u32 = 2;
+        /// The condition `CompleteAPIEnablements` is `True`.
+        pub const COMPLETE_API_ENABLEMENTS: u32 = 4;
+        /// The cluster's status has a resource summary.
+        pub const RESOURCE_SUMMARY: u32 = 8;
+    }
 }
 
-/// Values of [`column::TAINT_EFFECTS`], and of a toleration's effect.
-pub mod effect {
-    /// Any effect; only for tolerations.
-    pub const ANY: u32 = 0;
-    /// `NoSchedule`.
-    pub const NO_SCHEDULE: u32 = 1;
-    /// `PreferNoSchedule`.
-    pub const PREFER_NO_SCHEDULE: u32 = 2;
-    /// `NoExecute`.
-    pub const NO_EXECUTE: u32 = 3;
-    /// An effect that Kubernetes does not define.
-    pub const UNKNOWN: u32 = 4;
+numbers! {
+    /// Values of [`column::TAINT_EFFECTS`], and of a toleration's effect.
+    pub mod effect as "DIVVY_EFFECT_" {
+        /// Any effect; only for tolerations.
+        pub const ANY: u32 = 0;
+        /// `NoSchedule`.
+        pub const NO_SCHEDULE: u32 = 1;
+        /// `PreferNoSchedule`.
+        pub const PREFER_NO_SCHEDULE: u32 = 2;
+        /// `NoExecute`.
+        pub const NO_EXECUTE: u32 = 3;
+        /// An effect that Kubernetes does not define.
+        pub const UNKNOWN: u32 = 4;
+    }
 }
 
-/// Values of [`column::CONDITION_STATUSES`].
-pub mod condition {
-    /// `Unknown`, or anything else.
-    pub const UNKNOWN: u32 = 0;
-    /// `True`.
-    pub const TRUE: u32 = 1;
-    /// `False`.
-    pub const FALSE: u32 = 2;
+numbers! {
+    /// Values of [`column::CONDITION_STATUSES`].
+    pub mod condition as "DIVVY_CONDITION_" {
+        /// `Unknown`, or anything else.
+        pub const UNKNOWN: u32 = 0;
+        /// `True`.
+        pub const TRUE: u32 = 1;
+        /// `False`.
+        pub const FALSE: u32 = 2;
+    }
 }
 
-/// Groups of columns: bits of [`crate::descriptor::PointDescriptor::reads`], by which a plugin names the columns that its
-/// value for a snapshot is made from.
-///
-/// The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
-/// little else, leaves a value alone that is made from labels. [`GROUPS`] has the group of each column.
-pub mod group {
-    /// Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
-    /// be read.
-    pub const NAMES: u64 = 1;
-    /// `metadata.uid`.
-    pub const UID: u64 = 1 << 1;
-    /// The bits of [`super::flag`].
-    pub const FLAGS: u64 = 1 << 2;
-    /// Region, provider and zones.
-    pub const LOCATION: u64 = 1 << 3;
-    /// Labels.
-    pub const LABELS: u64 = 1 << 4;
-    /// Annotations.
-    pub const ANNOTATIONS: u64 = 1 << 5;
-    /// Taints.
-    pub const TAINTS: u64 = 1 << 6;
-    /// API enablements.
-    pub const APIS: u64 = 1 << 7;
-    /// Conditions.
-    pub const CONDITIONS: u64 = 1 << 8;
-    /// Amounts of resources. Heartbeats change them.
-    pub const RESOURCES: u64 = 1 << 9;
-    /// Resource models, and the numbers of nodes in their grades. Heartbeats change these.
-    pub const MODELS: u64 = 1 << 10;
-    /// The clusters as JSON. Heartbeats change it.
-    pub const RAW: u64 = 1 << 11;
-    /// All groups of this version.
-    pub const ALL: u64 = (1 << COUNT) - 1;
-    /// Number of groups in this version.
-    pub const COUNT: u32 = 12;
+numbers! {
+    /// Groups of columns: bits of [`crate::descriptor::PointDescriptor::reads`], by which a plugin names the columns that its
+    /// value for a snapshot is made from.
+    ///
+    /// The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
+    /// little else, leaves a value alone that is made from labels.
+    pub mod group as "DIVVY_GROUP_" {
+        /// Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
+        /// be read: [`super::column::NAME`], [`super::column::NAME_HASH`] and the columns of symbols.
+        pub const NAMES: u64 = 1;
+        /// `metadata.uid`.
+        pub const UID: u64 = 1 << 1;
+        /// The bits of [`super::flag`].
+        pub const FLAGS: u64 = 1 << 2;
+        /// Region, provider and zones.
+        pub const LOCATION: u64 = 1 << 3;
+        /// Labels.
+        pub const LABELS: u64 = 1 << 4;
+        /// Annotations.
+        pub const ANNOTATIONS: u64 = 1 << 5;
+        /// Taints.
+        pub const TAINTS: u64 = 1 << 6;
+        /// API enablements.
+        pub const APIS: u64 = 1 << 7;
+        /// Conditions.
+        pub const CONDITIONS: u64 = 1 << 8;
+        /// Amounts of resources. Heartbeats change them.
+        pub const RESOURCES: u64 = 1 << 9;
+        /// Resource models, and the numbers of nodes in their grades. Heartbeats change these.
+        pub const MODELS: u64 = 1 << 10;
+        /// The clusters as JSON. Heartbeats change it.
+        pub const RAW: u64 = 1 << 11;
+        /// All groups of this version.
+        pub const ALL: u64 = (1 << COUNT) - 1;
+        /// Number of groups in this version.
+        pub const COUNT: u32 = 12;
+    }
 }
 
-/// The columns, by their index in the directory.
-///
-/// A column "per cluster" has one row for each cluster. The documentation of a column of spans names the columns that
-/// the spans point into.
-pub mod column {
-    /// `u32` per cluster: symbol of the name.
-    pub const NAME: usize = 0;
-    /// `u64` per cluster: hash of the name.
-    pub const NAME_HASH: usize = 1;
-    /// `u32` per cluster: bits of [`super::flag`].
-    pub const FLAGS: usize = 2;
-    /// `u32` per cluster: symbol of `spec.region`.
-    pub const REGION: usize = 3;
-    /// `u32` per cluster: symbol of `spec.provider`.
-    pub const PROVIDER: usize = 4;
-    /// `u32` per cluster: symbol of the deprecated `spec.zone`.
-    pub const ZONE: usize = 5;
-    /// `Span` per cluster into [`ZONES`].
-    pub const ZONE_SPANS: usize = 6;
-    /// `u32`: symbols of `spec.zones`.
-    pub const ZONES: usize = 7;
-    /// `Span` per cluster into [`LABEL_KEYS`] and [`LABEL_VALUES`].
-    pub const LABEL_SPANS: usize = 8;
-    /// `u32`: symbols of label keys.
-    pub const LABEL_KEYS: usize = 9;
-    /// `u32`: symbols of label values.
-    pub const LABEL_VALUES: usize = 10;
-    /// `Span` per cluster into [`ANNOTATION_KEYS`] and [`ANNOTATION_VALUES`].
-    pub const ANNOTATION_SPANS: usize = 11;
-    /// `u32`: symbols of annotation keys.
-    pub const ANNOTATION_KEYS: usize = 12;
-    /// `u32`: symbols of annotation values.
-    pub const ANNOTATION_VALUES: usize = 13;
-    /// `Span` per cluster into the four taint columns.
-    pub const TAINT_SPANS: usize = 14;
-    /// `u32`: symbols of taint keys.
-    pub const TAINT_KEYS: usize = 15;
-    /// `u32`: symbols of taint values.
-    pub const TAINT_VALUES: usize = 16;
-    /// `u32`: values of [`super::effect`].
-    pub const TAINT_EFFECTS: usize = 17;
-    /// `i64`: `timeAdded` in seconds since the Unix epoch, [`super::ABSENT`] if not stated.
-    pub const TAINT_TIMES: usize = 18;
-    /// `u32` per cluster: index of its set of API enablements. Clusters with the same APIs share a set.
-    pub const API_SET: usize = 19;
-    /// `Span` per set into [`API_GROUP_VERSIONS`] and [`API_KINDS`].
-    pub const API_SET_SPANS: usize = 20;
-    /// `u32`: symbols of group versions.
-    pub const API_GROUP_VERSIONS: usize = 21;
-    /// `u32`: symbols of kinds.
-    pub const API_KINDS: usize = 22;
-    /// `Span` per cluster into the three condition columns.
-    pub const CONDITION_SPANS: usize = 23;
-    /// `u32`: symbols of condition types.
-    pub const CONDITION_TYPES: usize = 24;
-    /// `u32`: values of [`super::condition`].
-    pub const CONDITION_STATUSES: usize = 25;
-    /// `u32`: symbols of condition reasons.
-    pub const CONDITION_REASONS: usize = 26;
-    /// `u32` per resource: symbol of its name; `u32::MAX` for an unused index. A resource's rows in the four matrices
-    /// below begin at its index here times the number of clusters.
-    pub const RESOURCE_NAMES: usize = 27;
-    /// `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up.
-    pub const RESOURCE_ALLOCATABLE: usize = 28;
-    /// `i64` per resource and cluster: allocated, in the same units.
-    pub const RESOURCE_ALLOCATED: usize = 29;
-    /// `i64` per resource and cluster: allocating, in the same units.
-    pub const RESOURCE_ALLOCATING: usize = 30;
-    /// `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the same
-    /// units; [`super::ABSENT`] where allocatable is not stated.
-    pub const RESOURCE_REMAINING: usize = 31;
-    /// `u32` per cluster: index of its set of resource models; set 0 is empty.
-    pub const MODEL_SET: usize = 32;
-    /// `Span` per set of models into [`MODEL_GRADES`] and [`MODEL_RANGE_SPANS`].
-    pub const MODEL_SET_SPANS: usize = 33;
-    /// `i64` per model: its grade.
-    pub const MODEL_GRADES: usize = 34;
-    /// `Span` per model into the three range columns.
-    pub const MODEL_RANGE_SPANS: usize = 35;
-    /// `u32`: symbols of resource names.
-    pub const MODEL_RANGE_RESOURCES: usize = 36;
-    /// `i64`: lower end, in the units of the resource matrices.
-    pub const MODEL_RANGE_MINIMUMS: usize = 37;
-    /// `i64`: upper end, in the same units.
-    pub const MODEL_RANGE_MAXIMUMS: usize = 38;
-    /// `Span` per cluster into [`MODELING_GRADES`] and [`MODELING_COUNTS`].
-    pub const MODELING_SPANS: usize = 39;
-    /// `i64`: a grade in `status.resourceSummary.allocatableModelings`.
-    pub const MODELING_GRADES: usize = 40;
-    /// `i64`: nodes of that grade.
-    pub const MODELING_COUNTS: usize = 41;
-    /// `u64` per symbol, plus a final one: start of its text in [`SYMBOL_TEXT`].
-    pub const SYMBOL_OFFSETS: usize = 42;
-    /// `u8`: the concatenated texts of the symbols, UTF-8.
-    pub const SYMBOL_TEXT: usize = 43;
-    /// `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its length
-    /// is a power of two.
-    pub const SYMBOL_TABLE: usize = 44;
-    /// `u64` per symbol: hash of the text.
-    pub const SYMBOL_HASHES: usize = 45;
-    /// `u32` per symbol: the row of the cluster with that name, [`super::NO_ROW`] if there is none.
-    pub const SYMBOL_ROWS: usize = 46;
-    /// `Span` per cluster into [`RAW_TEXT`]: its JSON; empty if no plugin needs it.
-    pub const RAW_SPANS: usize = 47;
-    /// `u8`: the clusters as JSON.
-    pub const RAW_TEXT: usize = 48;
-    /// `u32` per cluster: symbol of `metadata.uid`.
-    pub const UID: usize = 49;
-    /// Number of columns in this version.
-    pub const COUNT: usize = 50;
+numbers! {
+    /// The columns, by their index in the directory.
+    ///
+    /// A column "per cluster" has one row for each cluster. The documentation of a column of spans names the columns that
+    /// the spans point into.
+    pub mod column as "DIVVY_COLUMN_" {
+        /// `u32` per cluster: symbol of the name.
+        pub const NAME: usize = 0;
+        /// `u64` per cluster: hash of the name.
+        pub const NAME_HASH: usize = 1;
+        /// `u32` per cluster: bits of [`super::flag`].
+        pub const FLAGS: usize = 2;
+        /// `u32` per cluster: symbol of `spec.region`.
+        pub const REGION: usize = 3;
+        /// `u32` per cluster: symbol of `spec.provider`.
+        pub const PROVIDER: usize = 4;
+        /// `u32` per cluster: symbol of the deprecated `spec.zone`.
+        pub const ZONE: usize = 5;
+        /// `Span` per cluster into [`ZONES`].
+        pub const ZONE_SPANS: usize = 6;
+        /// `u32`: symbols of `spec.zones`.
+        pub const ZONES: usize = 7;
+        /// `Span` per cluster into [`LABEL_KEYS`] and [`LABEL_VALUES`].
+        pub const LABEL_SPANS: usize = 8;
+        /// `u32`: symbols of label keys.
+        pub const LABEL_KEYS: usize = 9;
+        /// `u32`: symbols of label values.
+        pub const LABEL_VALUES: usize = 10;
+        /// `Span` per cluster into [`ANNOTATION_KEYS`] and [`ANNOTATION_VALUES`].
+        pub const ANNOTATION_SPANS: usize = 11;
+        /// `u32`: symbols of annotation keys.
+        pub const ANNOTATION_KEYS: usize = 12;
+        /// `u32`: symbols of annotation values.
+        pub const ANNOTATION_VALUES: usize = 13;
+        /// `Span` per cluster into the four taint columns.
+        pub const TAINT_SPANS: usize = 14;
+        /// `u32`: symbols of taint keys.
+        pub const TAINT_KEYS: usize = 15;
+        /// `u32`: symbols of taint values.
+        pub const TAINT_VALUES: usize = 16;
+        /// `u32`: values of [`super::effect`].
+        pub const TAINT_EFFECTS: usize = 17;
+        /// `i64`: `timeAdded` in seconds since the Unix epoch, [`super::ABSENT`] if not stated.
+        pub const TAINT_TIMES: usize = 18;
+        /// `u32` per cluster: index of its set of API enablements. Clusters with the same APIs share a set.
+        pub const API_SET: usize = 19;
+        /// `Span` per set into [`API_GROUP_VERSIONS`] and [`API_KINDS`].
+        pub const API_SET_SPANS: usize = 20;
+        /// `u32`: symbols of group versions.
+        pub const API_GROUP_VERSIONS: usize = 21;
+        /// `u32`: symbols of kinds.
+        pub const API_KINDS: usize = 22;
+        /// `Span` per cluster into the three condition columns.
+        pub const CONDITION_SPANS: usize = 23;
+        /// `u32`: symbols of condition types.
+        pub const CONDITION_TYPES: usize = 24;
+        /// `u32`: values of [`super::condition`].
+        pub const CONDITION_STATUSES: usize = 25;
+        /// `u32`: symbols of condition reasons.
+        pub const CONDITION_REASONS: usize = 26;
+        /// `u32` per resource: symbol of its name; `u32::MAX` for an unused index. A resource's rows in the four matrices
+        /// below begin at its index here times the number of clusters.
+        pub const RESOURCE_NAMES: usize = 27;
+        /// `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up.
+        pub const RESOURCE_ALLOCATABLE: usize = 28;
+        /// `i64` per resource and cluster: allocated, in the same units.
+        pub const RESOURCE_ALLOCATED: usize = 29;
+        /// `i64` per resource and cluster: allocating, in the same units.
+        pub const RESOURCE_ALLOCATING: usize = 30;
+        /// `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the same
+        /// units; [`super::ABSENT`] where allocatable is not stated.
+        pub const RESOURCE_REMAINING: usize = 31;
+        /// `u32` per cluster: index of its set of resource models; set 0 is empty.
+        pub const MODEL_SET: usize = 32;
+        /// `Span` per set of models into [`MODEL_GRADES`] and [`MODEL_RANGE_SPANS`].
+        pub const MODEL_SET_SPANS: usize = 33;
+        /// `i64` per model: its grade.
+        pub const MODEL_GRADES: usize = 34;
+        /// `Span` per model into the three range columns.
+        pub const MODEL_RANGE_SPANS: usize = 35;
+        /// `u32`: symbols of resource names.
+        pub const MODEL_RANGE_RESOURCES: usize = 36;
+        /// `i64`: lower end, in the units of the resource matrices.
+        pub const MODEL_RANGE_MINIMUMS: usize = 37;
+        /// `i64`: upper end, in the same units.
+        pub const MODEL_RANGE_MAXIMUMS: usize = 38;
+        /// `Span` per cluster into [`MODELING_GRADES`] and [`MODELING_COUNTS`].
+        pub const MODELING_SPANS: usize = 39;
+        /// `i64`: a grade in `status.resourceSummary.allocatableModelings`.
+        pub const MODELING_GRADES: usize = 40;
+        /// `i64`: nodes of that grade.
+        pub const MODELING_COUNTS: usize = 41;
+        /// `u64` per symbol, plus a final one: start of its text in [`SYMBOL_TEXT`].
+        pub const SYMBOL_OFFSETS: usize = 42;
+        /// `u8`: the concatenated texts of the symbols, UTF-8.
+        pub const SYMBOL_TEXT: usize = 43;
+        /// `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its length
+        /// is a power of two.
+        pub const SYMBOL_TABLE: usize = 44;
+        /// `u64` per symbol: hash of the text.
+        pub const SYMBOL_HASHES: usize = 45;
+        /// `u32` per symbol: the row of the cluster with that name, [`super::NO_ROW`] if there is none.
+        pub const SYMBOL_ROWS: usize = 46;
+        /// `Span` per cluster into [`RAW_TEXT`]: its JSON; empty if no plugin needs it.
+        pub const RAW_SPANS: usize = 47;
+        /// `u8`: the clusters as JSON.
+        pub const RAW_TEXT: usize = 48;
+        /// `u32` per cluster: symbol of `metadata.uid`.
+        pub const UID: usize = 49;
+        /// Number of columns in this version.
+        pub const COUNT: usize = 50;
+    }
 }
 
 /// The group of each column.

@@ -16,6 +16,7 @@
 use std::ffi::c_void;
 
 use crate::column::{Address, Function, Pointer, Slice, SliceMut};
+use crate::definition::structure;
 use crate::signature::function;
 use crate::sized::{kind, sized};
 use crate::view::{CycleView, PolicyView};
@@ -33,13 +34,13 @@ function! {
 
 macro_rules! call {
     (
-        $(#[$struct_attribute:meta])*
+        $(#[doc = $doc:literal])*
         $name:ident ($reference:ident, $kind:expr) {
-            $($(#[$field_attribute:meta])* $field:ident : $type:ty = $default:expr,)*
+            $($fields:tt)*
         }
     ) => {
         sized! {
-            $(#[$struct_attribute])*
+            $(#[doc = $doc])*
             $name<'a>($reference, $kind) {
                 /// The cycle.
                 cycle: Pointer<'a, CycleView<'a>> = Pointer::NULL,
@@ -56,35 +57,37 @@ macro_rules! call {
                 /// Time until which the answer holds, in milliseconds since 1970, written by the plugin; `i64::MAX` if the
                 /// passing of time does not change it. The host ignores it in calls for values.
                 valid_until: i64 = i64::MAX,
-                $($(#[$field_attribute])* $field: $type = $default,)*
+                $($fields)*
             }
         }
     };
 }
 
-/// The beginning of every call. It never changes.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CallHead<'a> {
-    /// Size of the call in bytes, as the host knows it.
-    pub size: u32,
-    /// Kind of the call: a value of [`kind`].
-    pub kind: u32,
-    /// The cycle.
-    pub cycle: Pointer<'a, CycleView<'a>>,
-    /// Preferences and rules of the policy for this plugin; null if there are none.
-    pub policy: Pointer<'a, PolicyView<'a>>,
-    /// The host's own value for [`crate::service::Services::text`] and [`crate::service::Services::fail`].
-    pub sink: Address,
-    /// State that the plugin prepared for this cycle; null if it prepared none.
-    pub prepared: Address,
-    /// The value that the plugin keeps for this snapshot; null if it keeps none.
-    pub snapshot_value: Address,
-    /// The value that the plugin keeps for this binding; null if it keeps none.
-    pub binding_value: Address,
-    /// Time until which the answer holds, in milliseconds since 1970, written by the plugin; `i64::MAX` if the passing of
-    /// time does not change it. The host ignores it in calls for values.
-    pub valid_until: i64,
+structure! {
+    /// The beginning of every call. It never changes.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    pub struct CallHead<'a> {
+        /// Size of the call in bytes, as the host knows it.
+        pub size: u32,
+        /// Kind of the call: a value of [`kind`].
+        pub kind: u32,
+        /// The cycle.
+        pub cycle: Pointer<'a, CycleView<'a>>,
+        /// Preferences and rules of the policy for this plugin; null if there are none.
+        pub policy: Pointer<'a, PolicyView<'a>>,
+        /// The host's own value for [`crate::service::Services::text`] and [`crate::service::Services::fail`].
+        pub sink: Address,
+        /// State that the plugin prepared for this cycle; null if it prepared none.
+        pub prepared: Address,
+        /// The value that the plugin keeps for this snapshot; null if it keeps none.
+        pub snapshot_value: Address,
+        /// The value that the plugin keeps for this binding; null if it keeps none.
+        pub binding_value: Address,
+        /// Time until which the answer holds, in milliseconds since 1970, written by the plugin; `i64::MAX` if the passing of
+        /// time does not change it. The host ignores it in calls for values.
+        pub valid_until: i64,
+    }
 }
 
 /// A struct that begins with the fields of [`CallHead`].
@@ -177,13 +180,13 @@ call! {
 
 macro_rules! call_over_clusters {
     (
-        $(#[$struct_attribute:meta])*
+        $(#[doc = $doc:literal])*
         $name:ident ($reference:ident, $kind:expr) {
-            $($(#[$field_attribute:meta])* $field:ident : $type:ty = $default:expr,)*
+            $($fields:tt)*
         }
     ) => {
         call! {
-            $(#[$struct_attribute])*
+            $(#[doc = $doc])*
             $name($reference, $kind) {
                 /// Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what
                 /// the selector before chose, in its order; for Assign the candidates, in the order of the last selector.
@@ -202,7 +205,7 @@ macro_rules! call_over_clusters {
                 capacity: Slice<'a, i64> = Slice::EMPTY,
                 /// Tiers, the best being 0. Empty if there are none.
                 tiers: Slice<'a, u32> = Slice::EMPTY,
-                $($(#[$field_attribute])* $field: $type = $default,)*
+                $($fields)*
             }
         }
     };

@@ -12,6 +12,7 @@
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
 //! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross. [`signature`]: what functions take.
+//! - [`definition`]: all of it as data, from which `layout.txt` and the C header are written.
 //! - `certificate`: the layouts of all of it, for a check at load time (feature `certificate`).
 //!
 //! # Compatible changes
@@ -43,6 +44,7 @@ pub mod call;
 #[cfg(feature = "certificate")]
 pub mod certificate;
 pub mod column;
+pub mod definition;
 pub mod descriptor;
 pub mod hash;
 pub mod reason;

@@ -9,11 +9,13 @@ use abi_stable::StableAbi;
 
 use crate::arena::NO_ROW;
 use crate::column::{PluginText, Slice};
+use crate::definition::{numbers, structure};
 use crate::sized::{kind, sized};
 
 sized! {
     /// A reason for what a plugin decided about a cluster. Handed to [`crate::service::Services::explain`]; everything in
-    /// it is borrowed for that call.
+    /// it is borrowed for that call. A reader treats a cause that it does not know as [`cause::OTHER`], and any other number
+    /// that it does not know as 0.
     Reason<'a>(ReasonRef, kind::REASON) {
         /// Row of the cluster.
         row: u32 = NO_ROW,
@@ -35,93 +37,103 @@ sized! {
     }
 }
 
-/// A figure of a reason.
-#[repr(C)]
-#[derive(Clone, Copy)]
-#[cfg_attr(feature = "certificate", derive(StableAbi))]
-pub struct FigureRow<'a> {
-    /// Its name: ASCII letters and digits in `camelCase`. The host drops a figure with another name.
-    pub name: PluginText<'a>,
-    /// Its value.
-    pub value: i64,
+structure! {
+    /// A figure of a reason.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "certificate", derive(StableAbi))]
+    pub struct FigureRow<'a> {
+        /// Its name: ASCII letters and digits in `camelCase`. The host drops a figure with another name.
+        pub name: PluginText<'a>,
+        /// Its value.
+        pub value: i64,
+    }
 }
 
-/// The rule that led to a share, to a score, or to leaving a cluster out.
-pub mod cause {
-    /// Only the text says it.
-    pub const OTHER: u32 = 0;
-    /// Every candidate gets the full count. Figures: `replicas`.
-    pub const FULL_COUNT: u32 = 1;
-    /// A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`.
-    pub const PROPORTION: u32 = 2;
-    /// A share in proportion to the first figure, rounded by highest averages. Figures: `sum`, `replicas`, `share`.
-    pub const HIGHEST_AVERAGES: u32 = 3;
-    /// As even as the bounds allow. Figures: `capacity`, `each`.
-    pub const EVEN: u32 = 4;
-    /// Clusters are filled one after another.
-    pub const PACKED: u32 = 5;
-    /// A share of the count that a rule gives to a group of clusters. Figures: `count`, `members`, `last`, `change`.
-    pub const COUNT: u32 = 6;
-    /// As many as fit.
-    pub const FILLED: u32 = 7;
-    /// The last result stays.
-    pub const UNCHANGED: u32 = 8;
-    /// Other clusters are enough.
-    pub const NOT_NEEDED: u32 = 9;
-    /// The cluster's replicas go elsewhere.
-    pub const DRAINED: u32 = 10;
-    /// No rule gives the cluster a share.
-    pub const NO_SHARE: u32 = 11;
-    /// The last result lists the cluster.
-    pub const LISTED: u32 = 12;
-    /// Left out: others come first. Figures: `maximum`.
-    pub const BEYOND_MAXIMUM: u32 = 13;
-    /// Left out: its group of clusters is not chosen. The text names the group.
-    pub const GROUP_NOT_CHOSEN: u32 = 14;
+numbers! {
+    /// The rule that led to a share, to a score, or to leaving a cluster out.
+    pub mod cause as "DIVVY_REASON_" {
+        /// Only the text says it.
+        pub const OTHER: u32 = 0;
+        /// Every candidate gets the full count. Figures: `replicas`.
+        pub const FULL_COUNT: u32 = 1;
+        /// A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`.
+        pub const PROPORTION: u32 = 2;
+        /// A share in proportion to the first figure, rounded by highest averages. Figures: `sum`, `replicas`, `share`.
+        pub const HIGHEST_AVERAGES: u32 = 3;
+        /// As even as the bounds allow. Figures: `capacity`, `each`.
+        pub const EVEN: u32 = 4;
+        /// Clusters are filled one after another.
+        pub const PACKED: u32 = 5;
+        /// A share of the count that a rule gives to a group of clusters. Figures: `count`, `members`, `last`, `change`.
+        pub const COUNT: u32 = 6;
+        /// As many as fit.
+        pub const FILLED: u32 = 7;
+        /// The last result stays.
+        pub const UNCHANGED: u32 = 8;
+        /// Other clusters are enough.
+        pub const NOT_NEEDED: u32 = 9;
+        /// The cluster's replicas go elsewhere.
+        pub const DRAINED: u32 = 10;
+        /// No rule gives the cluster a share.
+        pub const NO_SHARE: u32 = 11;
+        /// The last result lists the cluster.
+        pub const LISTED: u32 = 12;
+        /// Left out: others come first. Figures: `maximum`.
+        pub const BEYOND_MAXIMUM: u32 = 13;
+        /// Left out: its group of clusters is not chosen. The text names the group.
+        pub const GROUP_NOT_CHOSEN: u32 = 14;
+    }
 }
 
-/// The limit that keeps a share from being larger, or a cluster from being chosen.
-pub mod bound {
-    /// Nothing in particular.
-    pub const NONE: u32 = 0;
-    /// The cluster's capacity.
-    pub const CAPACITY: u32 = 1;
-    /// A limit of the plugin's or its configuration's own.
-    pub const CAP: u32 = 2;
-    /// The share of the cluster's tier.
-    pub const TIER: u32 = 3;
-    /// A rule of the policy.
-    pub const RULE: u32 = 4;
+numbers! {
+    /// The limit that keeps a share from being larger, or a cluster from being chosen.
+    pub mod bound as "DIVVY_BOUND_" {
+        /// Nothing in particular.
+        pub const NONE: u32 = 0;
+        /// The cluster's capacity.
+        pub const CAPACITY: u32 = 1;
+        /// A limit of the plugin's or its configuration's own.
+        pub const CAP: u32 = 2;
+        /// The share of the cluster's tier.
+        pub const TIER: u32 = 3;
+        /// A rule of the policy.
+        pub const RULE: u32 = 4;
+    }
 }
 
-/// One of the replicas that rounding leaves over.
-pub mod remainder {
-    /// There is none, or it does not matter here.
-    pub const NONE: u32 = 0;
-    /// The cluster got one of them.
-    pub const SERVED: u32 = 1;
-    /// The cluster got none of them.
-    pub const PASSED_OVER: u32 = 2;
+numbers! {
+    /// One of the replicas that rounding leaves over.
+    pub mod remainder as "DIVVY_REMAINDER_" {
+        /// There is none, or it does not matter here.
+        pub const NONE: u32 = 0;
+        /// The cluster got one of them.
+        pub const SERVED: u32 = 1;
+        /// The cluster got none of them.
+        pub const PASSED_OVER: u32 = 2;
+    }
 }
 
-/// Criteria that decide between clusters.
-pub mod decider {
-    /// Nothing.
-    pub const NONE: u32 = 0;
-    /// The larger weight.
-    pub const WEIGHT: u32 = 1;
-    /// More replicas in the last result.
-    pub const LAST: u32 = 2;
-    /// The better score.
-    pub const SCORE: u32 = 3;
-    /// Fewest replicas in the last result.
-    pub const FEWEST_LAST: u32 = 4;
-    /// Most replicas in the last result.
-    pub const MOST_LAST: u32 = 5;
-    /// The order in the policy.
-    pub const POLICY_ORDER: u32 = 6;
-    /// The name.
-    pub const NAME: u32 = 7;
-    /// The order that is drawn for ties.
-    pub const TIE: u32 = 8;
+numbers! {
+    /// Criteria that decide between clusters.
+    pub mod decider as "DIVVY_DECIDER_" {
+        /// Nothing.
+        pub const NONE: u32 = 0;
+        /// The larger weight.
+        pub const WEIGHT: u32 = 1;
+        /// More replicas in the last result.
+        pub const LAST: u32 = 2;
+        /// The better score.
+        pub const SCORE: u32 = 3;
+        /// Fewest replicas in the last result.
+        pub const FEWEST_LAST: u32 = 4;
+        /// Most replicas in the last result.
+        pub const MOST_LAST: u32 = 5;
+        /// The order in the policy.
+        pub const POLICY_ORDER: u32 = 6;
+        /// The name.
+        pub const NAME: u32 = 7;
+        /// The order that is drawn for ties.
+        pub const TIE: u32 = 8;
+    }
 }

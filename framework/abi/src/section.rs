@@ -7,6 +7,8 @@
 //!
 //! Numbers are little endian on every target. A record says its own length, so a newer one may be longer.
 
+use crate::definition::{numbers, structure};
+
 /// The name of the section.
 pub const SECTION_NAME: &str = ".divvy.plugin";
 
@@ -22,41 +24,45 @@ pub const TEXT_BYTES: usize = 64;
 /// Bytes reserved for the language of a record.
 pub const LANGUAGE_BYTES: usize = 16;
 
-/// Bits of [`PluginRecord::flags`]. A host may ignore an unknown bit among the lower sixteen, and refuses a library with
-/// an unknown bit among the upper sixteen.
-pub mod record_flag {
-    /// The library carries a certificate.
-    pub const CERTIFIED: u32 = 1;
-    /// The bits that a host must know.
-    pub const MUST_BE_KNOWN: u32 = 0xffff_0000;
+numbers! {
+    /// Bits of [`PluginRecord::flags`]. A host may ignore an unknown bit among the lower sixteen, and refuses a library with
+    /// an unknown bit among the upper sixteen.
+    pub mod record_flag as "DIVVY_RECORD_" {
+        /// The library carries a certificate.
+        pub const CERTIFIED: u32 = 1;
+        /// The bits that a host must know.
+        pub const MUST_BE_KNOWN: u32 = 0xffff_0000;
+    }
 }
 
-/// The identity of a plugin, readable without opening its library.
-#[repr(C, align(8))]
-#[derive(Debug, Clone, Copy)]
-pub struct PluginRecord {
-    /// [`MAGIC`].
-    pub magic: [u8; 8],
-    /// Length of the record in bytes, a multiple of eight.
-    pub length: [u8; 4],
-    /// Bits of [`record_flag`].
-    pub flags: [u8; 4],
-    /// Major ABI version.
-    pub abi_major: [u8; 4],
-    /// Minor ABI version that the plugin was built with.
-    pub abi_minor: [u8; 4],
-    /// Least minor version of the host's ABI with which the plugin works.
-    pub least_minor: [u8; 4],
-    /// Zero.
-    pub reserved: [u8; 4],
-    /// Programming language, lower case, UTF-8 padded with zero bytes.
-    pub language: [u8; LANGUAGE_BYTES],
-    /// Version of the SDK, UTF-8 padded with zero bytes; empty without an SDK.
-    pub sdk_version: [u8; TEXT_BYTES],
-    /// Name of the plugin, UTF-8 padded with zero bytes.
-    pub name: [u8; TEXT_BYTES],
-    /// Version of the plugin, UTF-8 padded with zero bytes.
-    pub version: [u8; TEXT_BYTES],
+structure! {
+    /// The identity of a plugin, readable without opening its library.
+    #[repr(C, align(8))]
+    #[derive(Debug, Clone, Copy)]
+    pub struct PluginRecord {
+        /// [`MAGIC`].
+        pub magic: [u8; 8],
+        /// Length of the record in bytes, a multiple of eight.
+        pub length: [u8; 4],
+        /// Bits of [`record_flag`].
+        pub flags: [u8; 4],
+        /// Major ABI version.
+        pub abi_major: [u8; 4],
+        /// Minor ABI version that the plugin was built with.
+        pub abi_minor: [u8; 4],
+        /// Least minor version of the host's ABI with which the plugin works.
+        pub least_minor: [u8; 4],
+        /// Zero.
+        pub reserved: [u8; 4],
+        /// Programming language, lower case, UTF-8 padded with zero bytes.
+        pub language: [u8; LANGUAGE_BYTES],
+        /// Version of the SDK, UTF-8 padded with zero bytes; empty without an SDK.
+        pub sdk_version: [u8; TEXT_BYTES],
+        /// Name of the plugin, UTF-8 padded with zero bytes.
+        pub name: [u8; TEXT_BYTES],
+        /// Version of the plugin, UTF-8 padded with zero bytes.
+        pub version: [u8; TEXT_BYTES],
+    }
 }
 
 /// The size of a record in bytes.

@@ -4,71 +4,79 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use crate::column::{Address, Function, PluginText, Pointer, Str};
+use crate::definition::numbers;
 use crate::reason::Reason;
 use crate::signature::function;
 use crate::sized::{kind, sized};
 
-/// Codes of failures.
-///
-/// The upper sixteen bits of a code are its class, by which a host treats a code that it does not know. A class that it
-/// does not know counts as [`PLUGIN`](failure::PLUGIN).
-pub mod failure {
-    /// Class: a scheduling outcome, for which no one is at fault.
-    pub const BINDING: u32 = 1;
-    /// Class: whoever wrote the policy, the binding or the configuration has to change it.
-    pub const INPUT: u32 = 2;
-    /// Class: the plugin is at fault.
-    pub const PLUGIN: u32 = 3;
+numbers! {
+    /// Codes of failures.
+    ///
+    /// The upper sixteen bits of a code are its class, by which a host treats a code that it does not know. A class that it
+    /// does not know counts as [`PLUGIN`](failure::PLUGIN).
+    pub mod failure as "DIVVY_FAILURE_" {
+        /// Class: a scheduling outcome, for which no one is at fault.
+        pub const BINDING: u32 = 1;
+        /// Class: whoever wrote the policy, the binding or the configuration has to change it.
+        pub const INPUT: u32 = 2;
+        /// Class: the plugin is at fault.
+        pub const PLUGIN: u32 = 3;
 
-    /// The binding cannot be scheduled on the clusters as they are.
-    pub const UNSCHEDULABLE: u32 = BINDING << 16 | 1;
-    /// The policy's preferences are invalid. The host reports an error in the policy.
-    pub const PREFERENCES: u32 = INPUT << 16 | 1;
-    /// The configuration is invalid at [`super::Failure::path`]. The host rejects the profile.
-    pub const CONFIGURATION: u32 = INPUT << 16 | 2;
-    /// The plugin could not do its work.
-    pub const INTERNAL: u32 = PLUGIN << 16 | 1;
-    /// The plugin panicked. After several consecutive panics the host stops calling it.
-    pub const PANIC: u32 = PLUGIN << 16 | 2;
-    /// The plugin's constructor returned an error. The host rejects the profile.
-    pub const CONSTRUCTION: u32 = PLUGIN << 16 | 3;
-    /// The plugin does not know this kind of call, or does not serve it.
-    pub const NOT_SERVED: u32 = PLUGIN << 16 | 4;
-
-    /// The class of a code.
-    pub const fn class(code: u32) -> u32 {
-        match code >> 16 {
-            BINDING => BINDING,
-            INPUT => INPUT,
-            _ => PLUGIN,
+        /// The binding cannot be scheduled on the clusters as they are.
+        pub const UNSCHEDULABLE: u32 = BINDING << 16 | 1;
+        /// The policy's preferences are invalid. The host reports an error in the policy.
+        pub const PREFERENCES: u32 = INPUT << 16 | 1;
+        /// The configuration is invalid at [`super::Failure::path`]. The host rejects the profile.
+        pub const CONFIGURATION: u32 = INPUT << 16 | 2;
+        /// The plugin could not do its work.
+        pub const INTERNAL: u32 = PLUGIN << 16 | 1;
+        /// The plugin panicked. After several consecutive panics the host stops calling it.
+        pub const PANIC: u32 = PLUGIN << 16 | 2;
+        /// The plugin's constructor returned an error. The host rejects the profile.
+        pub const CONSTRUCTION: u32 = PLUGIN << 16 | 3;
+        /// The plugin does not know this kind of call, or does not serve it.
+        pub const NOT_SERVED: u32 = PLUGIN << 16 | 4;
+    }
+    also {
+        /// The class of a code.
+        pub const fn class(code: u32) -> u32 {
+            match code >> 16 {
+                BINDING => BINDING,
+                INPUT => INPUT,
+                _ => PLUGIN,
+            }
         }
     }
 }
 
-/// Kinds of text that a plugin hands to [`Services::text`]. A host drops a kind that it does not know.
-pub mod text_kind {
-    /// The reason for rejecting a cluster; the answer is the code to write for the cluster.
-    pub const REASON: u32 = 1;
-    /// An explanation of what the plugin decided for a cluster.
-    pub const EXPLANATION: u32 = 2;
-    /// A remark on the whole decision.
-    pub const NOTE: u32 = 3;
+numbers! {
+    /// Kinds of text that a plugin hands to [`Services::text`]. A host drops a kind that it does not know.
+    pub mod text_kind as "DIVVY_TEXT_" {
+        /// The reason for rejecting a cluster; the answer is the code to write for the cluster.
+        pub const REASON: u32 = 1;
+        /// An explanation of what the plugin decided for a cluster.
+        pub const EXPLANATION: u32 = 2;
+        /// A remark on the whole decision.
+        pub const NOTE: u32 = 3;
+    }
 }
 
-/// Levels of log records, by which [`Services::log_level`] answers.
-pub mod level {
-    /// Nothing is recorded.
-    pub const OFF: u32 = 0;
-    /// Errors.
-    pub const ERROR: u32 = 1;
-    /// Warnings.
-    pub const WARN: u32 = 2;
-    /// Information.
-    pub const INFO: u32 = 3;
-    /// Details for debugging.
-    pub const DEBUG: u32 = 4;
-    /// Everything.
-    pub const TRACE: u32 = 5;
+numbers! {
+    /// Levels of log records, by which [`Services::log_level`] answers.
+    pub mod level as "DIVVY_LEVEL_" {
+        /// Nothing is recorded.
+        pub const OFF: u32 = 0;
+        /// Errors.
+        pub const ERROR: u32 = 1;
+        /// Warnings.
+        pub const WARN: u32 = 2;
+        /// Information.
+        pub const INFO: u32 = 3;
+        /// Details for debugging.
+        pub const DEBUG: u32 = 4;
+        /// Everything.
+        pub const TRACE: u32 = 5;
+    }
 }
 
 sized! {
@@ -295,19 +303,21 @@ sized! {
     }
 }
 
-/// Documents that [`DescribeCall::document`] asks for. A plugin hands over nothing for one that it does not know.
-pub mod document {
-    /// The JSON Schema of the configuration.
-    pub const CONFIGURATION_SCHEMA: u32 = 1;
-    /// The JSON Schema of the preferences.
-    pub const PREFERENCES_SCHEMA: u32 = 2;
-    /// The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
-    /// `minimum`, `required`) and `priorities`.
-    pub const RULE_LISTS: u32 = 3;
-    /// The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
-    /// `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
-    /// those of [`crate::view::CycleView::table_columns`].
-    pub const TABLES: u32 = 4;
+numbers! {
+    /// Documents that [`DescribeCall::document`] asks for. A plugin hands over nothing for one that it does not know.
+    pub mod document as "DIVVY_DOCUMENT_" {
+        /// The JSON Schema of the configuration.
+        pub const CONFIGURATION_SCHEMA: u32 = 1;
+        /// The JSON Schema of the preferences.
+        pub const PREFERENCES_SCHEMA: u32 = 2;
+        /// The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
+        /// `minimum`, `required`) and `priorities`.
+        pub const RULE_LISTS: u32 = 3;
+        /// The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
+        /// `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
+        /// those of [`crate::view::CycleView::table_columns`].
+        pub const TABLES: u32 = 4;
+    }
 }
 
 function! {
@@ -337,8 +347,10 @@ function! {
     ConstructFunction<'a>(call: *mut ConstructCall<'a>) -> u32
 }
 
-/// Drops the instance of a plugin.
-pub type DestroyFunction = crate::call::ReleaseFunction;
+function! {
+    /// Drops the instance of a plugin.
+    DestroyFunction = crate::call::ReleaseFunction as DESTROY_FUNCTION(instance)
+}
 
 function! {
     /// Hands over a document. Returns 0, or a code of [`failure`].

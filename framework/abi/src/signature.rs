@@ -15,8 +15,8 @@ pub trait Argument {
 
 /// A type of functions that cross the boundary. Only `function!` implements it.
 pub trait Signature: Copy {
-    /// Names of the types of the arguments, in order, and at last that of the result.
-    const TYPES: &'static [&'static str];
+    /// The type as data.
+    const DEFINITION: crate::definition::Function;
     /// Represents the type in a certificate.
     #[cfg(feature = "certificate")]
     type Certified: certified::Tagged;
@@ -51,10 +51,10 @@ arguments! {
 /// Declares a type of functions of the other side.
 macro_rules! function {
     (
-        $(#[$attribute:meta])*
+        $(#[doc = $doc:literal])*
         $name:ident $(<$lifetime:lifetime>)? ($($argument:ident : $type:ty),* $(,)?) $(-> $result:ty)?
     ) => {
-        $(#[$attribute])*
+        $(#[doc = $doc])*
         pub type $name = $(for<$lifetime>)? unsafe extern "C" fn($($argument: $type),*) $(-> $result)?;
 
         const _: () = {
@@ -82,10 +82,33 @@ macro_rules! function {
             $crate::signature::certified::tagged!(Marker, Types::TAG);
 
             impl Signature for $name {
-                const TYPES: &'static [&'static str] = Types::NAMES;
+                const DEFINITION: $crate::definition::Function = $crate::definition::Function {
+                    name: stringify!($name),
+                    module: module_path!(),
+                    documentation: &[$($doc),*],
+                    arguments: &[$(stringify!($argument)),*],
+                    types: Types::NAMES,
+                };
                 #[cfg(feature = "certificate")]
                 type Certified = Marker;
             }
+        };
+    };
+    // The same type by another name.
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident = $same:path as $definition:ident ($($argument:ident),* $(,)?)
+    ) => {
+        $(#[doc = $doc])*
+        pub type $name = $same;
+
+        #[doc = concat!("[`", stringify!($name), "`] as data.")]
+        pub const $definition: $crate::definition::Function = $crate::definition::Function {
+            name: stringify!($name),
+            module: module_path!(),
+            documentation: &[$($doc),*],
+            arguments: &[$(stringify!($argument)),*],
+            ..<$same as $crate::signature::Signature>::DEFINITION
         };
     };
     (@result) => { () };

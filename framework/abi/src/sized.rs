@@ -2,71 +2,77 @@
 //!
 //! Fields are only ever appended, so a reader takes the fields that both sides know and has defaults for the rest.
 
+use crate::definition::{numbers, structure};
+
 use std::mem::MaybeUninit;
 
-/// The first eight bytes of every struct that can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// Size of the struct in bytes, as its creator knows it.
-    pub size: u32,
-    /// A value of [`crate::kind`].
-    pub kind: u32,
+structure! {
+    /// The first eight bytes of every struct that can grow.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Head {
+        /// Size of the struct in bytes, as its creator knows it.
+        pub size: u32,
+        /// A value of [`crate::kind`].
+        pub kind: u32,
+    }
 }
 
-/// Kinds of structs. A struct of an unexpected kind is refused instead of being read as another.
-pub mod kind {
-    /// [`crate::call::PrepareCall`].
-    pub const PREPARE: u32 = 1;
-    /// [`crate::call::FilterCall`].
-    pub const FILTER: u32 = 2;
-    /// [`crate::call::ScoreCall`].
-    pub const SCORE: u32 = 3;
-    /// [`crate::call::SelectCall`].
-    pub const SELECT: u32 = 4;
-    /// [`crate::call::AssignCall`].
-    pub const ASSIGN: u32 = 5;
-    /// Reserved: replicas that fit in each cluster, by a plugin.
-    pub const ESTIMATE: u32 = 6;
-    /// Reserved: room for a result is set aside.
-    pub const RESERVE: u32 = 7;
-    /// Reserved: a result with reserved room is final.
-    pub const COMMIT: u32 = 8;
-    /// Reserved: reserved room is given back.
-    pub const ROLLBACK: u32 = 9;
-    /// Reserved: several bindings are divided together.
-    pub const ASSIGN_JOINTLY: u32 = 10;
-    /// Reserved: candidates are narrowed down after Select.
-    pub const NARROW: u32 = 11;
-    /// [`crate::call::SnapshotValueCall`].
-    pub const SNAPSHOT_VALUE: u32 = 12;
-    /// [`crate::call::BindingValueCall`].
-    pub const BINDING_VALUE: u32 = 13;
+numbers! {
+    /// Kinds of structs. A struct of an unexpected kind is refused instead of being read as another.
+    pub mod kind as "DIVVY_KIND_" {
+        /// [`crate::call::PrepareCall`].
+        pub const PREPARE: u32 = 1;
+        /// [`crate::call::FilterCall`].
+        pub const FILTER: u32 = 2;
+        /// [`crate::call::ScoreCall`].
+        pub const SCORE: u32 = 3;
+        /// [`crate::call::SelectCall`].
+        pub const SELECT: u32 = 4;
+        /// [`crate::call::AssignCall`].
+        pub const ASSIGN: u32 = 5;
+        /// Reserved: replicas that fit in each cluster, by a plugin.
+        pub const ESTIMATE: u32 = 6;
+        /// Reserved: room for a result is set aside.
+        pub const RESERVE: u32 = 7;
+        /// Reserved: a result with reserved room is final.
+        pub const COMMIT: u32 = 8;
+        /// Reserved: reserved room is given back.
+        pub const ROLLBACK: u32 = 9;
+        /// Reserved: several bindings are divided together.
+        pub const ASSIGN_JOINTLY: u32 = 10;
+        /// Reserved: candidates are narrowed down after Select.
+        pub const NARROW: u32 = 11;
+        /// [`crate::call::SnapshotValueCall`].
+        pub const SNAPSHOT_VALUE: u32 = 12;
+        /// [`crate::call::BindingValueCall`].
+        pub const BINDING_VALUE: u32 = 13;
 
-    /// [`crate::view::CycleView`].
-    pub const CYCLE: u32 = 64;
-    /// [`crate::view::PolicyView`].
-    pub const POLICY: u32 = 65;
-    /// [`crate::service::Services`].
-    pub const SERVICES: u32 = 66;
-    /// [`crate::service::Failure`].
-    pub const FAILURE: u32 = 67;
-    /// [`crate::service::ConstructCall`].
-    pub const CONSTRUCT: u32 = 68;
-    /// [`crate::service::DescribeCall`].
-    pub const DESCRIBE: u32 = 69;
-    /// [`crate::reason::Reason`].
-    pub const REASON: u32 = 72;
-    /// [`crate::view::PlacementsView`].
-    pub const PLACEMENTS: u32 = 73;
-    /// [`crate::descriptor::Library`].
-    pub const LIBRARY: u32 = 96;
-    /// [`crate::descriptor::Descriptor`].
-    pub const DESCRIPTOR: u32 = 97;
-    /// [`crate::descriptor::PointDescriptor`].
-    pub const POINT: u32 = 98;
-    /// [`crate::descriptor::StrategyDescriptor`].
-    pub const STRATEGY: u32 = 99;
+        /// [`crate::view::CycleView`].
+        pub const CYCLE: u32 = 64;
+        /// [`crate::view::PolicyView`].
+        pub const POLICY: u32 = 65;
+        /// [`crate::service::Services`].
+        pub const SERVICES: u32 = 66;
+        /// [`crate::service::Failure`].
+        pub const FAILURE: u32 = 67;
+        /// [`crate::service::ConstructCall`].
+        pub const CONSTRUCT: u32 = 68;
+        /// [`crate::service::DescribeCall`].
+        pub const DESCRIBE: u32 = 69;
+        /// [`crate::reason::Reason`].
+        pub const REASON: u32 = 72;
+        /// [`crate::view::PlacementsView`].
+        pub const PLACEMENTS: u32 = 73;
+        /// [`crate::descriptor::Library`].
+        pub const LIBRARY: u32 = 96;
+        /// [`crate::descriptor::Descriptor`].
+        pub const DESCRIPTOR: u32 = 97;
+        /// [`crate::descriptor::PointDescriptor`].
+        pub const POINT: u32 = 98;
+        /// [`crate::descriptor::StrategyDescriptor`].
+        pub const STRATEGY: u32 = 99;
+    }
 }
 
 /// A struct that begins with a [`Head`] and grows only at its end.
@@ -198,12 +204,16 @@ unsafe fn complete<T: SizePrefixed>(address: *const T, storage: &mut Option<Box<
 /// struct, and both sides agree on the offset of each field.
 macro_rules! sized {
     (
-        $(#[$struct_attribute:meta])*
+        $(#[doc = $doc:literal])*
         $name:ident $(<$lifetime:lifetime>)? ($reference:ident, $kind:expr) {
-            $($(#[$field_attribute:meta])* $field:ident : $type:ty = $default:expr,)*
+            $(
+                $(#[doc = $field_doc:literal])*
+                $(#[cfg_attr $conditional:tt])?
+                $field:ident : $type:ty = $default:expr,
+            )*
         }
     ) => {
-        $(#[$struct_attribute])*
+        $(#[doc = $doc])*
         #[repr(C)]
         #[derive(Clone, Copy)]
         #[cfg_attr(feature = "certificate", derive(abi_stable::StableAbi))]
@@ -214,7 +224,7 @@ macro_rules! sized {
             pub size: u32,
             /// Kind of the struct: a value of [`crate::sized::kind`].
             pub kind: u32,
-            $($(#[$field_attribute])* pub $field: $type,)*
+            $($(#[doc = $field_doc])* $(#[cfg_attr $conditional])? pub $field: $type,)*
         }
 
         impl $(<$lifetime>)? $name $(<$lifetime>)? {
@@ -225,12 +235,36 @@ macro_rules! sized {
                 $($field: $default,)*
             };
 
-            /// Name, offset and size of each field.
-            pub const FIELDS: &'static [(&'static str, usize, usize)] = &[
-                ("size", std::mem::offset_of!(Self, size), 4),
-                ("kind", std::mem::offset_of!(Self, kind), 4),
-                $((stringify!($field), std::mem::offset_of!(Self, $field), size_of::<$type>()),)*
-            ];
+            /// The struct as data.
+            pub const DEFINITION: $crate::definition::Structure = $crate::definition::Structure {
+                name: stringify!($name),
+                module: module_path!(),
+                documentation: &[$($doc),*],
+                size: size_of::<Self>(),
+                fields: &[
+                    $crate::definition::Field {
+                        name: "size",
+                        documentation: &[" Size of the struct in bytes, as its creator knows it."],
+                        type_name: "u32",
+                        offset: std::mem::offset_of!(Self, size),
+                        size: size_of::<u32>(),
+                    },
+                    $crate::definition::Field {
+                        name: "kind",
+                        documentation: &[concat!(" [`", stringify!($kind), "`].")],
+                        type_name: "u32",
+                        offset: std::mem::offset_of!(Self, kind),
+                        size: size_of::<u32>(),
+                    },
+                    $($crate::definition::Field {
+                        name: stringify!($field),
+                        documentation: &[$($field_doc),*],
+                        type_name: stringify!($type),
+                        offset: std::mem::offset_of!(Self, $field),
+                        size: size_of::<$type>(),
+                    },)*
+                ],
+            };
         }
 
         impl $(<$lifetime>)? Default for $name $(<$lifetime>)? {

@@ -8,19 +8,22 @@
 use abi_stable::StableAbi;
 use bytemuck::{Pod, Zeroable};
 
+use crate::definition::structure;
 use crate::hash::hash_text;
 
-/// A text: its span of the binding's string, and its hash.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[cfg_attr(feature = "certificate", derive(StableAbi))]
-pub struct Text {
-    /// First byte.
-    pub start: u32,
-    /// Length in bytes.
-    pub length: u32,
-    /// [`hash_text`] of the bytes.
-    pub hash: u64,
+structure! {
+    /// A text: its span of the binding's string, and its hash.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+    #[cfg_attr(feature = "certificate", derive(StableAbi))]
+    pub struct Text {
+        /// First byte.
+        pub start: u32,
+        /// Length in bytes.
+        pub length: u32,
+        /// [`hash_text`] of the bytes.
+        pub hash: u64,
+    }
 }
 
 impl Text {
@@ -48,15 +51,17 @@ impl Default for Text {
     }
 }
 
-/// A run of rows in a table: `start..start + length`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
-#[cfg_attr(feature = "certificate", derive(StableAbi))]
-pub struct Span {
-    /// First row.
-    pub start: u32,
-    /// Number of rows.
-    pub length: u32,
+structure! {
+    /// A run of rows in a table: `start..start + length`.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+    #[cfg_attr(feature = "certificate", derive(StableAbi))]
+    pub struct Span {
+        /// First row.
+        pub start: u32,
+        /// Number of rows.
+        pub length: u32,
+    }
 }
 
 impl Span {

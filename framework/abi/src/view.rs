@@ -1,6 +1,7 @@
 //! Views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the called plugin.
 
 use crate::column::{Pointer, Slice, Str};
+use crate::definition::numbers;
 use crate::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, PeerRow, RequestRow, RuleRow, RuleValueRow,
     SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
@@ -8,32 +9,34 @@ use crate::row::{
 use crate::sized::{SizePrefixed, kind, sized};
 use crate::text::{Span, Text};
 
-/// Bits of [`CycleView::flags`].
-pub mod flag {
-    /// The division starts from scratch: a reschedule was requested.
-    pub const FRESH: u64 = 1;
-    /// The resource has replicas to divide.
-    pub const WORKLOAD: u64 = 2;
-    /// An explanation was requested: plugins hand over explanations and reasons.
-    pub const EXPLAIN: u64 = 4;
-    /// The binding has a namespace.
-    pub const NAMESPACED: u64 = 8;
-    /// Every candidate gets the full count.
-    pub const DUPLICATED: u64 = 16;
-    /// Select ignores the spread constraints, because the strategy does.
-    pub const IGNORE_SPREAD: u64 = 32;
-    /// The time of the decision is known.
-    pub const TIME: u64 = 64;
-    /// The labels and annotations of the policy are known.
-    pub const POLICY_METADATA: u64 = 128;
-    /// The labels and annotations of the workload are known.
-    pub const WORKLOAD_METADATA: u64 = 256;
+numbers! {
+    /// Bits of [`CycleView::flags`].
+    pub mod flag as "DIVVY_CYCLE_" {
+        /// The division starts from scratch: a reschedule was requested.
+        pub const FRESH: u64 = 1;
+        /// The resource has replicas to divide.
+        pub const WORKLOAD: u64 = 2;
+        /// An explanation was requested: plugins hand over explanations and reasons.
+        pub const EXPLAIN: u64 = 4;
+        /// The binding has a namespace.
+        pub const NAMESPACED: u64 = 8;
+        /// Every candidate gets the full count.
+        pub const DUPLICATED: u64 = 16;
+        /// Select ignores the spread constraints, because the strategy does.
+        pub const IGNORE_SPREAD: u64 = 32;
+        /// The time of the decision is known.
+        pub const TIME: u64 = 64;
+        /// The labels and annotations of the policy are known.
+        pub const POLICY_METADATA: u64 = 128;
+        /// The labels and annotations of the workload are known.
+        pub const WORKLOAD_METADATA: u64 = 256;
+    }
 }
 
 sized! {
     /// One attempt to schedule one binding against one snapshot, visible to every call of the cycle.
     CycleView<'a>(CycleViewRef, kind::CYCLE) {
-        /// The snapshot: an [`crate::arena::Arena`].
+        /// The snapshot: the words of an arena.
         snapshot: Slice<'a, u64> = Slice::EMPTY,
         /// Bits of [`flag`].
         flags: u64 = 0,
