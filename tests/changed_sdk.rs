@@ -11,14 +11,49 @@ use walkdir::WalkDir;
 
 use crate::artifacts::{self, repository};
 
-/// A replacement in one file of the SDK. The replaced text must occur exactly once.
-pub(crate) struct Edit {
-    /// Path of the file in `framework/`.
-    pub(crate) file: &'static str,
-    /// Text to replace.
-    pub(crate) from: &'static str,
-    /// Replacement.
-    pub(crate) to: &'static str,
+/// A change in one file of the SDK, by its path in `framework/`.
+pub(crate) enum Edit {
+    /// A text is replaced, which must occur exactly once.
+    Replaced {
+        file: &'static str,
+        from: &'static str,
+        to: &'static str,
+    },
+    /// A struct that can grow gets a further field at its end, whatever its last one is.
+    Appended {
+        file: &'static str,
+        structure: &'static str,
+        /// The field's default.
+        value: u64,
+    },
+}
+
+impl Edit {
+    fn file(&self) -> &'static str {
+        match self {
+            Self::Replaced { file, .. } | Self::Appended { file, .. } => file,
+        }
+    }
+
+    /// The text of the file after the change.
+    fn applied(&self, text: &str) -> String {
+        match self {
+            Self::Replaced { file, from, to } => {
+                let count = text.matches(from).count();
+                assert_eq!(count, 1, "framework/{file} contains {count} times `{from}`");
+                text.replace(from, to)
+            }
+            Self::Appended { file, structure, value } => {
+                let starts = ["(", "<'a>("].map(|rest| format!("\n    {structure}{rest}"));
+                let start = starts.iter().find_map(|start| text.find(start));
+                let start = start.unwrap_or_else(|| panic!("framework/{file} declares no {structure}"));
+                let length = text[start..].find("\n    }\n}");
+                let end = start + length.unwrap_or_else(|| panic!("framework/{file}: {structure} does not end"));
+                let field = format!("\n        /// Appended.\n        appended: u64 = {value},");
+                format!("{}{field}{}", &text[..end], &text[end..])
+            }
+        }
+    }
 }
 
 /// Builds a plugin from `source` against an SDK with `edits`, and returns the path of its library.
@@ -108,14 +143,8 @@ fn copy(from: &Path, to: &Path, edits: &[Edit]) {
         }
         let relative = entry.path().strip_prefix(from).expect("an entry lies below its root");
         let mut text = read(entry.path());
-        for edit in edits.iter().filter(|edit| Path::new(edit.file) == relative) {
-            let count = text.matches(edit.from).count();
-            assert_eq!(
-                count, 1,
-                "framework/{} contains {count} times `{}`",
-                edit.file, edit.from
-            );
-            text = text.replace(edit.from, edit.to);
+        for edit in edits.iter().filter(|edit| Path::new(edit.file()) == relative) {
+            text = edit.applied(&text);
             applied += 1;
         }
         write(&to.join(relative), &text);

@@ -5,210 +5,202 @@ use crate::changed_sdk::Edit;
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
 pub(super) const NEWER_MINOR: [Edit; 38] = [
-    Edit {
+    Edit::Replaced {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
         to: "version = \"1.1.0\"",
     },
     // Every call.
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 11,\n",
+        structure: "PrepareCall",
+        value: 11,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 27,\n",
+        structure: "SnapshotValueCall",
+        value: 27,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 28,\n",
+        structure: "BindingValueCall",
+        value: 28,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        reserved: u32 = 0,\n    }\n}\n\nmacro_rules! call_over",
-        to: "        reserved: u32 = 0,\n        /// Appended.\n        appended: u64 = 12,\n    }\n}\n\nmacro_rules! call_over",
+        structure: "FilterCall",
+        value: 12,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
-               SliceMut::EMPTY,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
-        to: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
-             SliceMut::EMPTY,\n        /// Appended.\n        appended: u64 = 13,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
+        structure: "ScoreCall",
+        value: 13,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        count: u64 = 0,\n",
-        to: "        count: u64 = 0,\n        /// Appended.\n        appended: u64 = 14,\n",
+        structure: "SelectCall",
+        value: 14,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/call.rs",
-        from: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
-               sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n",
-        to: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
-             sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n        /// Appended.\n        \
-             appended: u64 = 15,\n",
+        structure: "AssignCall",
+        value: 15,
     },
     // The views.
-    Edit {
+    Edit::Appended {
         file: "abi/src/view.rs",
-        from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
-        to: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n        /// Appended.\n        appended: u64 = 16,\n",
+        structure: "CycleView",
+        value: 16,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/view.rs",
-        from: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n",
-        to: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 30,\n",
+        structure: "PlacementsView",
+        value: 30,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/view.rs",
-        from: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n",
-        to: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 17,\n",
+        structure: "PolicyView",
+        value: 17,
     },
     // Services, failures, construction and documents.
-    Edit {
+    Edit::Appended {
         file: "abi/src/service.rs",
-        from: "        available: i64 = -1,\n",
-        to: "        available: i64 = -1,\n        /// Appended.\n        appended: u64 = 18,\n",
+        structure: "Failure",
+        value: 18,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/service.rs",
-        from: "        explain: Function<ExplainFunction> = Function::NULL,\n",
-        to: "        explain: Function<ExplainFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
+        structure: "Services",
+        value: 19,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/service.rs",
-        from: "        optional: u64 = 0,\n",
-        to: "        optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 20,\n",
+        structure: "ConstructCall",
+        value: 20,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/service.rs",
-        from: "        lifetime: PhantomData<&'a ()> = PhantomData,\n",
-        to: "        lifetime: PhantomData<&'a ()> = PhantomData,\n        /// Appended.\n        appended: u64 = 21,\n",
+        structure: "DescribeCall",
+        value: 21,
     },
     // Reasons.
-    Edit {
+    Edit::Appended {
         file: "abi/src/reason.rs",
-        from: "        text: PluginText<'a> = PluginText::EMPTY,\n",
-        to: "        text: PluginText<'a> = PluginText::EMPTY,\n        /// Appended.\n        appended: u64 = 29,\n",
+        structure: "Reason",
+        value: 29,
     },
     // Everything that a library exports.
-    Edit {
+    Edit::Appended {
         file: "abi/src/descriptor.rs",
-        from: "        acts_on: u64 = 0,\n",
-        to: "        acts_on: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
+        structure: "PointDescriptor",
+        value: 22,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/descriptor.rs",
-        from: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-               optional: u64 = 0,\n",
-        to: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-             optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 23,\n",
+        structure: "StrategyDescriptor",
+        value: 23,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/descriptor.rs",
-        from: "        describe: Function<DescribeFunction> = Function::NULL,\n",
-        to: "        describe: Function<DescribeFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 24,\n",
+        structure: "Descriptor",
+        value: 24,
     },
-    Edit {
+    Edit::Appended {
         file: "abi/src/descriptor.rs",
-        from: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n",
-        to: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n        /// Appended.\n        \
-             appended: u64 = 25,\n",
+        structure: "Library",
+        value: 25,
     },
     // The record.
-    Edit {
+    Edit::Replaced {
         file: "abi/src/section.rs",
         from: "    pub version: [u8; TEXT_BYTES],\n",
         to: "    pub version: [u8; TEXT_BYTES],\n    /// Appended.\n    pub appended: [u8; 8],\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "abi/src/section.rs",
         from: "            version: padded(version),\n",
         to: "            version: padded(version),\n            appended: [26; 8],\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "abi/src/section.rs",
         from: "            version: take(&mut rest)?,\n",
         to: "            version: take(&mut rest)?,\n            appended: take(&mut rest)?,\n",
     },
     // A column of the snapshot.
-    Edit {
+    Edit::Replaced {
         file: "abi/src/arena.rs",
         from: "    pub const COUNT: usize = 50;\n",
         to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "abi/src/arena.rs",
         from: "    group::UID, // UID\n",
         to: "    group::UID, // UID\n    group::UID, // APPENDED\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "calls/src/snapshot/arena.rs",
         from: "const PER_ROW: [usize; 9] = [\n",
         to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "calls/src/snapshot/arena.rs",
         from: "            (column::UID, row.uid),\n",
         to: "            (column::UID, row.uid),\n            (column::APPENDED, 51),\n",
     },
     // A newer host says so in the field of its view.
-    Edit {
+    Edit::Replaced {
         file: "calls/src/cycle.rs",
         from: "        ..CycleView::DEFAULT\n",
         to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
     },
     // A field that an older host lacks reads as its default.
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
         to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
         to: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 27);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
         to: "    let (call, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 28);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "    // The hook and the forwarder come first",
         to: "    assert_eq!(given.appended, 20);\n    // The hook and the forwarder come first",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "    let Some(take) = call.take.get() else {\n",
         to: "    assert_eq!(call.appended, 21);\n    let Some(take) = call.take.get() else {\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n",
         to: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n",
         to: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n",
         to: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/export/calls.rs",
         from: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n",
         to: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n    \
              assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
     },
-    Edit {
+    Edit::Replaced {
         file: "src/cycle.rs",
         from: "        Self {\n            view,\n            policy,\n",
         to: "        let arena = Arena::new(view.snapshot.as_slice());
@@ -230,12 +222,12 @@ pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
         "swapped-arguments",
         "in `call`: mismatched types behind an address: expected `*const c_void`, found `*mut CallHead`",
         [
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/call.rs",
                 from: "CallFunction<'a>(instance: *const c_void, call: *mut CallHead<'a>)",
                 to: "CallFunction<'a>(call: *mut CallHead<'a>, instance: *const c_void)",
             },
-            Edit {
+            Edit::Replaced {
                 file: "src/export/calls.rs",
                 from: "fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>)",
                 to: "fn call<P: Dispatch>(call: *mut CallHead<'_>, instance: *const c_void)",
@@ -246,12 +238,12 @@ pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
         "another-pointee",
         "in `placements`: mismatched types behind an address: expected `PlacementsView`, found `PolicyView`",
         [
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/view.rs",
                 from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
                 to: "        placements: Pointer<'a, PolicyView<'a>> = Pointer::NULL,\n",
             },
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/view.rs",
                 from: "PlacementsView::read(self.placements.address())",
                 to: "PlacementsView::read(self.placements.address().cast())",
@@ -262,12 +254,12 @@ pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
         "swapped-view",
         "in `CycleView<'a>`: unexpected field: ",
         [
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/view.rs",
                 from: "        seed: u64 = 0,\n",
                 to: "        replicas: i64 = 0,\n",
             },
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/view.rs",
                 from: "        /// Replicas to divide.\n        replicas: i64 = 0,\n",
                 to: "        /// Replicas to divide.\n        seed: u64 = 0,\n",
@@ -278,12 +270,12 @@ pub(super) const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
         "swapped-row",
         "in `SpreadConstraintRow`: unexpected field: ",
         [
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/row.rs",
                 from: "    pub minimum_groups: i64,\n",
                 to: "    pub maximum_groups: i64,\n",
             },
-            Edit {
+            Edit::Replaced {
                 file: "abi/src/row.rs",
                 from: "    /// Maximum number of groups; 0 or less means no limit.\n        pub maximum_groups: i64,\n",
                 to: "    /// Maximum number of groups; 0 or less means no limit.\n        pub minimum_groups: i64,\n",

@@ -2,8 +2,10 @@
 //!
 //! The builder takes texts by reference and stores each distinct text once.
 
+mod key;
+
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use divvy_framework_abi::arena::ABSENT;
 use divvy_framework_abi::descriptor::binding_part;
@@ -12,9 +14,12 @@ use divvy_framework_abi::row::{
     SpreadConstraintRow, TargetRow, TolerationRow, expression_source,
 };
 use divvy_framework_abi::text::{Span, Text};
-use divvy_framework_abi::view::flag;
+use divvy_framework_abi::view::{CycleView, flag};
+use divvy_framework_abi::{Slice, Str};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator};
+
+use key::KeyHasher;
 
 /// A binding as tables of numbers over one string. Use [`BindingRecordBuilder`] to create one.
 #[derive(Debug, Clone, Default)]
@@ -65,31 +70,6 @@ pub struct BindingRecordBuilder {
     placement_affinities: Vec<AffinityRow>,
     /// The texts by hash and by number among texts of one hash, so that no text is copied to be found again.
     known: HashMap<(u64, u32), Text, BuildHasherDefault<KeyHasher>>,
-}
-
-/// Hashes the key of a text by the hash that it begins with, in which every bit depends on every byte of the text already. The
-/// standard library's hasher took two fifths of the instructions of a record.
-#[derive(Debug, Clone, Copy, Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = self.0.rotate_left(1) ^ number;
-    }
 }
 
 /// Writes one affinity of the placement, a rule or a priority. Every cluster matches an affinity without requirements.
@@ -499,6 +479,34 @@ fn span_from<T>(start: usize, table: &[T]) -> Span {
 }
 
 impl BindingRecord {
+    /// What the view of a cycle has of the binding alone.
+    pub(crate) fn view(&self) -> CycleView<'_> {
+        CycleView {
+            replicas: self.replicas,
+            pool: Str::new(&self.pool),
+            names: self.names,
+            texts: Slice::new(&self.texts),
+            affinities: Slice::new(&self.affinities),
+            expressions: Slice::new(&self.expressions),
+            placement_affinities: self.placement_affinities,
+            tolerations: Slice::new(&self.tolerations),
+            spread_constraints: Slice::new(&self.spread_constraints),
+            requests: Slice::new(&self.requests),
+            replica_requests: self.replica_requests,
+            components: Slice::new(&self.components),
+            last: Slice::new(&self.last),
+            evictions: Slice::new(&self.evictions),
+            labels: Slice::new(&self.labels),
+            annotations: Slice::new(&self.annotations),
+            priority: self.priority,
+            policy_labels: Slice::new(&self.policy.labels),
+            policy_annotations: Slice::new(&self.policy.annotations),
+            workload_labels: Slice::new(&self.workload.labels),
+            workload_annotations: Slice::new(&self.workload.annotations),
+            ..CycleView::DEFAULT
+        }
+    }
+
     /// Name of the binding.
     pub fn name(&self) -> &str {
         self.names.name.read(&self.pool)

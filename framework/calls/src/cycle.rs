@@ -1,9 +1,9 @@
 //! The view of a binding and a snapshot that every call of a cycle reads.
 
+use divvy_framework_abi::Slice;
 use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
-use divvy_framework_abi::{Slice, Str};
 
 use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher, LabelColumn, Row};
 
@@ -172,30 +172,9 @@ pub fn cycle_view<'a>(
         snapshot: Slice::new(snapshot.words()),
         flags,
         seed: options.seed,
-        replicas: record.replicas,
-        pool: Str::new(&record.pool),
-        names: record.names,
-        texts: Slice::new(&record.texts),
-        affinities: Slice::new(&record.affinities),
-        expressions: Slice::new(&record.expressions),
-        placement_affinities: record.placement_affinities,
-        tolerations: Slice::new(&record.tolerations),
-        spread_constraints: Slice::new(&record.spread_constraints),
-        requests: Slice::new(&record.requests),
-        replica_requests: record.replica_requests,
-        components: Slice::new(&record.components),
-        last: Slice::new(&record.last),
         last_rows: Slice::new(&resolution.last_rows),
-        evictions: Slice::new(&record.evictions),
-        labels: Slice::new(&record.labels),
-        annotations: Slice::new(&record.annotations),
         time: options.time.unwrap_or(0),
-        priority: record.priority,
-        policy_labels: Slice::new(&record.policy.labels),
-        policy_annotations: Slice::new(&record.policy.annotations),
-        workload_labels: Slice::new(&record.workload.labels),
-        workload_annotations: Slice::new(&record.workload.annotations),
-        ..CycleView::DEFAULT
+        ..record.view()
     }
 }
 
