@@ -114,6 +114,7 @@ fn the_newer_minor_version_appends_to_everything() {
         is_struct && lines[1] == "  size 0 4" && lines[2] == "  kind 4 4"
     });
     let appended = NEWER_MINOR.iter().filter(|edit| matches!(edit, Edit::Appended { .. }));
+    assert_eq!(growable.count(), appended.count());
     for changed in ["pub appended: [u8; 8],", "pub const APPENDED: usize = 50;"] {
         assert_eq!(
             NEWER_MINOR

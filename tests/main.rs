@@ -27,6 +27,7 @@
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`verification`]: the conformance kit of `divvy plugin verify`.
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
+//! - [`public_interface`]: what authors see of the SDK, against a file.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod artifacts;
@@ -55,6 +56,7 @@ mod preferences;
 mod profile_reference;
 mod properties;
 mod proposals;
+mod public_interface;
 mod scheduling;
 mod selectors;
 mod tables;

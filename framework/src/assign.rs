@@ -1,6 +1,7 @@
 //! Assign: divides the replicas over the candidates.
 
 use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::call::AssignCall;
 
 use crate::binding::Rule;
 use crate::clusters::Row;
@@ -86,11 +87,8 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) preferences: &'a Given<'a, Accepted>,
-    pub(crate) replicas: i64,
-    pub(crate) policy_index: &'a [u32],
-    pub(crate) tier: u32,
-    pub(crate) tier_count: u32,
-    pub(crate) all_rows: &'a [Row],
+    /// The call, of which the methods below read what Assign alone has.
+    pub(crate) assign: AssignCall<'a>,
 }
 
 impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
@@ -101,7 +99,7 @@ impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
 
     /// Replicas to divide in this call: those of the binding, or the tier's share.
     pub fn replicas(&self) -> i64 {
-        self.replicas
+        self.assign.replicas
     }
 
     /// True if the division starts from scratch, without regard to the last result.
@@ -112,18 +110,20 @@ impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
     /// The tier that this call divides over, and the number of tiers. `(0, 1)` without tiers, or if the strategy walks
     /// them itself.
     pub fn tier(&self) -> (u32, u32) {
-        (self.tier, self.tier_count)
+        (self.assign.tier, self.assign.tier_count)
     }
 
     /// Rows of the candidates of all tiers, for decisions that span the tiers.
     pub fn all_rows(&self) -> &'a [Row] {
-        self.all_rows
+        Row::cast(self.assign.all_rows.as_slice())
     }
 
     /// The candidate's index in the cluster names of the placement's affinity; `None` if it is not listed.
     #[inline]
     pub fn policy_index(&self, candidate: Candidate) -> Option<usize> {
-        self.policy_index
+        self.assign
+            .policy_index
+            .as_slice()
             .get(candidate.index())
             .filter(|&&listed| listed != NO_ROW)
             .map(|&listed| listed as usize)
@@ -136,13 +136,13 @@ impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
         } else {
             division::Cycle::Steady
         };
-        division::Request::new(self.replicas, self.fits_now, self.last, cycle)
+        division::Request::new(self.replicas(), self.fits_now, self.last, cycle)
     }
 
     /// The candidates' order according to the policy, as a closure for the functions of [`crate::division`]: by index in the cluster names of the placement's
     /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
     pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P, Accepted> {
-        let (rows, indices) = (self.rows, self.policy_index);
+        let (rows, indices) = (self.rows, self.assign.policy_index.as_slice());
         let listed = indices.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
         move |index| match indices.get(index) {

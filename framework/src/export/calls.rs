@@ -381,11 +381,7 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
     let context = AssignContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: &preferences,
-        replicas: call.replicas,
-        policy_index: call.policy_index.as_slice(),
-        tier: call.tier,
-        tier_count: call.tier_count,
-        all_rows: Row::cast(call.all_rows.as_slice()),
+        assign: call,
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });

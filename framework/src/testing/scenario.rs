@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 
 use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::call::AssignCall;
 use divvy_framework_abi::service::Texts;
-use divvy_framework_abi::{Address, Function, Pointer};
+use divvy_framework_abi::{Address, Function, Pointer, Slice};
 
 use divvy_framework_calls::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_calls::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
@@ -341,11 +342,14 @@ impl Scenario {
             let context = AssignContext {
                 call: columns.context(plugin, &cycle, rows, &preferences),
                 preferences: &preferences,
-                replicas: self.replicas,
-                policy_index: if listed.is_empty() { &[] } else { &indices },
-                tier,
-                tier_count,
-                all_rows: if tier_count > 1 { &all_rows } else { rows },
+                assign: AssignCall {
+                    replicas: self.replicas,
+                    tier,
+                    tier_count,
+                    policy_index: Slice::new(if listed.is_empty() { &[] } else { &indices }),
+                    all_rows: Slice::new(Row::numbers(if tier_count > 1 { &all_rows } else { rows })),
+                    ..AssignCall::DEFAULT
+                },
             };
             let mut result = AssignResult::new(&mut replicas);
             plugin.assign(&context, &mut result)?;
