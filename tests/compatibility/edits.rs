@@ -150,8 +150,8 @@ pub(super) const NEWER_MINOR: [Edit; 38] = [
     // A newer host says so in the field of its view.
     Edit::Replaced {
         file: "calls/src/cycle.rs",
-        from: "        ..CycleView::DEFAULT\n",
-        to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
+        from: "        ..record.view()\n",
+        to: "        appended: 1600,\n        ..record.view()\n",
     },
     // A field that an older host lacks reads as its default.
     Edit::Replaced {
