@@ -61,10 +61,10 @@ impl<T> Default for Storage<'_, T> {
 /// The arguments are those of a call by the host.
 #[inline]
 unsafe fn read<T: Call>(arguments: Arguments<'_>, storage: &mut Option<Box<T>>) -> Result<T, Failed> {
-    // SAFETY: the caller upholds the contract; a call of another kind is not read.
+    // SAFETY: the caller passes a call by the host, and `place` reads its kind before any other field.
     let place = unsafe { T::place(arguments.call.cast_const().cast(), storage) };
     let place = place.ok_or_else(|| Failed::not_served(T::KIND))?;
-    // SAFETY: all fields of the type are there.
+    // SAFETY: `place` returns the address of all fields: in the call itself, or in a copy that it completed in `storage`.
     Ok(unsafe { place.read() })
 }
 
@@ -79,21 +79,22 @@ unsafe fn cycle_of<'s, 'v: 's, T>(
     needs: Needs,
     storage: &'s mut Storage<'v, T>,
 ) -> Cycle<'s> {
-    // SAFETY: every call begins with these fields, and the host passes a whole call.
+    // SAFETY: every call begins with the fields of its head; `call` below refuses one that is shorter.
     let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
     // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
     let view = unsafe { CycleView::view(head.cycle.address(), &mut storage.cycle) };
     let policy = if head.policy.address().is_null() {
         &PolicyView::DEFAULT
     } else {
-        // SAFETY: as above.
+        // SAFETY: the address is not null, so it is that of a policy that outlives the call and that the host does not write to meanwhile.
         unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
     };
     // SAFETY: the host offers the functions for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, arguments.services.explain, head.sink) };
     // SAFETY: every call begins with the fields of its head, and the host lends this one to the call.
     let valid_until = unsafe { &raw mut (*arguments.call.cast::<CallHead<'v>>()).valid_until };
-    // SAFETY: as above; until the call returns, the field is accessed through this reference alone.
+    // SAFETY: the pointer is that of a field of the call, which outlives `storage`; until the call returns, the field is accessed
+    // through this reference alone.
     let valid_until: &'s Cell<i64> = unsafe { &*valid_until.cast() };
     Cycle::new(view, policy, texts, needs.and(arguments.needs), valid_until)
 }
@@ -124,18 +125,18 @@ unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
 /// As for [`read`].
 #[inline]
 unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
-    // SAFETY: every call begins with these fields, and the host passes a whole call.
+    // SAFETY: every call begins with the fields of its head; `call` below refuses one that is shorter.
     let head = unsafe { *arguments.call.cast::<CallHead<'a>>() };
     // SAFETY: the host passes null or what the plugin made for this instance and cycle, and keeps it meanwhile.
     let prepared = unsafe { kept_at(head.prepared) };
-    // SAFETY: as above, for this instance and snapshot.
+    // SAFETY: the host passes null or what the plugin made for this instance and snapshot, and keeps it meanwhile.
     let snapshot_value = unsafe { kept_at(head.snapshot_value) };
-    // SAFETY: as above, for this instance and binding.
+    // SAFETY: the host passes null or what the plugin made for this instance and binding, and keeps it meanwhile.
     let binding_value = unsafe { kept_at(head.binding_value) };
     Kept::new(prepared, snapshot_value, binding_value)
 }
 
-/// Hands a state or value to the host: its address, and the function that drops it.
+/// Gives a state or value to the host: its address, and the function that drops it.
 fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Function<ReleaseFunction>) {
     unsafe extern "C" fn release(state: *mut c_void) {
         // SAFETY: the host passes what `keep` returned, once.
@@ -162,9 +163,9 @@ unsafe fn enter<'s, 'v: 's, T: Call>(
 ) -> Result<(T, Cycle<'s>, Kept<'v>), Failed> {
     // SAFETY: the caller upholds the contract.
     let call = unsafe { read(arguments, &mut storage.call) }?;
-    // SAFETY: as above.
+    // SAFETY: the arguments are the caller's, and the cycle lives no longer than the call.
     let cycle = unsafe { cycle_of(arguments, needs, storage) };
-    // SAFETY: as above.
+    // SAFETY: the arguments are the caller's.
     let kept = unsafe { kept_of(arguments) };
     Ok((call, cycle, kept))
 }
@@ -228,7 +229,7 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
     let written = arguments.call.cast::<PrepareCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).state = state };
-    // SAFETY: as above.
+    // SAFETY: as for the field before.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -253,7 +254,7 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
     let written = arguments.call.cast::<SnapshotValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };
-    // SAFETY: as above.
+    // SAFETY: as for the field before.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -276,7 +277,7 @@ pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
     let written = arguments.call.cast::<BindingValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };
-    // SAFETY: as above.
+    // SAFETY: as for the field before.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -399,7 +400,7 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
 pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>) -> u32 {
     // SAFETY: the caller upholds the contract.
     let instance = unsafe { &*instance.cast::<Instance<P>>() };
-    // SAFETY: as above.
+    // SAFETY: a call by the contract begins with its size and kind, and `head` reads no more than the size covers.
     let head = unsafe { head(call.cast_const().cast()) };
     let Some(head) = head.filter(|head| head.size as usize >= size_of::<CallHead<'_>>()) else {
         return failure::NOT_SERVED;
@@ -410,7 +411,7 @@ pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut C
         needs: instance.needs,
     };
     let answer = panics::caught(&instance.services, || {
-        // SAFETY: as above.
+        // SAFETY: the arguments are those of this call, whose head was found to be whole.
         unsafe { instance.plugin.answer(head.kind, arguments) }
     });
     match answer.and_then(|answer| answer) {
@@ -468,9 +469,9 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
         Ok((instance, needs)) => {
             // SAFETY: the call is a `ConstructCall`, and these three fields are written by the plugin.
             unsafe { (*call).instance = Address::new(Box::into_raw(instance).cast()) };
-            // SAFETY: as above.
+            // SAFETY: as for the field before.
             unsafe { (*call).required = needs.required() };
-            // SAFETY: as above.
+            // SAFETY: as for the field before.
             unsafe { (*call).optional = needs.optional() };
             0
         }

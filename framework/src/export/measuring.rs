@@ -1,4 +1,4 @@
-//! Hands what a plugin counts to the host of the instance that is called.
+//! Reports a plugin's counts and measurements to the host of the called instance.
 
 use crate::logging::services;
 
@@ -13,7 +13,7 @@ pub(crate) fn count(name: &str, amount: u64) {
 /// Adds a value to a histogram.
 pub(crate) fn observe(name: &str, value: f64) {
     if let Some(services) = services() {
-        // SAFETY: as above.
+        // SAFETY: the services are those that the host offered when it constructed an instance.
         unsafe { services.observe(name, value) };
     }
 }

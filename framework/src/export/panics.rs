@@ -132,7 +132,7 @@ fn panicked(services: &Services, payload: Box<dyn std::any::Any + Send>) -> Fail
             failed.described(),
             own_frames(&backtrace.to_string())
         );
-        // SAFETY: as above.
+        // SAFETY: the services are those that the host offered when it constructed the instance.
         unsafe { services.record(level::DEBUG, MODULE, &text) };
     }
     failed

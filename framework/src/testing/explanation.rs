@@ -52,7 +52,7 @@ impl Explanation {
 
 /// Receives the reasons of a plugin. `sink` is as for [`take_text`].
 pub(super) unsafe extern "C" fn take_reason(sink: *const c_void, reason: *const AbiReason<'_>) {
-    // SAFETY: as for `take_text`.
+    // SAFETY: `run` made the sink from a cell that outlives the plugin's step.
     let said = unsafe { &*sink.cast::<RefCell<Explanation>>() };
     // SAFETY: the SDK passes a reason.
     let Some(handed) = (unsafe { AbiReason::read(reason) }) else {

@@ -75,7 +75,7 @@ unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount:
 }
 
 unsafe extern "C" fn observe(context: *const c_void, name: PluginText<'_>, value: f64) {
-    // SAFETY: as above.
+    // SAFETY: `measured` made the context from a value that outlives the step.
     let measurements = unsafe { &*context.cast::<Measurements>() };
     let name = name.read();
     measurements.note(&name, measurements.metrics.observe(&name, value));

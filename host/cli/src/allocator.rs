@@ -14,7 +14,7 @@ const PURGE_DELAY: mi_option_t = 15;
 ///
 /// Must be called before any thread is started.
 pub(crate) fn return_memory_at_once() {
-    // SAFETY: the function only stores a number. It must not run beside other threads, and none was started.
+    // SAFETY: the function only stores a number. It must not run beside other threads; `divvy run` calls it before its runtime starts any.
     unsafe { mi_option_set(PURGE_DELAY, 0) }
 }
 
