@@ -302,7 +302,11 @@ fn alternatives(written: &ResourceSelector) -> Vec<Vec<Location<'_>>> {
         let values = expression.values.iter();
         values.map(|value| Location::Label(&expression.key, value)).collect()
     });
-    labels.chain(expressions).collect()
+    let mut sets: Vec<Vec<Location<'_>>> = labels.chain(expressions).collect();
+    if sets.is_empty() {
+        sets.push(vec![Location::Others]);
+    }
+    sets
 }
 
 #[cfg(test)]
