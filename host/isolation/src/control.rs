@@ -20,6 +20,8 @@ const LARGEST: usize = 64 << 10;
 pub(crate) struct Start {
     /// Absolute path of the library.
     pub(crate) library: PathBuf,
+    /// True if the library is to be opened from a private copy.
+    pub(crate) is_copied: bool,
     /// Files and folders that the plugin may read.
     pub(crate) read: Vec<PathBuf>,
     /// Bytes of memory that the worker may have.

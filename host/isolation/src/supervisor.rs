@@ -39,6 +39,8 @@ pub fn set_program(program: WorkerProgram) {
 pub struct WorkerOptions {
     /// Absolute path of the library.
     pub library: PathBuf,
+    /// True if the library is opened from a private copy, because its file may change.
+    pub is_copied: bool,
     /// Files and folders that the plugin may read, besides its own library and those of the system.
     pub read: Vec<PathBuf>,
     /// Bytes of memory that the worker may have.
@@ -56,7 +58,7 @@ pub struct LibraryRequest {
     pub name: Option<String>,
     /// SHA-256 checksum that the file must have.
     pub checksum: String,
-    /// True if the bytes are to be opened from a private copy.
+    /// True if the bytes are to be opened from a private copy, which the worker made when it started.
     pub is_copied: bool,
     /// True if a library without a certificate is allowed.
     pub allow_uncertified: bool,
@@ -121,6 +123,7 @@ impl Worker {
         }
         let start = Start {
             library: self.options.library.clone(),
+            is_copied: self.options.is_copied,
             read: self.options.read.clone(),
             memory: self.options.memory,
         };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
@@ -253,6 +253,17 @@ impl PluginFile {
         PluginLibrary::new(&record, &descriptor, self.path, actual)
     }
 
+    /// Makes the private copy from which [`Self::open`] opens the library, for a process that cannot make one later.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if there is no memory for the copy.
+    pub fn keep_copy(&self) -> Result<(), LoadError> {
+        let copied = copy(&self.path, self.file.bytes())?;
+        kept_copies().insert(self.checksum(), copied);
+        Ok(())
+    }
+
     /// The plugin of a library that another process has opened, which says this about itself. Everything that can be checked
     /// without opening the library is.
     ///
@@ -361,18 +372,16 @@ fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadE
     Ok(Box::leak(Box::new(library.into())))
 }
 
-/// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
-/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are open already are not
-/// opened again, because libraries are never closed: a profile that is loaded often would take ever more memory.
-fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static libloading::Library, LoadError> {
-    use std::io::Write;
-    use std::os::fd::{AsRawFd, IntoRawFd};
+/// Copies that were made before they are opened, by checksum.
+fn kept_copies() -> MutexGuard<'static, BTreeMap<String, fs::File>> {
+    static KEPT: Mutex<BTreeMap<String, fs::File>> = Mutex::new(BTreeMap::new());
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    static COPIES: Mutex<BTreeMap<String, &'static libloading::Library>> = Mutex::new(BTreeMap::new());
-    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(library) = copies.get(checksum) {
-        return Ok(library);
-    }
+/// The bytes of a library as a file in memory.
+fn copy(path: &Path, bytes: &[u8]) -> Result<fs::File, LoadError> {
+    use std::io::Write;
+
     let refused = |source: std::io::Error| LoadError::FileUnreadable {
         path: path.to_owned(),
         source,
@@ -381,6 +390,22 @@ fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static liblo
         .map_err(|error| refused(error.into()))?;
     let mut file = fs::File::from(memory);
     file.write_all(bytes).map_err(refused)?;
+    Ok(file)
+}
+
+/// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
+/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are open already are not
+/// opened again, because libraries are never closed: a profile that is loaded often would take ever more memory.
+fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static libloading::Library, LoadError> {
+    use std::os::fd::{AsRawFd, IntoRawFd};
+
+    static COPIES: Mutex<BTreeMap<String, &'static libloading::Library>> = Mutex::new(BTreeMap::new());
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(library) = copies.get(checksum) {
+        return Ok(library);
+    }
+    let kept = kept_copies().remove(checksum);
+    let file = kept.map_or_else(|| copy(path, bytes), Ok)?;
     let library = open(path, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))?;
     let _kept_open = file.into_raw_fd();
     copies.insert(checksum.to_owned(), library);

@@ -9,6 +9,7 @@ mod services;
 
 use std::os::fd::AsFd;
 
+use divvy_loader::PluginFile;
 use divvy_sandbox::Limits;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -70,6 +71,14 @@ pub fn run() -> Result<(), WorkerError> {
 
 /// Gives up everything that a plugin does not need.
 fn confine(start: &Start) -> Started {
+    // Files in memory cannot be made later.
+    if start.is_copied
+        && let Err(error) = PluginFile::read(&start.library).and_then(|file| file.keep_copy())
+    {
+        return Started::Refused {
+            reason: error.to_string(),
+        };
+    }
     let mut read = vec![start.library.clone()];
     read.extend(start.read.iter().cloned());
     let limits = Limits {

@@ -16,7 +16,7 @@ const MEMORY: u64 = 1 << 30;
 
 /// The workers of a profile, by what each may do. A library with several plugins has one, unless the profile grants them
 /// different things.
-pub(super) type Workers = BTreeMap<(PathBuf, Vec<PathBuf>, u128), Arc<Worker>>;
+pub(super) type Workers = BTreeMap<(PathBuf, bool, Vec<PathBuf>, u128), Arc<Worker>>;
 
 /// A plugin of a library that a worker has opened.
 pub(super) struct IsolatedLibrary {
@@ -44,16 +44,15 @@ impl IsolatedLibrary {
         let deadline = table
             .and_then(|table| table.deadline)
             .map(|deadline| deadline.duration());
-        let key = (
-            path.clone(),
-            read.clone(),
-            deadline.map_or(0, |deadline| deadline.as_millis()),
-        );
+        let is_copied = options.checksum.is_some() || options.may_change;
+        let time = deadline.map_or(0, |deadline| deadline.as_millis());
+        let key = (path.clone(), is_copied, read.clone(), time);
         let worker = match workers.get(&key) {
             Some(known) => Arc::clone(known),
             None => {
                 let options = WorkerOptions {
                     library: path.clone(),
+                    is_copied,
                     read,
                     memory: MEMORY,
                     deadline,
@@ -67,7 +66,7 @@ impl IsolatedLibrary {
             path: path.clone(),
             name: Some(name.clone()),
             checksum: file.checksum(),
-            is_copied: options.checksum.is_some() || options.may_change,
+            is_copied,
             allow_uncertified: options.allow_uncertified,
         };
         let description = worker.open(&request).map_err(failed)?;
