@@ -34,7 +34,12 @@ fn isolated(configuration: &ProfileConfiguration) -> ProfileConfiguration {
     let lists = lists.into_iter().flatten().flatten().cloned();
     let scores = configuration.scores.iter().flatten().map(|entry| entry.plugin.clone());
     for name in lists.chain(scores) {
-        isolated.plugin.entry(name).or_default().isolation.get_or_insert(Isolation::Process);
+        isolated
+            .plugin
+            .entry(name)
+            .or_default()
+            .isolation
+            .get_or_insert(Isolation::Process);
     }
     isolated
 }

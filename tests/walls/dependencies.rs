@@ -94,7 +94,12 @@ const CRATES: [(&str, &[&str]); 33] = [
     ("divvy-sandbox", &[]),
     (
         "divvy-isolation",
-        &["divvy-framework-abi", "divvy-framework-memory", "divvy-loader", "divvy-sandbox"],
+        &[
+            "divvy-framework-abi",
+            "divvy-framework-memory",
+            "divvy-loader",
+            "divvy-sandbox",
+        ],
     ),
     (
         "divvy-scheduler",

@@ -154,7 +154,9 @@ pub(crate) use carried;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{AssignCall, BindingValueCall, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall};
+    use crate::call::{
+        AssignCall, BindingValueCall, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
+    };
     use crate::view::{CycleView, PlacementsView, PolicyView};
 
     /// Room in a vector that is large enough.
@@ -256,7 +258,15 @@ mod tests {
                 assert_eq!($name::CARRIED + 2, $name::DEFINITION.fields.len(), stringify!($name));
             )+};
         }
-        check!(PrepareCall, SnapshotValueCall, BindingValueCall, FilterCall, ScoreCall, SelectCall, AssignCall);
+        check!(
+            PrepareCall,
+            SnapshotValueCall,
+            BindingValueCall,
+            FilterCall,
+            ScoreCall,
+            SelectCall,
+            AssignCall
+        );
         check!(CycleView, PolicyView, PlacementsView);
     }
 
