@@ -1,8 +1,9 @@
 //! The interface in C: the header says what the Rust crate says, and plugins that are written with it work.
 //!
 //! [`header`] compares every size, offset and constant. [`plugins`] builds the example with the system's compiler and
-//! schedules with it. [`standards`] compiles both in every standard of C and C++, and runs a plugin in C++. [`tables`] reads a table of the profile. [`host`] uses a plugin of the SDK from C. [`misbehaviour`] does what only a library without the SDK can do.
+//! schedules with it. [`standards`] compiles both in every standard of C and C++, and runs a plugin in C++. [`tables`] reads a table of the profile. [`go`] does the same with the example in Go. [`host`] uses a plugin of the SDK from C. [`misbehaviour`] does what only a library without the SDK can do.
 
+mod go;
 mod header;
 mod host;
 mod misbehaviour;
