@@ -1,7 +1,7 @@
 //! Collects the texts that plugins emit during a cycle: reasons, explanations and notes.
 
 use std::cell::{Cell, Ref, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use divvy_framework_abi::PluginText;
 use divvy_framework_abi::reason::Reason;
@@ -22,7 +22,7 @@ pub(super) struct Texts {
     /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
     /// Index of each reason in that list.
-    indices: RefCell<HashMap<(usize, String), usize>>,
+    indices: RefCell<BTreeMap<(usize, String), usize>>,
     /// Reasons that plugins gave for single clusters.
     sayings: RefCell<Sayings>,
     /// Plugin and text.
@@ -73,7 +73,8 @@ impl Texts {
             return 0;
         };
         // A map, since each cluster may have a reason of its own.
-        let place = *indices.entry((self.plugin.get(), reason)).or_insert_with_key(|reason| {
+        let entry = (self.plugin.get(), reason);
+        let place = *indices.entry(entry).or_insert_with_key(|reason| {
             reasons.push(reason.clone());
             reasons.len() - 1
         });
