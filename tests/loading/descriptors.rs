@@ -136,7 +136,11 @@ const REFUSED: [(&str, &[&str], &str); 20] = [
         &["PLUGINS={plugins,257}"],
         "`plugins.length`: expected at most 256, found 257",
     ),
-    ("plugins-beyond-the-file", &["PLUGINS={plugins,200}"], "`plugins[1]"),
+    (
+        "plugins-beyond-the-file",
+        &["PLUGINS={plugins,200}"],
+        "`plugins.data`: expected an address of 1600 bytes within the file, found 0x",
+    ),
 ];
 
 #[test]
