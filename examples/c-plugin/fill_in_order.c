@@ -15,8 +15,7 @@ typedef struct instance {
 static uint32_t fail(const divvy_services *services, void *sink, uint32_t code, const char *message, int64_t requested,
                      int64_t available)
 {
-    divvy_failure failure = {DIVVY_HEAD(divvy_failure, DIVVY_KIND_FAILURE)};
-    failure.code = code;
+    divvy_failure failure = divvy_new_failure(code);
     failure.message.data = (const uint8_t *)message;
     failure.message.length = strlen(message);
     failure.requested = requested;
@@ -34,7 +33,7 @@ static uint32_t construct(divvy_construct_call *call)
     if (given.length != 2 || memcmp(given.data, "{}", 2) != 0) {
         return fail(call->services, call->sink, DIVVY_FAILURE_CONFIGURATION, "the plugin has no settings", -1, -1);
     }
-    instance *self = malloc(sizeof *self);
+    instance *self = (instance *)malloc(sizeof *self);
     if (self == NULL) {
         return fail(call->services, call->sink, DIVVY_FAILURE_CONSTRUCTION, "out of memory", -1, -1);
     }
@@ -59,9 +58,8 @@ static void explain(const instance *self, const divvy_assign_call *call, uint64_
         {DIVVY_LITERAL("capacity"), capacity},
         {DIVVY_LITERAL("share"), replicas},
     };
-    divvy_reason reason = {DIVVY_HEAD(divvy_reason, DIVVY_KIND_REASON)};
-    reason.row = call->rows.data[candidate];
-    reason.cause = replicas == 0 ? DIVVY_REASON_NOT_NEEDED : DIVVY_REASON_PACKED;
+    const uint32_t cause = replicas == 0 ? DIVVY_REASON_NOT_NEEDED : DIVVY_REASON_PACKED;
+    divvy_reason reason = divvy_new_reason(call->rows.data[candidate], cause);
     reason.bound = replicas == capacity ? DIVVY_BOUND_CAPACITY : DIVVY_BOUND_NONE;
     reason.figures.data = figures;
     reason.figures.length = sizeof figures / sizeof figures[0];
@@ -105,39 +103,22 @@ static uint32_t answer(const void *self, divvy_call_head *call)
 {
     switch (call->kind) {
     case DIVVY_KIND_ASSIGN:
-        return assign(self, (divvy_assign_call *)call);
+        return assign((const instance *)self, (divvy_assign_call *)call);
     default:
         return DIVVY_FAILURE_NOT_SERVED;
     }
 }
 
-static const divvy_point_descriptor point = {
-    DIVVY_HEAD(divvy_point_descriptor, DIVVY_KIND_POINT), DIVVY_KIND_ASSIGN, 0, 0, 0,
-};
+static const divvy_point_descriptor point = DIVVY_POINT(DIVVY_KIND_ASSIGN, 0, 0, 0, 0);
 static const divvy_point_descriptor *const points[] = {&point};
 
 /* The host checks in every cycle that no count exceeds the capacity. */
-static const divvy_strategy_descriptor strategy = {
-    DIVVY_HEAD(divvy_strategy_descriptor, DIVVY_KIND_STRATEGY), DIVVY_LITERAL("FillInOrder"), 0,
-    DIVVY_FEATURE_RESPECTS_CAPACITY,
-};
+static const divvy_strategy_descriptor strategy = DIVVY_STRATEGY("FillInOrder", 0, DIVVY_FEATURE_RESPECTS_CAPACITY);
 static const divvy_strategy_descriptor *const strategies[] = {&strategy};
 
 extern const divvy_descriptor fill_in_order;
-const divvy_descriptor fill_in_order = {
-    DIVVY_HEAD(divvy_descriptor, DIVVY_KIND_DESCRIPTOR),
-    DIVVY_ABI_MINOR,
-    DIVVY_LEAST_MINOR,
-    DIVVY_LITERAL("fill-in-order"),
-    DIVVY_LITERAL("1.0.0"),
-    DIVVY_LITERAL("fills the candidates in the order of Select"),
-    DIVVY_LITERAL(""),
-    {points, 1},
-    {strategies, 1},
-    construct,
-    destroy,
-    answer,
-    NULL,
-};
+const divvy_descriptor fill_in_order =
+    DIVVY_DESCRIPTOR("fill-in-order", "1.0.0", "fills the candidates in the order of Select",
+                     points, 1, strategies, 1, construct, destroy, answer, NULL);
 
 DIVVY_RECORD(record, 0, "c", "fill-in-order", "1.0.0");

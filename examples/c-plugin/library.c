@@ -8,7 +8,4 @@ extern const divvy_descriptor ready_only;
 
 static const divvy_descriptor *const plugins[] = {&fill_in_order, &ready_only};
 
-const divvy_library divvy_plugin_v1 = {
-    DIVVY_HEAD(divvy_library, DIVVY_KIND_LIBRARY),
-    {plugins, 2},
-};
+const divvy_library divvy_plugin_v1 = DIVVY_LIBRARY(plugins, 2);

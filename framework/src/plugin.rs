@@ -14,10 +14,11 @@ pub use crate::prepare::{PrepareContext, PreparePlugin};
 ///
 /// A plugin is shared between threads and must not carry state from one binding to another.
 pub trait Plugin: Sized + Send + Sync + 'static {
-    /// Name used in profiles, logs and errors: lower case with hyphens, and the name of the plugin's folder.
+    /// Name used in profiles, logs and errors: lower case with hyphens, and the name of the plugin's folder. At most 64 bytes: a
+    /// longer one does not compile.
     const NAME: &'static str;
 
-    /// One phrase that says what the plugin does, for `divvy plugin list`.
+    /// One phrase that says what the plugin does, for `divvy plugin list`. At most 1,024 bytes: a longer one does not compile.
     const DESCRIPTION: &'static str;
 }
 

@@ -1,9 +1,10 @@
 //! The header and the Rust crate have the same structs, with the same sizes and offsets, and the same constants.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
-use super::compile;
+use super::{Standard, compile_as};
 use crate::artifacts::repository;
 use crate::changed_sdk::{read, write};
 
@@ -56,6 +57,7 @@ fn prefix(module: &str) -> &'static str {
         "service::text_kind" => "DIVVY_TEXT_",
         "service::level" => "DIVVY_LEVEL_",
         "service::document" => "DIVVY_DOCUMENT_",
+        "service::limit" | "descriptor::limit" => "DIVVY_LIMIT_",
         "view::flag" => "DIVVY_CYCLE_",
         "descriptor::feature" => "DIVVY_FEATURE_",
         "descriptor::binding_part" => "DIVVY_PART_",
@@ -137,8 +139,8 @@ fn program(layout: &str) -> String {
     }
     format!(
         "#include <stdio.h>\n#include \"divvy_plugin.h\"\n\
-         static const divvy_descriptor *const plugins[1];\n\
-         const divvy_library divvy_plugin_v1 = {{DIVVY_HEAD(divvy_library, DIVVY_KIND_LIBRARY), {{plugins, 0}}}};\n\
+         static const divvy_descriptor *const plugins[1] = {{NULL}};\n\
+         const divvy_library divvy_plugin_v1 = DIVVY_LIBRARY(plugins, 0);\n\
          DIVVY_RECORD(record, 0, \"c\", \"header\", \"1.0.0\");\n\
          int main(void)\n{{\n\
          printf(\"%u.%u %u %llx %u %lld %lu %.8s\\n\", DIVVY_ABI_MAJOR, DIVVY_ABI_MINOR, DIVVY_LEAST_MINOR,\n\
@@ -150,9 +152,19 @@ fn program(layout: &str) -> String {
 #[test]
 fn sizes_offsets_and_constants_are_those_of_the_rust_crate() {
     let layout = layout();
-    let source = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("header.c");
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("header.c");
     write(&source, &program(&layout));
-    let program = compile("header", &[source], &[]);
+    for standard in Standard::ALL {
+        for compiler in standard.compilers() {
+            let program = compile_as(standard, &compiler, "header", std::slice::from_ref(&source), &[]);
+            check_program(&program, &layout);
+        }
+    }
+}
+
+/// Runs the program and compares what it prints.
+#[track_caller]
+fn check_program(program: &Path, layout: &str) {
     let output = Command::new(program).output().expect("the program runs");
     let printed = String::from_utf8(output.stdout).expect("the program prints text");
     let (first, rest) = printed.split_once('\n').expect("the program prints lines");
@@ -195,7 +207,12 @@ fn the_header_has_nothing_that_the_rust_crate_lacks() {
         "DIVVY_FUNCTION",
         "DIVVY_HEAD",
         "DIVVY_HAS",
+        "DIVVY_ADDRESS",
         "DIVVY_LITERAL",
+        "DIVVY_POINT",
+        "DIVVY_STRATEGY",
+        "DIVVY_DESCRIPTOR",
+        "DIVVY_LIBRARY",
         "DIVVY_ARENA_MAGIC",
         "DIVVY_ARENA_HEAD_WORDS",
         "DIVVY_ABSENT",

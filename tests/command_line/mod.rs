@@ -55,7 +55,7 @@ fn divvy(arguments: &[&str]) -> Command {
 }
 
 /// Runs a command and returns its exit code, standard output and standard error.
-fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = divvy(arguments).output().expect("the binary can be started");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
     (status.code(), text(stdout), text(stderr))

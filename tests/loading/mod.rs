@@ -1,8 +1,9 @@
 //! Every reason that a plugin cannot be loaded: its own error, with a message and a hint.
 //!
-//! [`files`] covers failures of a single file, [`profiles`] those of a profile that combines plugins, and [`sources`]
-//! those that the author of a plugin gets from the compiler.
+//! [`files`] covers failures of a single file, [`descriptors`] those of its descriptors, [`profiles`] those of a profile
+//! that combines plugins, and [`sources`] those that the author of a plugin gets from the compiler.
 
+mod descriptors;
 mod files;
 mod profiles;
 mod sources;

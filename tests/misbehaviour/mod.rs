@@ -10,6 +10,7 @@
 //! The host cannot contain some faults within its process: those that require `unsafe` code (a wild pointer) or `exit`,
 //! a stack overflow, and an infinite loop.
 
+mod excess;
 mod panics;
 mod results;
 

@@ -1,5 +1,6 @@
 /*
- * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.0, in C99.
+ * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.0, in
+ * C99 and, as it is, C11, C++17 and C++20.
  *
  * A plugin is a shared library. It exports one symbol, `divvy_plugin_v1`, which lists its plugins, and carries one
  * record per plugin in the section `.divvy.plugin` of its file, from which the host reads name and versions before it
@@ -19,6 +20,10 @@
  *   length.
  * - Nothing that one side allocates is freed by the other.
  * - No C++ exception and no longjmp leaves the plugin.
+ * - The exports are static data: the host reads them from the file before it opens the library, and refuses a library
+ *   whose exports it cannot read there. In C++ they must not need code that runs when the library is opened.
+ * - Everything that a plugin hands over is limited in length and number: DIVVY_LIMIT_*. Exports that exceed a limit are
+ *   refused; of the texts of a call, the host drops what exceeds one, and says so in its log.
  *
  * Growth within one major version:
  *
@@ -34,6 +39,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +54,8 @@ extern "C" {
 
 /*
  * Addresses take eight bytes on every target, so that offsets do not depend on the target. DIVVY_POINTER declares the
- * field `name` with the type `type *`, DIVVY_FUNCTION the field `name` with a type of functions.
+ * field `name` with the type `type *`, DIVVY_FUNCTION the field `name` with a type of functions. DIVVY_ADDRESS is the
+ * initialiser of such a field.
  */
 #if UINTPTR_MAX == 0xffffffffu
 #define DIVVY_POINTER(type, name)                                                                                      \
@@ -57,13 +64,16 @@ extern "C" {
 #define DIVVY_FUNCTION(type, name)                                                                                     \
     type name;                                                                                                         \
     uint32_t name##_fill;
+#define DIVVY_ADDRESS(value) value, 0
 #else
 #define DIVVY_POINTER(type, name) type *name;
 #define DIVVY_FUNCTION(type, name) type name;
+#define DIVVY_ADDRESS(value) value
 #endif
 
-/* The first two fields of a struct of type `type` that the plugin makes. */
-#define DIVVY_HEAD(type, kind_) .size = (uint32_t)sizeof(type), .kind = (kind_)
+/* The initialisers of the first two fields of a struct of type `type` that the plugin makes. Those of its other fields
+ * follow; those that are left out are zero. */
+#define DIVVY_HEAD(type, kind_) (uint32_t)sizeof(type), (kind_)
 
 /* True if the struct behind `pointer` has the field `field`. */
 #define DIVVY_HAS(pointer, type, field) \
@@ -144,7 +154,7 @@ typedef struct divvy_text {
 } divvy_text;
 
 /* The text of a string literal, as an initialiser. */
-#define DIVVY_LITERAL(literal) {(const uint8_t *)("" literal), sizeof(literal) - 1}
+#define DIVVY_LITERAL(literal) {DIVVY_ADDRESS((const uint8_t *)("" literal)), sizeof(literal) - 1}
 
 /* A text: its span of the binding's string, and its hash. */
 typedef struct divvy_pool_text {
@@ -843,6 +853,18 @@ typedef struct divvy_reason {
     divvy_text text;
 } divvy_reason;
 
+/* A reason for what the plugin decided about the cluster in a row, without figures and text. */
+static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
+{
+    divvy_reason reason;
+    memset(&reason, 0, sizeof reason);
+    reason.size = (uint32_t)sizeof reason;
+    reason.kind = DIVVY_KIND_REASON;
+    reason.row = row;
+    reason.cause = cause;
+    return reason;
+}
+
 /* ----------------------------------------------------------------------------------------------------------------
  * Services of the host, construction and failures
  */
@@ -917,6 +939,19 @@ typedef struct divvy_failure {
      * cause. */
     int64_t available;
 } divvy_failure;
+
+/* A failure with this code, without texts, and without figures of replicas. */
+static inline divvy_failure divvy_new_failure(uint32_t code)
+{
+    divvy_failure failure;
+    memset(&failure, 0, sizeof failure);
+    failure.size = (uint32_t)sizeof failure;
+    failure.kind = DIVVY_KIND_FAILURE;
+    failure.code = code;
+    failure.requested = -1;
+    failure.available = -1;
+    return failure;
+}
 
 /* Returns the most verbose level of `DIVVY_LEVEL_*` that is recorded. Its argument: `divvy_services.context`. */
 typedef uint32_t (*divvy_log_level_function)(const void *context);
@@ -1006,6 +1041,29 @@ typedef struct divvy_construct_call {
  * `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
  * those of `divvy_cycle_view.table_columns`. */
 #define DIVVY_DOCUMENT_TABLES 4u
+
+/* Limits of what a plugin hands over while it runs. The host keeps what is within them and drops the rest. It cuts a
+ * text between two characters, and says so where it shows the text and, once per call, in its log. */
+/* Bytes of a text: a reason, an explanation, a note, a log message, or a text of a failure. */
+#define DIVVY_LIMIT_TEXT_BYTES 0x10000u
+/* Reasons, explanations and notes of a call together. */
+#define DIVVY_LIMIT_TEXTS 0x10000u
+/* Bytes of the reasons, explanations and notes of a call together. */
+#define DIVVY_LIMIT_TEXTS_BYTES 0x1000000u
+/* Figures of a reason. */
+#define DIVVY_LIMIT_FIGURES 32u
+/* Bytes of the name of a figure, a counter or a histogram. */
+#define DIVVY_LIMIT_FIGURE_NAME_BYTES 64u
+/* Counters of a plugin. */
+#define DIVVY_LIMIT_COUNTERS 64u
+/* Histograms of a plugin. */
+#define DIVVY_LIMIT_HISTOGRAMS 16u
+/* Log records of a call. Those of other threads of the plugin belong to no call, and their number is not limited. */
+#define DIVVY_LIMIT_LOG_RECORDS 16384u
+/* Documents of a kind of `DIVVY_DOCUMENT_*`. A plugin that hands over more, or longer ones, is refused. */
+#define DIVVY_LIMIT_DOCUMENTS 256u
+/* Bytes of a document. */
+#define DIVVY_LIMIT_DOCUMENT_BYTES 0x100000u
 
 /* Takes a document: `divvy_describe_call.sink` and the text. */
 typedef void (*divvy_document_function)(const void *sink, divvy_text text);
@@ -1565,6 +1623,18 @@ typedef struct divvy_assign_call {
 /* All parts of this version. */
 #define DIVVY_PART_ALL UINT64_C(0x3f)
 
+/* Limits of a descriptor. The host refuses a library that exceeds one. */
+/* Plugins of a library. */
+#define DIVVY_LIMIT_PLUGINS 256u
+/* Extension points of a plugin. */
+#define DIVVY_LIMIT_POINTS 64u
+/* Strategies of a plugin. */
+#define DIVVY_LIMIT_STRATEGIES 256u
+/* Bytes of the name of a plugin or a strategy, and of a version. */
+#define DIVVY_LIMIT_NAME_BYTES 64u
+/* Bytes of a description. */
+#define DIVVY_LIMIT_DESCRIPTION_BYTES 1024u
+
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the call. It
  * returns 0, or a code of `DIVVY_FAILURE_*`. */
 typedef uint32_t (*divvy_call_function)(const void *instance, divvy_call_head *call);
@@ -1680,6 +1750,31 @@ typedef struct divvy_library {
     divvy_descriptor_list plugins;
 } divvy_library;
 
+/*
+ * Initialisers of these structs. They set every field of this header, so that sources need no change when a later header
+ * appends one. `points` and `strategies` are arrays of addresses; names, versions and descriptions are string literals.
+ */
+#define DIVVY_POINT(point_, required_, optional_, reads_, acts_on_)                                                    \
+    {                                                                                                                  \
+        DIVVY_HEAD(divvy_point_descriptor, DIVVY_KIND_POINT), point_, 0, required_, optional_, reads_, acts_on_,       \
+    }
+#define DIVVY_STRATEGY(name_, required_, optional_)                                                                    \
+    {                                                                                                                  \
+        DIVVY_HEAD(divvy_strategy_descriptor, DIVVY_KIND_STRATEGY), DIVVY_LITERAL(name_), required_, optional_,        \
+    }
+#define DIVVY_DESCRIPTOR(name_, version_, description_, points_, point_count, strategies_, strategy_count, construct_, \
+                         destroy_, call_, describe_)                                                                   \
+    {                                                                                                                  \
+        DIVVY_HEAD(divvy_descriptor, DIVVY_KIND_DESCRIPTOR), DIVVY_ABI_MINOR, DIVVY_LEAST_MINOR, DIVVY_LITERAL(name_), \
+            DIVVY_LITERAL(version_), DIVVY_LITERAL(description_), DIVVY_LITERAL(""),                                   \
+            {DIVVY_ADDRESS(points_), point_count}, {DIVVY_ADDRESS(strategies_), strategy_count},                       \
+            DIVVY_ADDRESS(construct_), DIVVY_ADDRESS(destroy_), DIVVY_ADDRESS(call_), DIVVY_ADDRESS(describe_),        \
+    }
+#define DIVVY_LIBRARY(plugins_, plugin_count)                                                                          \
+    {                                                                                                                  \
+        DIVVY_HEAD(divvy_library, DIVVY_KIND_LIBRARY), {DIVVY_ADDRESS(plugins_), plugin_count},                        \
+    }
+
 /* ----------------------------------------------------------------------------------------------------------------
  * The record in the section `.divvy.plugin`
  */
@@ -1748,7 +1843,7 @@ typedef struct divvy_plugin_record {
         version_,                                                                                                      \
     }
 
-/* The exports of a library. Define it as `const divvy_library divvy_plugin_v1 = {...};`. */
+/* The exports of a library. Define it as `const divvy_library divvy_plugin_v1 = DIVVY_LIBRARY(...);`. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

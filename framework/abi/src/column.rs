@@ -188,6 +188,9 @@ unsafe impl<T: Sync> Send for Slice<'_, T> {}
 unsafe impl<T: Sync> Sync for Slice<'_, T> {}
 
 impl<'a, T> Slice<'a, T> {
+    /// Largest length of a slice of these elements.
+    const LENGTH_MAX: u64 = isize::MAX as u64 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() as u64 };
+
     /// The empty column.
     pub const EMPTY: Self = Self {
         data: std::ptr::null(),
@@ -207,10 +210,10 @@ impl<'a, T> Slice<'a, T> {
         }
     }
 
-    /// The elements. A null address is an empty column.
+    /// The elements. A null address is an empty column, as is a length for which no memory has room.
     #[inline]
     pub const fn as_slice(&self) -> &'a [T] {
-        if self.data.is_null() {
+        if self.data.is_null() || self.length > Self::LENGTH_MAX {
             return &[];
         }
         // SAFETY: a column is made from a slice that lives for `'a`, here or by the other side, which promises it.
@@ -335,6 +338,20 @@ impl<'a> PluginText<'a> {
         self.bytes.as_slice()
     }
 
+    /// As much of the text as `limit` bytes hold, cut between two characters. The rest is not read.
+    #[must_use]
+    pub fn cut(&self, limit: u32) -> Self {
+        let bytes = self.bytes();
+        let limit = limit as usize;
+        if bytes.len() <= limit {
+            return *self;
+        }
+        // A character has up to three bytes after its first.
+        let is_first = |end: &usize| bytes[*end] & 0b1100_0000 != 0b1000_0000;
+        let end = (limit.saturating_sub(3)..=limit).rev().find(is_first);
+        Self::from_bytes(&bytes[..end.unwrap_or(limit)])
+    }
+
     /// The text, in which bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn read(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.bytes.as_slice())
@@ -350,6 +367,11 @@ mod tests {
         let column: Slice<'_, u64> = Slice {
             length: 7,
             ..Slice::EMPTY
+        };
+        assert!(column.as_slice().is_empty());
+        let column = Slice {
+            length: u64::MAX,
+            ..Slice::new(&[1_u64])
         };
         assert!(column.as_slice().is_empty());
         let column: SliceMut<'_, u64> = SliceMut {
@@ -368,5 +390,25 @@ mod tests {
         };
         assert_eq!(text.read(), "a\u{fffd}b");
         assert_eq!(PluginText::new("ab").read(), "ab");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_two_characters() {
+        let cut = |text: &'static str, limit| PluginText::new(text).cut(limit).read().into_owned();
+        for (text, limit, expected) in [
+            ("", 0, ""),
+            ("abc", 3, "abc"),
+            ("abc", 2, "ab"),
+            ("abc", 0, ""),
+            ("aäb", 1, "a"),
+            ("aäb", 2, "a"),
+            ("aäb", 3, "aä"),
+            ("a\u{1f600}b", 4, "a"),
+            ("a\u{1f600}b", 5, "a\u{1f600}"),
+        ] {
+            assert_eq!(cut(text, limit), expected, "{text} at {limit}");
+        }
+        // What is not UTF-8 is cut at the limit.
+        assert_eq!(PluginText::from_bytes(&[0x80; 9]).cut(5).bytes().len(), 5);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The symbol [`crate::LIBRARY_SYMBOL`] is a [`Library`], which lists the plugins of the library. The symbol carries
 //! the major version, so one library can serve hosts of two major versions. Everything in a descriptor is static data,
-//! so a host can read it without running any of the plugin's code.
+//! so a host reads it from the file, without running any of the plugin's code, and refuses a library whose descriptors it cannot
+//! read there or that exceed a [`limit`].
 
 use crate::call::CallFunction;
 use crate::column::{Function, PluginText, Pointer, Slice};
@@ -88,6 +89,22 @@ numbers! {
         pub const ANTI_AFFINITY_GROUP: u64 = 1 << 5;
         /// All parts of this version.
         pub const ALL: u64 = (1 << 6) - 1;
+    }
+}
+
+numbers! {
+    /// Limits of a descriptor. The host refuses a library that exceeds one.
+    pub mod limit as "DIVVY_LIMIT_" {
+        /// Plugins of a library.
+        pub const PLUGINS: u32 = 256;
+        /// Extension points of a plugin.
+        pub const POINTS: u32 = 64;
+        /// Strategies of a plugin.
+        pub const STRATEGIES: u32 = 256;
+        /// Bytes of the name of a plugin or a strategy, and of a version.
+        pub const NAME_BYTES: u32 = 64;
+        /// Bytes of a description.
+        pub const DESCRIPTION_BYTES: u32 = 1024;
     }
 }
 

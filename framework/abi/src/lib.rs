@@ -10,6 +10,7 @@
 //! - [`call`]: the calls that a constructed plugin answers.
 //! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
+//! - [`descriptor::limit`] and [`service::limit`]: the most that a plugin exports, and hands over in a call.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
 //! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross. [`signature`]: what functions take.
 //! - [`definition`]: all of it as data, from which `layout.txt` and the C header are written.

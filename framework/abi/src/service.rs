@@ -320,6 +320,33 @@ numbers! {
     }
 }
 
+numbers! {
+    /// Limits of what a plugin hands over while it runs. The host keeps what is within them and drops the rest. It cuts a text
+    /// between two characters, and says so where it shows the text and, once per call, in its log.
+    pub mod limit as "DIVVY_LIMIT_" {
+        /// Bytes of a text: a reason, an explanation, a note, a log message, or a text of a failure.
+        pub const TEXT_BYTES: u32 = 1 << 16;
+        /// Reasons, explanations and notes of a call together.
+        pub const TEXTS: u32 = 1 << 16;
+        /// Bytes of the reasons, explanations and notes of a call together.
+        pub const TEXTS_BYTES: u32 = 1 << 24;
+        /// Figures of a reason.
+        pub const FIGURES: u32 = 32;
+        /// Bytes of the name of a figure, a counter or a histogram.
+        pub const FIGURE_NAME_BYTES: u32 = 64;
+        /// Counters of a plugin.
+        pub const COUNTERS: u32 = 64;
+        /// Histograms of a plugin.
+        pub const HISTOGRAMS: u32 = 16;
+        /// Log records of a call. Those of other threads of the plugin belong to no call, and their number is not limited.
+        pub const LOG_RECORDS: u32 = 1 << 14;
+        /// Documents of a kind of [`document`]. A plugin that hands over more, or longer ones, is refused.
+        pub const DOCUMENTS: u32 = 256;
+        /// Bytes of a document.
+        pub const DOCUMENT_BYTES: u32 = 1 << 20;
+    }
+}
+
 function! {
     /// Takes a document: [`DescribeCall::sink`] and the text.
     DocumentFunction<'t>(sink: *const c_void, text: PluginText<'t>)

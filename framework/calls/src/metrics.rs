@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+use divvy_framework_abi::service::limit;
+
 /// Maximum number of counters of a plugin.
-pub const MAXIMUM_COUNTERS: usize = 64;
+pub const MAXIMUM_COUNTERS: usize = limit::COUNTERS as usize;
 
 /// Maximum number of histograms of a plugin.
-pub const MAXIMUM_HISTOGRAMS: usize = 16;
+pub const MAXIMUM_HISTOGRAMS: usize = limit::HISTOGRAMS as usize;
 
 /// Maximum length of a name in bytes.
-pub const MAXIMUM_NAME: usize = 64;
+pub const MAXIMUM_NAME: usize = limit::FIGURE_NAME_BYTES as usize;
 
 /// Upper bounds of the buckets of every histogram. A plugin's values have any unit, so they cover nine decades. One bucket
 /// more holds what exceeds the last.

@@ -1,6 +1,6 @@
 //! Descriptors of a library's plugins, made at compile time.
 
-use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature};
+use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature, limit};
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{PluginText, Pointer, Slice};
 
@@ -65,6 +65,15 @@ pub const fn all_needs(points: &'static [Needs]) -> Needs {
     Needs::all(points)
 }
 
+/// The description of a plugin. One that the host would refuse does not compile.
+pub const fn description(text: &'static str) -> PluginText<'static> {
+    assert!(
+        text.len() <= limit::DESCRIPTION_BYTES as usize,
+        "the description of a plugin has more than 1,024 bytes"
+    );
+    PluginText::new(text)
+}
+
 /// The descriptors of a plugin's strategies, of which there are `N`.
 pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
     assert!(
@@ -75,11 +84,20 @@ pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: u
         P::PROMISES.bits() & feature::EACH_ALONE == 0 || P::PROMISES.bits() & feature::DUPLICATES != 0,
         "only a strategy that duplicates can promise that it judges each cluster alone"
     );
+    assert!(
+        N <= limit::STRATEGIES as usize,
+        "a plugin serves more than 256 strategies"
+    );
     let features = P::NEEDS.and(P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];
     let mut number = 0;
     while number < N {
-        strategies[number].name = PluginText::new(P::STRATEGIES[number]);
+        let name = P::STRATEGIES[number];
+        assert!(
+            name.len() <= limit::NAME_BYTES as usize,
+            "the name of a strategy has more than 64 bytes"
+        );
+        strategies[number].name = PluginText::new(name);
         strategies[number].required = features.required();
         strategies[number].optional = features.optional();
         number += 1;
@@ -100,6 +118,10 @@ pub const fn pointers<T, const N: usize>(table: &'static [T; N]) -> [Pointer<'st
 
 /// The library with these plugins.
 pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Library {
+    assert!(
+        plugins.len() <= limit::PLUGINS as usize,
+        "a library exports more than 256 plugins"
+    );
     Library {
         plugins: Slice::new(plugins),
         ..Library::DEFAULT

@@ -27,7 +27,8 @@ pub use calls::{
     snapshot_value,
 };
 pub use descriptors::{
-    all_needs, filter_point, library, point, pointers, score_point, select_point, snapshot_value_point, strategies,
+    all_needs, description, filter_point, library, point, pointers, score_point, select_point, snapshot_value_point,
+    strategies,
 };
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
@@ -191,7 +192,7 @@ pub trait Dispatch: ConfiguredPlugin {
         least_minor: LEAST_MINOR,
         name: PluginText::new(Self::NAME),
         version: PluginText::new(Self::VERSION),
-        description: PluginText::new(Self::DESCRIPTION),
+        description: description(Self::DESCRIPTION),
         sdk_version: PluginText::new(SDK_VERSION),
         points: Slice::new(Self::POINTS),
         strategies: Slice::new(Self::STRATEGIES),

@@ -1,10 +1,13 @@
 //! What a plugin says about itself, as data that another process can hand over.
 
+use std::path::Path;
+
 use divvy_framework_abi::PluginText;
 use divvy_framework_abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, feature};
 use divvy_framework_abi::service::document;
 use serde::{Deserialize, Serialize};
 
+use crate::error::LoadError;
 use crate::library::{Functions, read_table};
 
 /// What a plugin says about itself: its descriptor, and the documents that it hands over.
@@ -61,10 +64,21 @@ impl LibraryDescription {
     ///
     /// # Errors
     ///
-    /// The part that cannot be read.
-    pub(crate) fn read(descriptor: &Descriptor, functions: &Functions) -> Result<Self, &'static str> {
-        let points = read_table(&descriptor.points).ok_or("an extension point cannot be read")?;
-        let strategies = read_table(&descriptor.strategies).ok_or("a strategy cannot be read")?;
+    /// A [`LoadError`] that names the part that cannot be read, or the documents that exceed a limit.
+    pub(crate) fn read(
+        descriptor: &Descriptor,
+        functions: &Functions,
+        plugin: &str,
+        path: &Path,
+    ) -> Result<Self, LoadError> {
+        let invalid = |message: &str| LoadError::InvalidDescriptor {
+            plugin: plugin.to_owned(),
+            path: path.to_owned(),
+            message: message.to_owned(),
+        };
+        let documents = |kind: u32| functions.documents(kind, plugin, path);
+        let points = read_table(&descriptor.points).ok_or_else(|| invalid("an extension point cannot be read"))?;
+        let strategies = read_table(&descriptor.strategies).ok_or_else(|| invalid("a strategy cannot be read"))?;
         let text = |text: PluginText<'_>| text.read().into_owned();
         let mut described = Self {
             version: text(descriptor.version),
@@ -79,13 +93,13 @@ impl LibraryDescription {
         };
         // A plugin of a later version may need something else first.
         if described.required() & !feature::ALL == 0 {
-            described.rule_lists = functions.documents(document::RULE_LISTS);
+            described.rule_lists = documents(document::RULE_LISTS)?;
             // A plugin that does not list the need reads none, whatever it hands over.
             if described.required() & feature::TABLES != 0 {
-                described.tables = functions.documents(document::TABLES);
+                described.tables = documents(document::TABLES)?;
             }
-            described.configuration_schema = functions.documents(document::CONFIGURATION_SCHEMA).pop();
-            described.preferences_schema = functions.documents(document::PREFERENCES_SCHEMA).pop();
+            described.configuration_schema = documents(document::CONFIGURATION_SCHEMA)?.pop();
+            described.preferences_schema = documents(document::PREFERENCES_SCHEMA)?.pop();
         }
         Ok(described)
     }

@@ -133,6 +133,23 @@ pub enum LoadError {
         /// The parser's message.
         message: String,
     },
+    /// The plugin hands over more documents of a kind, or a longer one, than a host takes.
+    #[error(
+        "plugin `{plugin}` ({path}) hands over too much: {documents}: expected at most {expected}, found {actual}",
+        path = .path.display()
+    )]
+    TooMuchHandedOver {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of the file.
+        path: PathBuf,
+        /// Kind of the documents.
+        documents: &'static str,
+        /// The limit, with its unit.
+        expected: String,
+        /// Number that exceeds it.
+        actual: u64,
+    },
     /// The file's checksum is not the one in the profile.
     #[error(
         "plugin file `{path}` has checksum sha256:{actual}, the profile names sha256:{expected}",
@@ -238,6 +255,7 @@ impl LoadError {
             | Self::AbiMismatch { plugin, .. }
             | Self::InvalidRuleList { plugin, .. }
             | Self::InvalidTable { plugin, .. }
+            | Self::TooMuchHandedOver { plugin, .. }
             | Self::LayoutMismatch { plugin, .. }
             | Self::Uncertified { plugin, .. }
             | Self::CertificateUnreadable { plugin, .. }
@@ -273,6 +291,7 @@ impl LoadError {
             | Self::AbiMismatch { path, .. }
             | Self::InvalidRuleList { path, .. }
             | Self::InvalidTable { path, .. }
+            | Self::TooMuchHandedOver { path, .. }
             | Self::ChecksumMismatch { path, .. }
             | Self::OpenFailed { path, .. }
             | Self::LayoutMismatch { path, .. }

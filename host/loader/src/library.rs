@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use divvy_framework_abi::call::CallFunction;
 use divvy_framework_abi::descriptor::{Descriptor, binding_part, feature};
 use divvy_framework_abi::section::PluginRecord;
-use divvy_framework_abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction};
+use divvy_framework_abi::service::{
+    ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document, limit,
+};
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
@@ -74,7 +76,7 @@ fn lasting(text: &str) -> &'static str {
 /// Reads a table of structs that can grow; `None` if one of them is of another kind.
 pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
     let read = |pointer: &Pointer<'static, T>| {
-        // SAFETY: a descriptor points to static data of its library.
+        // SAFETY: a descriptor points to static data of its library, which was read from the file before.
         unsafe { T::read(pointer.address()) }
     };
     table.as_slice().iter().map(read).collect()
@@ -88,20 +90,45 @@ pub(crate) fn known_parts(declared: u64) -> u64 {
     }
 }
 
+/// Documents that a plugin has handed over.
+#[derive(Default)]
+struct Documents {
+    taken: Vec<String>,
+    /// The first limit that is exceeded, with its unit, and the number that exceeds it.
+    excess: Option<(String, u64)>,
+}
+
+impl Documents {
+    /// Takes a document unless a limit is exceeded.
+    fn take(&mut self, text: PluginText<'_>) {
+        let bytes = text.bytes().len() as u64;
+        let number = self.taken.len() as u64 + 1;
+        if bytes > u64::from(limit::DOCUMENT_BYTES) {
+            let expected = || (format!("{} bytes", limit::DOCUMENT_BYTES), bytes);
+            self.excess.get_or_insert_with(expected);
+        } else if number > u64::from(limit::DOCUMENTS) {
+            let expected = || (format!("{} documents", limit::DOCUMENTS), number);
+            self.excess.get_or_insert_with(expected);
+        } else {
+            self.taken.push(text.read().into_owned());
+        }
+    }
+}
+
 impl Functions {
-    /// The documents of a kind of [`document`](divvy_framework_abi::service::document); none if the plugin has none.
-    pub(crate) fn documents(&self, document: u32) -> Vec<String> {
+    /// What the plugin hands over as documents of a kind of [`document`]; nothing if it has none.
+    fn handed_over(&self, document: u32) -> Documents {
         unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
-            // SAFETY: the sink is the list below, which outlives the call.
-            let taken = unsafe { &*sink.cast::<std::cell::RefCell<Vec<String>>>() };
-            if let Ok(mut taken) = taken.try_borrow_mut() {
-                taken.push(text.read().into_owned());
+            // SAFETY: the sink is the value below, which outlives the call.
+            let documents = unsafe { &*sink.cast::<std::cell::RefCell<Documents>>() };
+            if let Ok(mut documents) = documents.try_borrow_mut() {
+                documents.take(text);
             }
         }
         let Some(describe) = self.describe else {
-            return Vec::new();
+            return Documents::default();
         };
-        let taken = std::cell::RefCell::new(Vec::new());
+        let taken = std::cell::RefCell::new(Documents::default());
         let call = DescribeCall {
             document,
             sink: Address::of(&taken),
@@ -112,7 +139,27 @@ impl Functions {
         let code = unsafe { describe(&raw const call) };
         match code {
             0 => taken.into_inner(),
-            _ => Vec::new(),
+            _ => Documents::default(),
+        }
+    }
+
+    /// The documents of a kind of [`document`], unless they exceed a limit; none if the plugin has none.
+    pub(crate) fn documents(&self, document: u32, plugin: &str, path: &Path) -> Result<Vec<String>, LoadError> {
+        let Documents { taken, excess } = self.handed_over(document);
+        match excess {
+            None => Ok(taken),
+            Some((expected, actual)) => Err(LoadError::TooMuchHandedOver {
+                plugin: plugin.to_owned(),
+                path: path.to_owned(),
+                documents: match document {
+                    document::CONFIGURATION_SCHEMA => "schema of its configuration",
+                    document::PREFERENCES_SCHEMA => "schema of its preferences",
+                    document::RULE_LISTS => "lists of a policy",
+                    _ => "tables",
+                },
+                expected,
+                actual,
+            }),
         }
     }
 }
@@ -130,10 +177,6 @@ impl PluginLibrary {
             path: path.clone(),
             message: message.to_owned(),
         };
-        let abi_version = record.abi_version();
-        if (descriptor.abi_minor, descriptor.least_minor) != (abi_version.minor, record.least_minor()) {
-            return Err(invalid("its record names other versions"));
-        }
         let (Some(construct), Some(destroy), Some(call)) = (
             descriptor.construct.get(),
             descriptor.destroy.get(),
@@ -147,7 +190,7 @@ impl PluginLibrary {
             call,
             describe: descriptor.describe.get(),
         };
-        let description = LibraryDescription::read(descriptor, &functions).map_err(invalid)?;
+        let description = LibraryDescription::read(descriptor, &functions, &record.name(), &path)?;
         Self::described(record, description, Some(functions), path, checksum)
     }
 

@@ -1,9 +1,10 @@
 //! The loader: the only file of the host that opens libraries.
 //!
 //! Opening a library runs its code, so the file is checked first: it must be a shared library for this architecture, carry
-//! the record of a plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise, and
-//! have the profile's checksum if there is one. Only then is it opened, and its certificate compared with the host's
-//! types in both directions: within one minor version more or less, either side may have more at the end of a struct.
+//! the record of a plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise,
+//! have the profile's checksum if there is one, and have descriptors that can be read from the file and agree with the record. Only
+//! then is it opened, and its certificate compared with the host's types in both directions: within one minor version more or less,
+//! either side may have more at the end of a struct.
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
@@ -26,6 +27,7 @@ use sha2::{Digest, Sha256};
 
 use crate::description::LibraryDescription;
 use crate::error::LoadError;
+use crate::inspection::descriptors;
 use crate::library::{PluginLibrary, read_table};
 
 /// Largest library that is read. For comparison, a debug build of a plugin has 23 MB.
@@ -178,14 +180,23 @@ impl PluginFile {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if the name, the ABI or the checksum does not match, or there is no certificate.
+    /// A [`LoadError`] if the name, the ABI or the checksum does not match, there is no certificate, or the descriptors are invalid.
     pub fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
+        self.checked(options).map(|(record, _)| record)
+    }
+
+    /// As [`Self::check`], with the checksum of the file.
+    fn checked(&self, options: LoadOptions<'_>) -> Result<(PluginRecord, String), LoadError> {
         let record = self.record(options.name)?;
-        self.check_record(&record, &record.name(), options.allow_uncertified)?;
+        let plugin = record.name();
+        self.check_record(&record, &plugin, options.allow_uncertified)?;
+        let checksum = self.checksum();
         if let Some(expected) = options.checksum {
-            self.check_checksum(expected, &self.checksum())?;
+            self.check_checksum(expected, &checksum)?;
         }
-        Ok(record)
+        let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.of_plugin(&plugin, &self.path))?;
+        descriptors::check(&plugins, &record, &self.path)?;
+        Ok((record, checksum))
     }
 
     fn check_checksum(&self, expected: &str, actual: &str) -> Result<(), LoadError> {
@@ -229,17 +240,12 @@ impl PluginFile {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if the name, the ABI, the checksum or the certificate does not match, or the system cannot open
-    /// the library. Everything that the record says is checked before any of the library's code runs.
+    /// A [`LoadError`] if the name, the ABI, the checksum or the certificate does not match, the descriptors are invalid, or the
+    /// system cannot open the library. Everything but the certificate is checked before any of the library's code runs.
     pub fn open(self, options: LoadOptions<'_>) -> Result<PluginLibrary, LoadError> {
-        let record = self.record(options.name)?;
+        let (record, actual) = self.checked(options)?;
         let plugin = record.name();
-        self.check_record(&record, &plugin, options.allow_uncertified)?;
-        let actual = self.checksum();
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
-        if let Some(expected) = options.checksum {
-            self.check_checksum(expected, &actual)?;
-        }
         let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, &actual);
         let library = match is_copied {
             true => open_copy(&self.path, self.file.bytes(), &actual)?,
@@ -276,8 +282,7 @@ impl PluginFile {
         options: LoadOptions<'_>,
         description: LibraryDescription,
     ) -> Result<PluginLibrary, LoadError> {
-        let record = self.check(options)?;
-        let checksum = self.checksum();
+        let (record, checksum) = self.checked(options)?;
         PluginLibrary::described(&record, description, None, self.path, checksum)
     }
 
@@ -425,7 +430,7 @@ fn exported(path: &Path, library: &'static libloading::Library) -> Result<*const
 
 /// The descriptor of a plugin among the exports of its library.
 fn descriptor(path: &Path, exported: *const Library, plugin: &str) -> Result<Descriptor, LoadError> {
-    // SAFETY: the symbol is static data, and a struct of another kind is refused.
+    // SAFETY: the symbol is static data, which was read from the file before, with every address and length in it.
     let exported = unsafe { Library::read(exported) };
     let invalid = |message: &str| LoadError::InvalidDescriptor {
         plugin: plugin.to_owned(),

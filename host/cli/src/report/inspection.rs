@@ -134,7 +134,7 @@ impl Inspected {
                 oldest_abi_version: format!("{major}.{}", record.least_minor),
                 certified: record.is_certified,
                 described: described(file, &record.name),
-                problem: file.plugins.as_ref().err().cloned(),
+                problem: file.plugins.as_ref().err().map(ToString::to_string),
             }
         });
         Self {

@@ -1,13 +1,17 @@
 //! The descriptors behind the symbol of a library, read from its file.
 
 use std::mem::offset_of;
+use std::path::Path;
 
 use divvy_framework_abi::LIBRARY_SYMBOL;
-use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
+use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature, limit};
+use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::sized::{SizePrefixed, kind};
 use object::{Object, ObjectSymbol};
 
-use super::image::Image;
+use super::image::{Image, Word};
+use super::structure::{InvalidField, Structure};
+use crate::error::LoadError;
 use crate::library::known_parts;
 
 /// A plugin as its descriptor describes it.
@@ -26,6 +30,10 @@ pub struct DescribedPlugin {
     required: u64,
     /// Kinds of calls with the parts of a binding that they act on.
     acts_on: Vec<(u32, u64)>,
+    /// Minor ABI versions: that of the plugin, and the least of a host.
+    minors: (u32, u32),
+    /// True if it has every function that a host calls.
+    is_complete: bool,
 }
 
 /// A strategy as a descriptor describes it.
@@ -37,12 +45,63 @@ pub struct DescribedStrategy {
     pub features: u64,
 }
 
-impl DescribedPlugin {
-    /// Features without which the plugin does not work.
-    pub(super) fn required(&self) -> u64 {
-        self.required
-    }
+/// Reason why the descriptors of a library cannot be read from its file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptorError {
+    /// The library does not have the symbol.
+    #[error("it exports no `{LIBRARY_SYMBOL}`")]
+    NotExported,
+    /// A field has an invalid value.
+    #[error(transparent)]
+    Invalid(#[from] InvalidField),
+}
 
+impl DescriptorError {
+    /// The error of loading a plugin of the library.
+    pub(crate) fn of_plugin(&self, plugin: &str, path: &Path) -> LoadError {
+        match self {
+            Self::NotExported => LoadError::NoModule {
+                path: path.to_owned(),
+                missing: self.to_string(),
+            },
+            Self::Invalid(field) => LoadError::InvalidDescriptor {
+                plugin: plugin.to_owned(),
+                path: path.to_owned(),
+                message: field.to_string(),
+            },
+        }
+    }
+}
+
+/// Checks that the descriptors agree with the record of a plugin, and that this host can use the plugin.
+pub(crate) fn check(plugins: &[DescribedPlugin], record: &PluginRecord, path: &Path) -> Result<(), LoadError> {
+    let plugin = record.name();
+    let invalid = |message: &str| LoadError::InvalidDescriptor {
+        plugin: plugin.clone(),
+        path: path.to_owned(),
+        message: message.to_owned(),
+    };
+    let described = plugins
+        .iter()
+        .find(|described| described.name == plugin)
+        .ok_or_else(|| invalid("its record names a plugin that the library does not export"))?;
+    if described.minors != (record.abi_version().minor, record.least_minor()) {
+        return Err(invalid("its record names other versions"));
+    }
+    if !described.is_complete {
+        return Err(invalid("it lacks a function"));
+    }
+    match described.required & !feature::ALL {
+        0 => Ok(()),
+        bits => Err(LoadError::UnknownFeatures {
+            plugin: plugin.clone(),
+            path: path.to_owned(),
+            bits,
+        }),
+    }
+}
+
+impl DescribedPlugin {
     /// True if the plugin answers a kind of calls.
     pub fn serves(&self, point: u32) -> bool {
         self.points.contains(&point)
@@ -62,89 +121,73 @@ impl DescribedPlugin {
     }
 }
 
-/// Maximum elements of a table: a plugin serves a few points and a few strategies.
-const ELEMENTS: u64 = 1_000;
-
-/// Bytes of an address in a table, and of a word.
-const ADDRESS: u64 = 8;
+/// The name and the offset of a field.
+macro_rules! field {
+    ($structure:ident.$field:ident) => {
+        (stringify!($field), offset_of!($structure, $field))
+    };
+}
 
 /// Reads the descriptors of a library.
 ///
 /// # Errors
 ///
-/// The part that cannot be read.
-pub(super) fn read(file: &object::File<'_>) -> Result<Vec<DescribedPlugin>, String> {
+/// The first field with an invalid value.
+pub(crate) fn read(file: &object::File<'_>) -> Result<Vec<DescribedPlugin>, DescriptorError> {
     let exported = file
         .dynamic_symbols()
         .find(|symbol| symbol.name() == Ok(LIBRARY_SYMBOL) && !symbol.is_undefined())
-        .ok_or_else(|| format!("it exports no `{LIBRARY_SYMBOL}`"))?;
+        .ok_or(DescriptorError::NotExported)?;
     let image = Image::new(file);
-    let unreadable = |part: &str| format!("{part} cannot be read from the file");
-    let library = exported.address();
-    check_kind(&image, library, Library::KIND).ok_or_else(|| unreadable("the list of plugins"))?;
-    let plugins = table(&image, library, offset_of!(Library, plugins), Descriptor::KIND);
-    let plugins = plugins.ok_or_else(|| unreadable("the list of plugins"))?;
-    let described = plugins.into_iter().map(|descriptor| plugin(&image, descriptor));
-    described
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| unreadable("a descriptor"))
+    let library = Structure::at(&image, Word::Value(exported.address()), Library::KIND, "")?;
+    let plugins = library.table(field!(Library.plugins), Descriptor::KIND, limit::PLUGINS)?;
+    Ok(plugins.iter().map(plugin).collect::<Result<_, _>>()?)
 }
 
-fn plugin(image: &Image<'_>, descriptor: u64) -> Option<DescribedPlugin> {
-    let text = |offset: usize| image.text(descriptor + offset as u64);
+fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidField> {
+    // A host reads these as well, so they must be readable.
+    for text in [field!(Descriptor.version), field!(Descriptor.sdk_version)] {
+        descriptor.text(text, limit::NAME_BYTES)?;
+    }
+    let mut is_complete = true;
+    for function in [
+        field!(Descriptor.construct),
+        field!(Descriptor.destroy),
+        field!(Descriptor.call),
+    ] {
+        is_complete &= descriptor.has_function(function)?;
+    }
+    descriptor.has_function(field!(Descriptor.describe))?;
     let mut plugin = DescribedPlugin {
-        name: text(offset_of!(Descriptor, name))?,
-        description: text(offset_of!(Descriptor, description))?,
+        name: descriptor.text(field!(Descriptor.name), limit::NAME_BYTES)?,
+        description: descriptor.text(field!(Descriptor.description), limit::DESCRIPTION_BYTES)?,
         points: Vec::new(),
         strategies: Vec::new(),
         features: 0,
         required: 0,
         acts_on: Vec::new(),
+        minors: (
+            descriptor.number(field!(Descriptor.abi_minor)),
+            descriptor.number(field!(Descriptor.least_minor)),
+        ),
+        is_complete,
     };
-    for point in table(image, descriptor, offset_of!(Descriptor, points), kind::POINT)? {
-        let served = image.number(point + offset_of!(PointDescriptor, point) as u64)?;
+    for point in descriptor.table(field!(Descriptor.points), kind::POINT, limit::POINTS)? {
+        let served = point.number(field!(PointDescriptor.point));
         plugin.points.push(served);
-        let acts_on = appended(image, point, offset_of!(PointDescriptor, acts_on))?;
+        let acts_on = point.word(field!(PointDescriptor.acts_on))?;
         plugin.acts_on.push((served, acts_on));
-        let required = image.word(point + offset_of!(PointDescriptor, required) as u64)?;
+        let required = point.word(field!(PointDescriptor.required))?;
         plugin.required |= required;
-        plugin.features |= required | image.word(point + offset_of!(PointDescriptor, optional) as u64)?;
+        plugin.features |= required | point.word(field!(PointDescriptor.optional))?;
     }
-    for strategy in table(image, descriptor, offset_of!(Descriptor, strategies), kind::STRATEGY)? {
-        let required = image.word(strategy + offset_of!(StrategyDescriptor, required) as u64)?;
+    for strategy in descriptor.table(field!(Descriptor.strategies), kind::STRATEGY, limit::STRATEGIES)? {
+        let required = strategy.word(field!(StrategyDescriptor.required))?;
         plugin.required |= required;
         plugin.strategies.push(DescribedStrategy {
-            name: image.text(strategy + offset_of!(StrategyDescriptor, name) as u64)?,
-            features: required | image.word(strategy + offset_of!(StrategyDescriptor, optional) as u64)?,
+            name: strategy.text(field!(StrategyDescriptor.name), limit::NAME_BYTES)?,
+            features: required | strategy.word(field!(StrategyDescriptor.optional))?,
         });
     }
-    Some(plugin)
-}
-
-/// The addresses of the structs in a table of pointers, each of this kind.
-fn table(image: &Image<'_>, owner: u64, offset: usize, kind: u32) -> Option<Vec<u64>> {
-    let (data, length) = image.slice(owner.checked_add(offset as u64)?)?;
-    if length > ELEMENTS {
-        return None;
-    }
-    let elements = (0..length).map(|number| {
-        let element = image.word(data.checked_add(number * ADDRESS)?)?;
-        check_kind(image, element, kind)?;
-        Some(element)
-    });
-    elements.collect()
-}
-
-/// The word of a field that the creator of a struct may not know; 0 if it does not.
-fn appended(image: &Image<'_>, address: u64, offset: usize) -> Option<u64> {
-    let field = offset as u64;
-    match u64::from(image.number(address)?) < field.checked_add(ADDRESS)? {
-        true => Some(0),
-        false => image.word(address.checked_add(field)?),
-    }
-}
-
-/// `None` unless a struct of this kind is at the address.
-fn check_kind(image: &Image<'_>, address: u64, kind: u32) -> Option<()> {
-    (address != 0 && image.number(address.checked_add(4)?)? == kind).then_some(())
+    Ok(plugin)
 }

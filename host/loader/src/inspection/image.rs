@@ -2,22 +2,35 @@
 
 use std::collections::HashMap;
 
-use object::{Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget};
+use object::elf::PF_X;
+use object::{Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SegmentFlags};
 
 /// The segments of a library, and the words that relocations write into them.
 pub(super) struct Image<'data> {
-    segments: Vec<(u64, &'data [u8])>,
-    /// Addresses of words with the addresses that relocations put there.
-    relocated: HashMap<u64, u64>,
+    segments: Vec<Segment<'data>>,
+    /// Addresses of words with the values that relocations put there.
+    relocated: HashMap<u64, Word>,
     is_little_endian: bool,
 }
 
-/// Maximum bytes of a text, so that a broken length does not read a whole file.
-const TEXT_BYTES: u64 = 1 << 16;
+struct Segment<'data> {
+    address: u64,
+    /// Its bytes in the file, which may be fewer than it has in memory.
+    data: &'data [u8],
+    has_code: bool,
+}
+
+/// A word of eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// A number, or an address in the library.
+    Value(u64),
+    /// The address of something in another library, which is known once the library is opened.
+    Imported,
+}
 
 impl<'data> Image<'data> {
     pub(super) fn new(file: &object::File<'data>) -> Self {
-        let segments = file.segments();
         let symbols = file.dynamic_symbol_table();
         let mut relocated = HashMap::new();
         for (place, relocation) in file.dynamic_relocations().into_iter().flatten() {
@@ -28,28 +41,44 @@ impl<'data> Image<'data> {
             let base = match relocation.target() {
                 RelocationTarget::Symbol(index) => {
                     let symbol = symbols.as_ref().and_then(|table| table.symbol_by_index(index).ok());
-                    symbol.map_or(0, |symbol| symbol.address())
+                    symbol
+                        .filter(|symbol| !symbol.is_undefined())
+                        .map(|symbol| symbol.address())
                 }
-                _ => 0,
+                _ => Some(0),
             };
-            relocated.insert(place, base.wrapping_add_signed(relocation.addend()));
+            let word = base.map_or(Word::Imported, |base| {
+                Word::Value(base.wrapping_add_signed(relocation.addend()))
+            });
+            relocated.insert(place, word);
         }
+        let segments = file.segments().filter_map(|segment| {
+            Some(Segment {
+                address: segment.address(),
+                data: segment.data().ok()?,
+                has_code: match segment.flags() {
+                    SegmentFlags::Elf { p_flags, .. } => p_flags.contains(PF_X),
+                    // Other formats do not say so here.
+                    _ => true,
+                },
+            })
+        });
         Self {
-            segments: segments
-                .filter_map(|segment| Some((segment.address(), segment.data().ok()?)))
-                .collect(),
+            segments: segments.collect(),
             relocated,
             is_little_endian: file.is_little_endian(),
         }
     }
 
     /// Bytes at an address; `None` if the file does not have all of them.
-    fn bytes(&self, address: u64, length: u64) -> Option<&'data [u8]> {
-        self.segments.iter().find_map(|(start, data)| {
-            let from = usize::try_from(address.checked_sub(*start)?).ok()?;
-            let to = from.checked_add(usize::try_from(length).ok()?)?;
-            data.get(from..to)
-        })
+    pub(super) fn bytes(&self, address: u64, length: u64) -> Option<&'data [u8]> {
+        self.segments.iter().find_map(|segment| segment.bytes(address, length))
+    }
+
+    /// True if code is at an address.
+    pub(super) fn has_code(&self, address: u64) -> bool {
+        let mut code = self.segments.iter().filter(|segment| segment.has_code);
+        code.any(|segment| segment.bytes(address, 1).is_some())
     }
 
     /// The 32-bit number at an address.
@@ -62,30 +91,22 @@ impl<'data> Image<'data> {
     }
 
     /// The 64-bit number or the address at an address.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
-        if let Some(word) = self.relocated.get(&address) {
-            return Some(*word);
-        }
+    pub(super) fn word(&self, address: u64) -> Option<Word> {
+        // A relocation of a word that is not in the file would make the dynamic linker write elsewhere.
         let bytes = self.bytes(address, 8)?.try_into().ok()?;
-        Some(match self.is_little_endian {
-            true => u64::from_le_bytes(bytes),
-            false => u64::from_be_bytes(bytes),
+        Some(match self.relocated.get(&address) {
+            Some(word) => *word,
+            None if self.is_little_endian => Word::Value(u64::from_le_bytes(bytes)),
+            None => Word::Value(u64::from_be_bytes(bytes)),
         })
     }
+}
 
-    /// The text whose address and length are at an address. Bytes that are not UTF-8 are replaced.
-    pub(super) fn text(&self, address: u64) -> Option<String> {
-        let (data, length) = self.slice(address)?;
-        if length == 0 {
-            return Some(String::new());
-        }
-        let bytes = self.bytes(data, length.min(TEXT_BYTES))?;
-        Some(String::from_utf8_lossy(bytes).into_owned())
-    }
-
-    /// The address and the length of the elements at an address.
-    pub(super) fn slice(&self, address: u64) -> Option<(u64, u64)> {
-        let length = self.word(address.checked_add(8)?)?;
-        Some((self.word(address)?, length))
+impl<'data> Segment<'data> {
+    /// Bytes at an address; `None` if the segment does not have all of them in the file.
+    fn bytes(&self, address: u64, length: u64) -> Option<&'data [u8]> {
+        let from = usize::try_from(address.checked_sub(self.address)?).ok()?;
+        let to = from.checked_add(usize::try_from(length).ok()?)?;
+        self.data.get(from..to)
     }
 }

@@ -1,20 +1,22 @@
 //! Contents of a library's file, read without opening the library: target, records, and the descriptors behind its symbol.
 //!
 //! A descriptor is static data, but it refers to texts and tables by address. `image.rs` lays the file out as the dynamic
-//! linker would and applies the relocations, so that no code of the library runs.
+//! linker would and applies the relocations, so that no code of the library runs; `structure.rs` reads its structs and checks every
+//! address and length. The loader refuses a library whose descriptors cannot be read in this way.
 
-mod descriptors;
+pub(crate) mod descriptors;
 mod glibc;
 mod image;
+mod structure;
 
 use std::path::{Path, PathBuf};
 
 use divvy_framework_abi::AbiVersion;
-use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::section::PluginRecord;
 
-pub use descriptors::{DescribedPlugin, DescribedStrategy};
+pub use descriptors::{DescribedPlugin, DescribedStrategy, DescriptorError};
 pub use glibc::GlibcVersion;
+pub use structure::InvalidField;
 
 use crate::error::LoadError;
 use crate::loader::{LibraryFile, LoadOptions, PluginFile};
@@ -35,7 +37,7 @@ pub struct Inspection {
     /// The records of its plugins.
     pub records: Vec<InspectedRecord>,
     /// Its plugins by their descriptors; the error says why they cannot be read.
-    pub plugins: Result<Vec<DescribedPlugin>, String>,
+    pub plugins: Result<Vec<DescribedPlugin>, DescriptorError>,
 }
 
 /// A record in the file.
@@ -127,24 +129,12 @@ impl Inspection {
     /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
-        let record = match checked {
-            Ok(record) => record,
-            Err(error) => return Some(error.into()),
-        };
-        if let (Some(needed), Some(actual)) = (self.oldest_glibc, glibc::of_this_machine())
-            && needed > actual
-        {
-            return Some(Refusal::NewerGlibc { needed, actual });
+        if let Err(error) = checked {
+            return Some(error.into());
         }
-        let plugins = self.plugins.as_deref().unwrap_or_default();
-        let described = plugins.iter().find(|plugin| plugin.name == record.name())?;
-        match described.required() & !feature::ALL {
-            0 => None,
-            bits => Some(Refusal::Load(LoadError::UnknownFeatures {
-                plugin: described.name.clone(),
-                path: self.path.clone(),
-                bits,
-            })),
+        match (self.oldest_glibc, glibc::of_this_machine()) {
+            (Some(needed), Some(actual)) if needed > actual => Some(Refusal::NewerGlibc { needed, actual }),
+            _ => None,
         }
     }
 }

@@ -13,8 +13,7 @@
 static inline uint32_t fail(const divvy_services *services, void *sink, uint32_t code, const char *message,
                             int64_t requested, int64_t available)
 {
-    divvy_failure failure = {DIVVY_HEAD(divvy_failure, DIVVY_KIND_FAILURE)};
-    failure.code = code;
+    divvy_failure failure = divvy_new_failure(code);
     failure.message.data = (const uint8_t *)message;
     failure.message.length = strlen(message);
     failure.requested = requested;
@@ -47,9 +46,7 @@ static inline void destroy(void *services)
 
 /* Exports a strategy. Its promises are a set of DIVVY_FEATURE_*, which the host checks in every cycle. */
 #define EXPORT_STRATEGY(name, version, description, strategy_name, promises, function) \
-    static const divvy_strategy_descriptor strategy = { \
-        DIVVY_HEAD(divvy_strategy_descriptor, DIVVY_KIND_STRATEGY), DIVVY_LITERAL(strategy_name), 0, promises, \
-    }; \
+    static const divvy_strategy_descriptor strategy = DIVVY_STRATEGY(strategy_name, 0, promises); \
     static const divvy_strategy_descriptor *const strategies[] = {&strategy}; \
     EXPORT_WITH(name, version, description, DIVVY_KIND_ASSIGN, divvy_assign_call, function, strategies, 1)
 
@@ -61,30 +58,13 @@ static inline void destroy(void *services)
         } \
         return function((const divvy_services *)services, (type *)call); \
     } \
-    static const divvy_point_descriptor point = { \
-        DIVVY_HEAD(divvy_point_descriptor, DIVVY_KIND_POINT), call_kind, 0, 0, 0, \
-    }; \
+    static const divvy_point_descriptor point = DIVVY_POINT(call_kind, 0, 0, 0, 0); \
     static const divvy_point_descriptor *const points[] = {&point}; \
-    static const divvy_descriptor descriptor = { \
-        DIVVY_HEAD(divvy_descriptor, DIVVY_KIND_DESCRIPTOR), \
-        DIVVY_ABI_MINOR, \
-        DIVVY_LEAST_MINOR, \
-        DIVVY_LITERAL(name), \
-        DIVVY_LITERAL(version), \
-        DIVVY_LITERAL(description), \
-        DIVVY_LITERAL(""), \
-        {points, 1}, \
-        {strategies_, strategy_count}, \
-        construct, \
-        destroy, \
-        answer, \
-        NULL, \
-    }; \
+    static const divvy_descriptor descriptor = \
+        DIVVY_DESCRIPTOR(name, version, description, points, 1, strategies_, strategy_count, construct, destroy, \
+                         answer, NULL); \
     static const divvy_descriptor *const plugins[] = {&descriptor}; \
-    const divvy_library divvy_plugin_v1 = { \
-        DIVVY_HEAD(divvy_library, DIVVY_KIND_LIBRARY), \
-        {plugins, 1}, \
-    }; \
+    const divvy_library divvy_plugin_v1 = DIVVY_LIBRARY(plugins, 1); \
     DIVVY_RECORD(record, 0, "c", name, version)
 
 #endif

@@ -1,6 +1,7 @@
 //! Collects the texts that plugins emit during a cycle: reasons, explanations and notes.
 
 use std::cell::{Cell, Ref, RefCell};
+use std::collections::BTreeMap;
 
 use divvy_framework_abi::PluginText;
 use divvy_framework_abi::reason::Reason;
@@ -20,6 +21,8 @@ pub(super) struct Texts {
     /// Distinct reasons, each with the plugin that gave it. The reason at index `i` has the code `DELETING_CODE + 1 +
     /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
+    /// Index of each reason in that list.
+    indices: RefCell<BTreeMap<(usize, String), usize>>,
     /// Reasons that plugins gave for single clusters.
     sayings: RefCell<Sayings>,
     /// Plugin and text.
@@ -43,11 +46,13 @@ impl Texts {
         let Self {
             plugin,
             reasons,
+            indices,
             sayings,
             notes,
         } = self;
         plugin.set(0);
         reasons.get_mut().clear();
+        indices.get_mut().clear();
         sayings.get_mut().clear();
         notes.get_mut().clear();
     }
@@ -64,13 +69,13 @@ impl Texts {
 
     /// The code of a reason. Equal reasons from one plugin share a code, so that they are counted together.
     fn code(&self, reason: String) -> u32 {
-        let entry = (self.plugin.get(), reason);
-        let Ok(mut reasons) = self.reasons.try_borrow_mut() else {
+        let (Ok(mut reasons), Ok(mut indices)) = (self.reasons.try_borrow_mut(), self.indices.try_borrow_mut()) else {
             return 0;
         };
-        let known = reasons.iter().position(|reason| *reason == entry);
-        let place = known.unwrap_or_else(|| {
-            reasons.push(entry);
+        // A map, since each cluster may have a reason of its own.
+        let entry = (self.plugin.get(), reason);
+        let place = *indices.entry(entry).or_insert_with_key(|reason| {
+            reasons.push(reason.clone());
             reasons.len() - 1
         });
         u32::try_from(place).unwrap_or(u32::MAX - 2) + DELETING_CODE + 1

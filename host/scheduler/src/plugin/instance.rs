@@ -20,6 +20,7 @@ use divvy_loader::{LoadError, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
 
 use super::error::{CallError, ConstructError};
+use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, Owner, PreparedState};
 use crate::placements::Enforced;
@@ -209,8 +210,10 @@ impl PluginInstance {
             plugin: library.name().to_owned(),
             message: "its library is not open in this process".to_owned(),
         })?;
+        Handed::begin();
         // SAFETY: the call follows the contract; what it points to outlives it.
         let code = unsafe { (functions.construct)(&raw mut call) };
+        sink.finish(services);
         if code != 0 {
             return Err(not_constructed(library, sink.reported(code)));
         }
@@ -492,13 +495,16 @@ impl PluginInstance {
     fn cross<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         let sink = CallSink::new(texts);
         call.set_sink(sink.address());
+        Handed::begin();
         let code = match &self.crossing {
             Crossing::InProcess(plugin) => {
                 // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
-                unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) }
+                Ok(unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) })
             }
-            Crossing::Isolated(plugin) => self.cross_to_worker(plugin, call, &sink)?,
+            Crossing::Isolated(plugin) => self.cross_to_worker(plugin, call, &sink),
         };
+        sink.finish(self.services);
+        let code = code?;
         let panics = &self.panics[C::KIND as usize];
         if code != 0 {
             return Err(self.error(panics, sink.reported(code)));

@@ -101,6 +101,11 @@ impl PluginLog {
         self.record_with(severity, message, None, Some(module));
     }
 
+    /// Warns of the plugin.
+    pub(super) fn warn(&self, message: &str) {
+        self.record_with(level::WARN, message, None, None);
+    }
+
     /// Warns that a metric of the plugin is ignored.
     pub(super) fn warn_of_metric(&self, metric: &str, message: &str) {
         self.record_with(level::WARN, message, Some(metric), None);

@@ -1,10 +1,12 @@
 //! Plugins that are constructed and called. `divvy-loader` finds, checks and opens their libraries.
 //!
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
-//! - `services`: services of the host for a plugin: its log, its metrics, texts and failures. `log`: targets of the log.
+//! - `services`: services of the host for a plugin: its log, its metrics, texts and failures. `log`: targets of the log. `limits`:
+//!   how much of it one call may hand over.
 
 pub mod error;
 pub mod instance;
+mod limits;
 pub(crate) mod log;
 mod services;
 mod value;

@@ -3,20 +3,26 @@
 //! Every instance of a plugin has a table of its own. The table and what it refers to are never freed, because a
 //! library can log as long as the process lives.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
-use divvy_framework_abi::reason::Reason;
-use divvy_framework_abi::service::{Failure, Services, failure};
+use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::reason::{FigureRow, Reason};
+use divvy_framework_abi::service::{Failure, Services, failure, limit, text_kind};
 use divvy_framework_abi::sized::SizePrefixed;
-use divvy_framework_abi::{Address, Function, PluginText, Pointer};
+use divvy_framework_abi::{Address, Function, PluginText, Pointer, Slice};
 use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
 use divvy_isolation::Event;
 
+use super::limits::{self, Handed};
 use super::log::PluginLog;
+
+/// Reason of the clusters that a plugin rejects after it has given as many reasons as a call may.
+const FURTHER_REASON: &str = "cluster(s) were rejected for reasons that were left out";
 
 /// The host's side of the services for one instance.
 pub(super) struct HostServices {
@@ -79,7 +85,7 @@ impl HostServices {
     /// Takes what the plugin handed over in another process during a call. Returns the code of a text, otherwise 0.
     pub(super) fn take(&self, event: Event<'_>, sink: &CallSink<'_>) -> u32 {
         match event {
-            Event::Log(severity, target, message) => self.log.record(severity, &target.read(), &message.read()),
+            Event::Log(severity, target, message) => self.log(severity, target, message),
             Event::Count(name, amount) => self.count(name, amount),
             Event::Observe(name, value) => self.observe(name, value),
             Event::Text(kind, row, text) => return sink.take_text(kind, row, text),
@@ -89,13 +95,19 @@ impl HostServices {
         0
     }
 
+    fn log(&self, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
+        if limits::takes_log_record() {
+            self.log.record(severity, &limits::read(target), &limits::read(message));
+        }
+    }
+
     fn count(&self, name: PluginText<'_>, amount: u64) {
-        let name = name.read();
+        let name = metric_name(name);
         self.check(&name, self.metrics.count(&name, amount));
     }
 
     fn observe(&self, name: PluginText<'_>, value: f64) {
-        let name = name.read();
+        let name = metric_name(name);
         self.check(&name, self.metrics.observe(&name, value));
     }
 
@@ -125,6 +137,9 @@ pub(super) struct CallSink<'a> {
     texts: Option<&'a dyn TakeText>,
     failure: RefCell<Option<Reported>>,
     thread: Cell<Option<ThreadId>>,
+    handed: Handed,
+    /// Code of [`FURTHER_REASON`]; 0 before it is needed.
+    further: Cell<u32>,
 }
 
 /// A failure as the plugin reported it.
@@ -145,6 +160,20 @@ impl<'a> CallSink<'a> {
             failure: RefCell::new(None),
             // Only a call that is explained hands over texts, and only there the thread matters.
             thread: Cell::new(texts.map(|_| thread::current().id())),
+            handed: Handed::default(),
+            further: Cell::new(0),
+        }
+    }
+
+    /// Warns of what the call handed over beyond the limits, in the log and, if there are any, with the call's texts.
+    #[inline]
+    pub(super) fn finish(&self, services: &HostServices) {
+        self.handed.end();
+        if let Some(warning) = self.handed.warning() {
+            services.log.warn(&warning);
+            if let Some(texts) = self.texts {
+                texts.take(text_kind::NOTE, NO_ROW, warning);
+            }
         }
     }
 
@@ -159,23 +188,58 @@ impl<'a> CallSink<'a> {
     }
 
     fn take_text(&self, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
-        self.texts()
-            .map_or(0, |texts| texts.take(kind, row, text.read().into_owned()))
+        let Some(texts) = self.texts() else {
+            return 0;
+        };
+        if self.handed.takes(text, 0) {
+            return texts.take(kind, row, limits::read(text));
+        }
+        if kind == text_kind::REASON && self.further.get() == 0 {
+            self.further.set(texts.take(kind, row, FURTHER_REASON.to_owned()));
+        }
+        match kind {
+            text_kind::REASON => self.further.get(),
+            _ => 0,
+        }
     }
 
     fn take_reason(&self, reason: &Reason<'_>) {
-        if let Some(texts) = self.texts() {
-            texts.explain(reason);
+        let Some(texts) = self.texts() else {
+            return;
+        };
+        let figures = reason.figures.as_slice();
+        let is_kept = |figure: &&FigureRow<'_>| figure.name.bytes().len() <= limit::FIGURE_NAME_BYTES as usize;
+        let kept = figures.iter().take(limit::FIGURES as usize).filter(is_kept);
+        let names = kept.clone().map(|figure| figure.name.bytes().len()).sum();
+        if !self.handed.takes(reason.text, names) {
+            return;
+        }
+        let number = kept.clone().count();
+        self.handed.drops_figures(figures.len() - number);
+        let is_whole = number == figures.len() && reason.text.bytes().len() <= limit::TEXT_BYTES as usize;
+        match is_whole {
+            true => texts.explain(reason),
+            false => {
+                let (kept, text) = (kept.copied().collect::<Vec<_>>(), limits::read(reason.text));
+                texts.explain(&Reason {
+                    figures: Slice::new(&kept),
+                    text: PluginText::new(&text),
+                    ..*reason
+                });
+            }
         }
     }
 
     fn take_failure(&self, failure: &Failure<'_>) {
-        let hint = failure.hint.read();
+        for text in [failure.message, failure.path, failure.hint] {
+            self.handed.fails_with(text);
+        }
+        let hint = limits::read(failure.hint);
         let reported = Reported {
             code: failure.code,
-            message: failure.message.read().into_owned(),
-            path: failure.path.read().into_owned(),
-            hint: (!hint.is_empty()).then(|| hint.into_owned()),
+            message: limits::read(failure.message),
+            path: limits::read(failure.path),
+            hint: (!hint.is_empty()).then_some(hint),
             figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
         };
         if let Ok(mut kept) = self.failure.try_borrow_mut() {
@@ -206,7 +270,12 @@ unsafe extern "C" fn log_level(context: *const c_void) -> u32 {
 unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
     // SAFETY: `for_instance` made the context from a value that is never freed.
     let services = unsafe { &*context.cast::<HostServices>() };
-    services.log.record(severity, &target.read(), &message.read());
+    services.log(severity, target, message);
+}
+
+/// The name of a metric. One that is too long stays so, and is not valid.
+fn metric_name(name: PluginText<'_>) -> Cow<'_, str> {
+    name.cut(limit::FIGURE_NAME_BYTES + 4).read()
 }
 
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {

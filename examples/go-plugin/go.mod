@@ -1,0 +1,3 @@
+module example.com/name-pattern
+
+go 1.21
