@@ -19,6 +19,7 @@
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
 //! - [`tables`]: tables of the profile, read by a plugin from outside the workspace.
+//! - [`isolation`]: plugins in processes of their own.
 //! - [`kept_values`]: what plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
@@ -47,6 +48,7 @@ mod extremes;
 mod fair_ties;
 mod frozen;
 mod generated;
+mod isolation;
 mod kept_values;
 mod loading;
 mod logging;

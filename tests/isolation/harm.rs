@@ -1,0 +1,214 @@
+//! A plugin that does harm costs the decision that it was called for, and nothing else.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::{divvy, file};
+use crate::artifacts::repository;
+use crate::c_interface::library;
+use crate::manifests::{binding, cluster, list};
+
+static HOSTILE: LazyLock<PathBuf> =
+    LazyLock::new(|| library("hostile", &[repository().join("tests/fixtures/hostile.c")]));
+
+/// Harm that ends the process or the thread, or takes for ever. The binding gets an error with one of these texts.
+const DEADLY: [(&str, &[&str]); 14] = [
+    ("segmentation fault", &["its worker was ended by SIGSEGV"]),
+    ("abort", &["its worker was ended by SIGABRT"]),
+    (
+        "stack overflow",
+        &["its worker was ended by SIGABRT", "its worker was ended by SIGSEGV"],
+    ),
+    ("exit", &["its worker exited with code 0"]),
+    ("quick_exit", &["its worker exited with code 0"]),
+    ("_exit", &["its worker exited with code 0"]),
+    ("pthread_exit", &["its worker "]),
+    ("kill", &["its worker was ended by SIGKILL"]),
+    ("write to the snapshot", &["its worker was ended by SIGSEGV"]),
+    ("endless loop", &["its worker did not answer a call within 1 s"]),
+    ("deadlock", &["its worker did not answer a call within 1 s"]),
+    // The limit of memory ends it, unless the machine is too slow to get there.
+    (
+        "memory",
+        &[
+            "its worker was ended by SIGABRT",
+            "its worker did not answer a call within 1 s",
+        ],
+    ),
+    ("none of these", &[]),
+    ("none", &[]),
+];
+
+/// Harm that is refused, or that concerns the worker alone. The binding is decided.
+const HARMLESS: [&str; 10] = [
+    "close descriptors",
+    "fork",
+    "forged sink",
+    "limits",
+    "output",
+    "write to an input",
+    "read a file",
+    "socket",
+    "huge text",
+    "kill the parent",
+];
+
+const POINTS: [&str; 4] = ["filter", "score", "select", "assign"];
+
+fn profile(name: &str, more: &str) -> PathBuf {
+    let text = format!(
+        "[[profile]]\nname = 'hostile'\nextends = 'default'\nfilters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\n\
+         select = ['hostile']\nassign = ['hostile', 'average']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\n\
+         isolation = 'process'\ndeadline = '1s'\n{more}",
+        HOSTILE.display()
+    );
+    file(name, &text)
+}
+
+/// Two clusters, and a binding with each fault at a point.
+fn objects(point: &str, faults: &[&str]) -> Value {
+    let mut objects: Vec<Value> = vec![cluster("a", 9).into(), cluster("b", 9).into()];
+    objects.extend(faults.iter().enumerate().map(|(number, fault)| {
+        binding(&format!("binding-{number:02}"), 3)
+            .strategy("Hostile")
+            .annotation("hostile.example/fault", fault)
+            .annotation("hostile.example/point", point)
+            .into()
+    }));
+    list(objects)
+}
+
+/// The result of each binding, in order: `a=3`, or an error.
+fn decided(point: &str, faults: &[&str]) -> Vec<String> {
+    let manifests = file(&format!("hostile-{point}.json"), &objects(point, faults).to_string());
+    let profile = profile(&format!("hostile-{point}.toml"), "");
+    let (exit, output, log) = divvy(&[
+        "schedule",
+        "-f",
+        manifests.to_str().expect("a path of ASCII"),
+        "--profile",
+        profile.to_str().expect("a path of ASCII"),
+        "-o",
+        "json",
+    ]);
+    assert_eq!(exit, Some(3), "{log}");
+    let output: Value = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}\n{log}"));
+    let bindings = output["bindings"].as_array().unwrap_or_else(|| panic!("{output:#}"));
+    assert_eq!(bindings.len(), faults.len(), "no binding is lost");
+    bindings.iter().map(told).collect()
+}
+
+/// What is said about a binding.
+fn told(binding: &Value) -> String {
+    match binding["clusters"].as_array().filter(|clusters| !clusters.is_empty()) {
+        Some(clusters) => {
+            let counts = clusters.iter().map(|cluster| {
+                let name = cluster["name"].as_str().unwrap_or_default();
+                format!("{name}={}", cluster["replicas"])
+            });
+            counts.collect::<Vec<_>>().join(" ")
+        }
+        None => binding.to_string(),
+    }
+}
+
+#[test]
+fn harm_costs_the_decision_that_it_was_done_in() {
+    for point in POINTS {
+        // Waiting for a deadline is the same at each point.
+        let is_slow = |fault: &str| ["endless loop", "deadlock", "memory"].contains(&fault);
+        let deadly = DEADLY.iter().filter(|(fault, _)| point == "assign" || !is_slow(fault));
+        let (faults, expected): (Vec<&str>, Vec<&[&str]>) = deadly
+            .copied()
+            .chain(HARMLESS.map(|fault| (fault, [].as_slice())))
+            .unzip();
+        for ((fault, expected), told) in faults.iter().zip(expected).zip(decided(point, &faults)) {
+            match expected {
+                [] => assert_eq!(told, "a=3", "{fault} at {point}"),
+                texts => {
+                    assert!(
+                        told.contains("plugin `hostile` failed in "),
+                        "{fault} at {point}: {told}"
+                    );
+                    assert!(
+                        texts.iter().any(|text| told.contains(text)),
+                        "{fault} at {point}: {told}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn harm_in_a_constructor_is_an_error_of_the_profile() {
+    for (fault, expected) in [
+        (
+            "segmentation fault",
+            "its worker was ended by SIGSEGV while it was to construct the plugin",
+        ),
+        (
+            "exit",
+            "its worker exited with code 0 while it was to construct the plugin",
+        ),
+        ("none", ""),
+    ] {
+        let configuration = format!("[profile.plugin.hostile.configuration]\nfault = '{fault}'\n");
+        let profile = profile("constructor.toml", &configuration);
+        let (exit, _, log) = divvy(&[
+            "profile",
+            "check",
+            "--profile",
+            profile.to_str().expect("a path of ASCII"),
+        ]);
+        assert_eq!(exit, Some(if expected.is_empty() { 0 } else { 2 }), "{fault}: {log}");
+        assert!(log.contains(expected), "{fault}: {log}");
+    }
+}
+
+/// What a library does when it is opened is done in the worker, too.
+#[test]
+fn harm_when_a_library_is_opened_is_an_error_of_the_profile() {
+    let source = repository().join("tests/fixtures/hostile.c");
+    let opened = HOSTILE.with_file_name("libhostile_opened.so");
+    let compiled = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+        .args([
+            "-std=c99",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-DHOSTILE_WHEN_OPENED=_exit(0)",
+            "-I",
+        ])
+        .arg(repository().join("framework/abi/include"))
+        .arg(source)
+        .arg("-o")
+        .arg(&opened)
+        .status();
+    assert!(compiled.expect("a C compiler is installed").success());
+    let text = std::fs::read_to_string(profile("opened.toml", "")).expect("a profile");
+    let profile = file("opened.toml", &text.replace("libhostile.so", "libhostile_opened.so"));
+    let (exit, _, log) = divvy(&[
+        "profile",
+        "check",
+        "--profile",
+        profile.to_str().expect("a path of ASCII"),
+    ]);
+    assert_eq!(exit, Some(2), "{log}");
+    assert!(
+        log.contains("its worker exited with code 0 while it was to open the library"),
+        "{log}"
+    );
+}
+
+#[test]
+fn the_hidden_command_is_for_hosts_only() {
+    let (exit, output, log) = divvy(&["plugin-worker"]);
+    assert_eq!((exit, output.as_str()), (Some(2), ""), "{log}");
+    assert!(log.contains("this command is run by divvy itself"), "{log}");
+    let (_, help, _) = divvy(&["--help"]);
+    assert!(!help.contains("plugin-worker"), "{}", json!(help));
+}

@@ -1,0 +1,36 @@
+//! Plugins in processes of their own: they decide what they decide in the scheduler's process, and harm nothing.
+//!
+//! [`alike`] compares decisions, [`harm`] has a plugin that does harm at every point. With the environment variable of
+//! [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
+
+mod alike;
+mod harm;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::artifacts::{plugin, repository, workspace};
+
+/// Runs `divvy` in the repository's folder, and returns its exit code, standard output and standard error.
+fn divvy(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
+    let mut command = Command::new(workspace().binary("divvy"));
+    command
+        .args(arguments)
+        .current_dir(repository())
+        .env_clear()
+        .env("DIVVY_PLUGIN_PATH", plugins)
+        .stdin(Stdio::null());
+    let Output { status, stdout, stderr } = command.output().expect("the binary can be started");
+    let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Writes a file for one test, and returns its path.
+fn file(name: &str, content: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("isolation");
+    std::fs::create_dir_all(&folder).expect("a folder for the tests");
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("a file for the tests");
+    path
+}
