@@ -27,7 +27,7 @@ use sha2::{Digest, Sha256};
 
 use crate::description::LibraryDescription;
 use crate::error::LoadError;
-use crate::inspection::descriptors;
+use crate::inspection::descriptors::{self, DescribedPlugin};
 use crate::library::{PluginLibrary, read_table};
 
 /// Largest library that is read. For comparison, a debug build of a plugin has 23 MB.
@@ -127,6 +127,15 @@ pub struct PluginFile {
     records: Vec<PluginRecord>,
 }
 
+/// What a file that was checked says.
+struct Checked {
+    record: PluginRecord,
+    /// SHA-256 checksum of the file, in hexadecimal.
+    checksum: String,
+    /// All plugins of the library, by their descriptors.
+    plugins: Vec<DescribedPlugin>,
+}
+
 impl PluginFile {
     /// Reads a file and the records in it, without running any of its code.
     ///
@@ -182,11 +191,11 @@ impl PluginFile {
     ///
     /// A [`LoadError`] if the name, the ABI or the checksum does not match, there is no certificate, or the descriptors are invalid.
     pub fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
-        self.checked(options).map(|(record, _)| record)
+        self.checked(options).map(|checked| checked.record)
     }
 
-    /// As [`Self::check`], with the checksum of the file.
-    fn checked(&self, options: LoadOptions<'_>) -> Result<(PluginRecord, String), LoadError> {
+    /// As [`Self::check`], with more of what was found.
+    fn checked(&self, options: LoadOptions<'_>) -> Result<Checked, LoadError> {
         let record = self.record(options.name)?;
         let plugin = record.name();
         self.check_record(&record, &plugin, options.allow_uncertified)?;
@@ -195,8 +204,15 @@ impl PluginFile {
             self.check_checksum(expected, &checksum)?;
         }
         let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.of_plugin(&plugin, &self.path))?;
-        descriptors::check(&plugins, &record, &self.path)?;
-        Ok((record, checksum))
+        // Where a certificate shows that the types are others, what a descriptor seems to say would mislead.
+        if !record.is_certified() {
+            descriptors::check(&plugins, &record, &self.path)?;
+        }
+        Ok(Checked {
+            record,
+            checksum,
+            plugins,
+        })
     }
 
     fn check_checksum(&self, expected: &str, actual: &str) -> Result<(), LoadError> {
@@ -243,7 +259,11 @@ impl PluginFile {
     /// A [`LoadError`] if the name, the ABI, the checksum or the certificate does not match, the descriptors are invalid, or the
     /// system cannot open the library. Everything but the certificate is checked before any of the library's code runs.
     pub fn open(self, options: LoadOptions<'_>) -> Result<PluginLibrary, LoadError> {
-        let (record, actual) = self.checked(options)?;
+        let Checked {
+            record,
+            checksum: actual,
+            plugins,
+        } = self.checked(options)?;
         let plugin = record.name();
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
         let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, &actual);
@@ -254,6 +274,7 @@ impl PluginFile {
         let exported = exported(&self.path, library)?;
         if record.is_certified() {
             check_certificate(&plugin, &self.path, library)?;
+            descriptors::check(&plugins, &record, &self.path)?;
         }
         let descriptor = descriptor(&self.path, exported, &plugin)?;
         PluginLibrary::new(&record, &descriptor, self.path, actual)
@@ -282,8 +303,9 @@ impl PluginFile {
         options: LoadOptions<'_>,
         description: LibraryDescription,
     ) -> Result<PluginLibrary, LoadError> {
-        let (record, checksum) = self.checked(options)?;
-        PluginLibrary::described(&record, description, None, self.path, checksum)
+        let checked = self.checked(options)?;
+        descriptors::check(&checked.plugins, &checked.record, &self.path)?;
+        PluginLibrary::described(&checked.record, description, None, self.path, checked.checksum)
     }
 
     /// Checks what the record says, before any code of the library runs.

@@ -129,7 +129,11 @@ impl Inspection {
     /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
-        if let Err(error) = checked {
+        let agrees = checked.and_then(|record| match &self.plugins {
+            Ok(plugins) => descriptors::check(plugins, &record, &self.path),
+            Err(error) => Err(error.of_plugin(&record.name(), &self.path)),
+        });
+        if let Err(error) = agrees {
             return Some(error.into());
         }
         match (self.oldest_glibc, glibc::of_this_machine()) {
