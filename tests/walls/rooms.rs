@@ -42,7 +42,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "setup input",
             "choosing clusters record",
             // The commands.
-            "completions explain plugin profile replay run schedule",
+            "completions explain plugin profile replay run schedule worker",
             "bench missing_clusters",
             "diff",
             "headroom",

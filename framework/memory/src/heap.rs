@@ -162,7 +162,7 @@ mod tests {
     fn sizes_are_rounded_by_at_most_a_quarter() {
         for bytes in [0, 1, 4096, 4097, 40_000, 1 << 20, (1 << 20) + 1, 99_999_999] {
             let rounded = rounded(bytes);
-            assert!(rounded >= bytes && rounded % GRAIN == 0, "{bytes}");
+            assert!(rounded >= bytes && rounded.is_multiple_of(GRAIN), "{bytes}");
             assert!(
                 rounded <= bytes.max(1).next_multiple_of(GRAIN) / 4 * 5,
                 "{bytes}: {rounded}"

@@ -27,6 +27,11 @@ const LOOKS: u32 = 20;
 /// Deadlines for which a worker is let be if it was ready to run all the time and got no processor.
 const PATIENCE: u32 = 10;
 
+/// Puts into an exchange what a worker needs. It is told whether the worker has done it before.
+type Fill<'a, T> = dyn FnMut(&Exchange, bool) -> Result<T, TooSmall> + 'a;
+/// Takes an answer from an exchange, with its events; otherwise what is wrong with it.
+type Take<'a, T> = dyn FnMut(&Exchange, T, &[u8]) -> Result<(), &'static str> + 'a;
+
 /// A worker that runs, or has run.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -235,8 +240,8 @@ impl Process {
         &self,
         operation: Operation,
         deadline: Duration,
-        fill: &mut dyn FnMut(&Exchange, bool) -> Result<T, TooSmall>,
-        take: &mut dyn FnMut(&Exchange, T, &[u8]) -> Result<(), &'static str>,
+        fill: &mut Fill<'_, T>,
+        take: &mut Take<'_, T>,
     ) -> Result<(), IsolationError> {
         let (mut bytes, mut is_repeated) = (FIRST_BYTES, false);
         loop {

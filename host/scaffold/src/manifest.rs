@@ -40,7 +40,20 @@ fn rewritten(manifest: &str, workspace: &str) -> Result<String, String> {
         }
     }
     let known = table(workspace, "dependencies")?;
-    let dependencies = manifest.get_mut("dependencies").and_then(Value::as_table_mut);
+    inherit(&mut manifest, known)?;
+    let targets = manifest.get_mut("target").and_then(Value::as_table_mut);
+    for (_, target) in targets.into_iter().flatten() {
+        if let Some(target) = target.as_table_mut() {
+            inherit(target, known)?;
+        }
+    }
+    let text = toml::to_string_pretty(&manifest).map_err(|error| error.to_string())?;
+    Ok(format!("{NOTICE}{text}"))
+}
+
+/// States the dependencies of a manifest, or of one of its targets, that are inherited from the workspace's.
+fn inherit(of: &mut Table, known: &Table) -> Result<(), String> {
+    let dependencies = of.get_mut("dependencies").and_then(Value::as_table_mut);
     for (dependency, value) in dependencies.into_iter().flatten() {
         if is_inherited(value) {
             let found = known.get(dependency);
@@ -48,8 +61,7 @@ fn rewritten(manifest: &str, workspace: &str) -> Result<String, String> {
             *value = merged(dependency, found, value);
         }
     }
-    let text = toml::to_string_pretty(&manifest).map_err(|error| error.to_string())?;
-    Ok(format!("{NOTICE}{text}"))
+    Ok(())
 }
 
 fn table<'table>(of: &'table Table, key: &str) -> Result<&'table Table, String> {

@@ -94,8 +94,10 @@ unsafe fn release(header: &Header) {
         header.release_count.load(Ordering::Relaxed) as usize,
     );
     for number in 0..count {
-        // SAFETY: the caller promises it.
-        let (value, function) = unsafe { *address.add(number) };
+        // SAFETY: the caller promises that many values.
+        let entry = unsafe { address.add(number) };
+        // SAFETY: as above.
+        let (value, function) = unsafe { *entry };
         if let Some(function) = function {
             // SAFETY: the plugin wrote both, and the value is no longer used anywhere else.
             unsafe { function(value as *mut c_void) };

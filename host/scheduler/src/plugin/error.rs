@@ -3,7 +3,7 @@
 use divvy_isolation::IsolationError;
 use divvy_loader::LoadError;
 
-use super::instance::Call;
+use super::call::Call;
 
 /// Reason why a call to a plugin gave no result. It aborts the cycle and leaves the binding's previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

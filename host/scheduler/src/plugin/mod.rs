@@ -4,6 +4,7 @@
 //! - `services`: services of the host for a plugin: its log, its metrics, texts and failures. `log`: targets of the log. `limits`:
 //!   how much of it one call may hand over.
 
+mod call;
 pub mod error;
 pub mod instance;
 mod limits;
@@ -11,9 +12,10 @@ pub(crate) mod log;
 mod services;
 mod value;
 
+pub use call::{Call, CallObserver};
 pub use divvy_framework_calls::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
 pub use error::{CallError, ConstructError};
+pub use instance::PluginInstance;
 pub(crate) use instance::ValueTables;
-pub use instance::{Call, CallObserver, PluginInstance};
 pub use services::TakeText;
 pub use value::{BindingValues, KeptValue, PreparedState};
