@@ -340,7 +340,7 @@ numbers! {
         pub const HISTOGRAMS: u32 = 16;
         /// Log records of a call. Those of other threads of the plugin belong to no call, and their number is not limited.
         pub const LOG_RECORDS: u32 = 1 << 14;
-        /// Documents of a kind of [`document`]. A plugin that hands over more, or longer ones, is refused.
+        /// Documents of a kind of [`super::document`]. A plugin that hands over more, or longer ones, is refused.
         pub const DOCUMENTS: u32 = 256;
         /// Bytes of a document.
         pub const DOCUMENT_BYTES: u32 = 1 << 20;
