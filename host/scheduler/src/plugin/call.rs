@@ -49,7 +49,7 @@ pub trait CallObserver: Send + Sync {
     }
 }
 
-/// A call that can be made: it begins with the fields of [`CallHead`].
+/// A call that can be made: it begins with the fields of [`CallHead`](divvy_framework_abi::call::CallHead).
 ///
 /// # Safety
 ///
