@@ -25,7 +25,7 @@ pub struct DescribedPlugin {
     pub points: Vec<u32>,
     /// Strategies that it serves.
     pub strategies: Vec<DescribedStrategy>,
-    /// Features that it lists at its points, as bits of [`feature`](divvy_framework_abi::descriptor::feature).
+    /// Features that it lists at its points, as bits of [`feature`].
     pub features: u64,
     required: u64,
     /// Kinds of calls with the parts of a binding that they act on.
@@ -41,7 +41,7 @@ pub struct DescribedPlugin {
 pub struct DescribedStrategy {
     /// Name of the strategy.
     pub name: String,
-    /// Its features, as bits of [`feature`](divvy_framework_abi::descriptor::feature).
+    /// Its features, as bits of [`feature`].
     pub features: u64,
 }
 
