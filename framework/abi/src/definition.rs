@@ -42,7 +42,7 @@ pub struct Field {
 pub struct Numbers {
     /// The path of the module.
     pub module: &'static str,
-    /// What the names begin with in a language whose names have no modules.
+    /// Prefix of the names in a language without modules.
     pub prefix: &'static str,
     /// Its documentation, line by line.
     pub documentation: &'static [&'static str],

@@ -479,7 +479,7 @@ fn span_from<T>(start: usize, table: &[T]) -> Span {
 }
 
 impl BindingRecord {
-    /// What the view of a cycle has of the binding alone.
+    /// The fields of a cycle's view that come from the binding alone.
     pub(crate) fn view(&self) -> CycleView<'_> {
         CycleView {
             replicas: self.replicas,

@@ -27,7 +27,7 @@ pub(crate) struct Chunk {
     bytes: usize,
 }
 
-/// What another process needs to read a chunk.
+/// A chunk, for another process to read.
 #[derive(Debug)]
 pub struct ChunkFile {
     file: OwnedFd,
@@ -57,11 +57,11 @@ impl Chunk {
     pub(crate) fn new(offset: usize, bytes: usize) -> io::Result<Self> {
         let file = memfd_create("divvy-snapshots", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, bytes as u64)?;
-        map(&file, WRITE + offset, bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        map_at(&file, WRITE + offset, bytes, Access::Write)?;
         // From here on, nobody maps the file for writing or changes its size. The mapping above stays.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL;
         let sealed = fcntl_add_seals(&file, seals).map_err(io::Error::from);
-        let mapped = sealed.and_then(|()| map(&file, READ + offset, bytes, ProtFlags::READ));
+        let mapped = sealed.and_then(|()| map_at(&file, READ + offset, bytes, Access::Read));
         if let Err(error) = mapped {
             // SAFETY: the mapping was made above, and nothing refers to it yet.
             let _unmapped = unsafe { munmap((WRITE + offset) as *mut c_void, bytes) };
@@ -81,7 +81,7 @@ impl Chunk {
         (at(WRITE), at(READ))
     }
 
-    /// What another process needs to read the chunk.
+    /// The chunk, for another process to read.
     pub(crate) fn file(&self) -> io::Result<ChunkFile> {
         Ok(ChunkFile {
             file: self.file.try_clone()?,
@@ -91,8 +91,25 @@ impl Chunk {
     }
 }
 
-/// Maps a file at an address at which nothing is mapped.
-fn map(file: &OwnedFd, address: usize, bytes: usize, access: ProtFlags) -> io::Result<()> {
+/// What is done through a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is read and written.
+    Write,
+}
+
+/// Maps a file, shared with whoever else maps it, at an address at which nothing is mapped.
+///
+/// # Errors
+///
+/// The system's error, or [`io::ErrorKind::AddrInUse`] if something is mapped there.
+pub fn map_at(file: impl AsFd, address: usize, bytes: usize, access: Access) -> io::Result<()> {
+    let access = match access {
+        Access::Read => ProtFlags::READ,
+        Access::Write => ProtFlags::READ | ProtFlags::WRITE,
+    };
     // Without `FIXED_NOREPLACE` in an old kernel, the address is only a suggestion, so it is compared below.
     let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
     // SAFETY: nothing is replaced, so no memory that something refers to changes.

@@ -22,7 +22,7 @@ mod unprotected;
 mod words;
 
 #[cfg(target_os = "linux")]
-pub use chunk::ChunkFile;
+pub use chunk::{Access, ChunkFile, map_at};
 #[cfg(target_os = "linux")]
 pub use heap::{chunk_count, chunks};
 pub use words::Words;

@@ -305,14 +305,10 @@ impl IsolatedPlugin {
         if name.is_null() {
             return true;
         }
-        let generation = locked(&self.instance).map_or(0, |instance| instance.generation);
-        let has_ended = self
-            .worker
-            .process()
-            .map_or(true, |process| process.generation != generation);
+        let process = self.worker.running();
         let kept = locked(&self.kept);
         let value = kept.values.get(&(name.get() as usize));
-        !has_ended && value.is_some_and(|value| value.generation == generation)
+        value.is_some_and(|value| process.is_some_and(|process| process.generation == value.generation))
     }
 
     /// Drops a kept value with the next call.

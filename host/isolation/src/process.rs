@@ -17,7 +17,7 @@ use crate::error::{Ending, IsolationError, Operation};
 use crate::exchange::{Exchange, TooSmall, wait};
 use crate::header::state;
 use crate::region::{LARGEST, Region};
-use crate::supervisor::WorkerProgram;
+use crate::supervisor::{LibraryRequest, WorkerProgram};
 
 /// Size of an exchange at first. Only pages that are written take memory.
 const FIRST_BYTES: usize = 4 << 20;
@@ -48,7 +48,7 @@ pub(crate) struct Process {
     /// Exchanges that no thread uses.
     idle: Mutex<Vec<Arc<Exchange>>>,
     /// Libraries that the worker has opened, by what was asked for, with the number that it gave each.
-    pub(crate) libraries: Mutex<BTreeMap<String, u64>>,
+    pub(crate) libraries: Mutex<BTreeMap<LibraryRequest, u64>>,
     /// Facilities that this system lacks.
     pub(crate) missing: Vec<String>,
 }

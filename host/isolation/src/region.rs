@@ -6,8 +6,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use divvy_framework_memory::{Access, map_at};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::munmap;
 
 /// Where the regions begin, behind everything that `divvy-framework-memory` maps.
 const FIRST: usize = 0x4000_0000_0000;
@@ -46,12 +47,7 @@ impl Region {
             free
         };
         let region = Self { file, number, bytes };
-        map(
-            &region.file,
-            region.address(),
-            bytes,
-            ProtFlags::READ | ProtFlags::WRITE,
-        )?;
+        map_at(&region.file, region.address(), bytes, Access::Write)?;
         Ok(region)
     }
 
@@ -77,18 +73,4 @@ impl Drop for Region {
             numbers().remove(&self.number);
         }
     }
-}
-
-/// Maps a file at an address at which nothing is mapped.
-pub(crate) fn map(file: impl AsFd, address: usize, bytes: usize, access: ProtFlags) -> io::Result<()> {
-    let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
-    // SAFETY: nothing is replaced, so no memory that something refers to changes.
-    let mapped = unsafe { mmap(address as *mut c_void, bytes, access, flags, file, 0) }?;
-    // An old kernel takes the address for a suggestion.
-    if mapped as usize != address {
-        // SAFETY: the mapping was made above, and nothing refers to it.
-        let _unmapped = unsafe { munmap(mapped, bytes) };
-        return Err(io::ErrorKind::AddrInUse.into());
-    }
-    Ok(())
 }

@@ -50,7 +50,7 @@ pub struct WorkerOptions {
 }
 
 /// What of a library a worker opens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LibraryRequest {
     /// Absolute path of the library.
     pub path: PathBuf,
@@ -156,21 +156,19 @@ impl Worker {
     pub fn open(&self, request: &LibraryRequest) -> Result<LibraryDescription, IsolationError> {
         let process = self.process()?;
         let (number, description) = self.opened(&process, request)?;
-        let known = serde_json::to_string(request).unwrap_or_default();
         let mut libraries = process.libraries.lock().unwrap_or_else(PoisonError::into_inner);
-        libraries.insert(known, number);
+        libraries.insert(request.clone(), number);
         Ok(description)
     }
 
     /// The number that a process gave to a library, which it opens if it has not yet.
     pub(crate) fn number(&self, process: &Process, request: &LibraryRequest) -> Result<u64, IsolationError> {
-        let known = serde_json::to_string(request).unwrap_or_default();
         let mut libraries = process.libraries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(number) = libraries.get(&known) {
+        if let Some(number) = libraries.get(request) {
             return Ok(*number);
         }
         let (number, _) = self.opened(process, request)?;
-        libraries.insert(known, number);
+        libraries.insert(request.clone(), number);
         Ok(number)
     }
 
