@@ -191,15 +191,10 @@ impl CaseRunner {
             time: case.time,
             peers: case.peers.as_ref(),
         };
-        // Taken out, so that a cycle in which Divvy panicked is not used again.
-        let mut cycle = std::mem::take(&mut self.cycle);
         self.latest.clear();
-        guarded(|| {
-            cycle
-                .run(&input, None)
-                .map(|targets| self.latest.extend_from_slice(targets))
-        })??;
-        self.cycle = cycle;
+        let (cycle, latest) = (&mut self.cycle, &mut self.latest);
+        let result = guarded(|| cycle.run(&input, None).map(|targets| latest.extend_from_slice(targets)));
+        result.inspect_err(|_| self.cycle = Cycle::new())??;
         Ok(&self.latest)
     }
 }
