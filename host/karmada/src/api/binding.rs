@@ -162,7 +162,7 @@ pub struct ObjectReference {
 }
 
 impl ObjectReference {
-    /// True if the reference was written for this very version of the resource. False if it names no version.
+    /// True if the reference names exactly this version of the resource.
     pub fn is_in_step(&self, resource: &ObjectMeta) -> bool {
         !self.resource_version.is_empty()
             && self.resource_version == resource.resource_version

@@ -51,7 +51,7 @@ read! {
     Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding ResourceBindingStatus
 }
 
-// What a watch splits into fields first.
+// Types that a watch reads field by field.
 read! {
     ReadFields: from_fields, BTreeMap<String, &RawValue>, from_fields,
     ResourceBindingSpec ResourceBindingStatus
@@ -64,7 +64,7 @@ fn from_fields<T: DeserializeOwned>(fields: BTreeMap<String, &RawValue>) -> Resu
     }))
 }
 
-/// Fields as serde reads them: each value with the parser of [`ReadJson`], so that its type is not compiled again for another one.
+/// Fields as serde reads them: each value with the parser of [`ReadJson`], so that its type is not compiled again for another parser.
 struct Fields<'a> {
     left: btree_map::IntoIter<String, &'a RawValue>,
     /// Value of the key that was read last.

@@ -1,7 +1,7 @@
 //! A map with few entries: labels, annotations, resources.
 //!
 //! Nearly every such map of Kubernetes has fewer than eight entries, and a dump has a million of them. A `BTreeMap` takes half a
-//! kilobyte for its first entry; this takes the entry.
+//! kilobyte for its first entry; this map takes no more than the entry.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use litemap::LiteMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A map from text, sorted by key. Everything but making one is that of [`LiteMap`].
+/// A map with text keys, sorted by key. It dereferences to [`LiteMap`], which has all methods but the constructors.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SmallMap<V>(LiteMap<String, V>);
 
@@ -89,7 +89,7 @@ impl<V: Serialize> Serialize for SmallMap<V> {
     }
 }
 
-/// Only a map is read as one: [`LiteMap`] reads a list of pairs, too.
+/// Accepts maps only: [`LiteMap`] would also read a list of pairs.
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for SmallMap<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Entries(PhantomData))
@@ -115,7 +115,7 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
         let count = found.len();
         let map = SmallMap::from_iter(found);
         if map.len() < count {
-            // As for the fields of a struct. A reader that knows lines names the key.
+            // As for a repeated field of a struct. A reader that knows lines adds the key's name.
             return Err(A::Error::custom("a key is given twice"));
         }
         Ok(map)

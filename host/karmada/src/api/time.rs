@@ -29,14 +29,14 @@ impl Timestamp {
         self.0.as_millisecond()
     }
 
-    /// The time that is `milliseconds` after 1970-01-01T00:00:00Z; the nearest that can be written if it is out of range.
+    /// The time `milliseconds` after 1970-01-01T00:00:00Z, limited to the range of RFC 3339.
     pub fn from_milliseconds(milliseconds: i64) -> Self {
         let bounds = jiff::Timestamp::MIN.as_millisecond()..=jiff::Timestamp::MAX.as_millisecond();
         let milliseconds = milliseconds.clamp(*bounds.start(), *bounds.end());
         Self(jiff::Timestamp::from_millisecond(milliseconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
     }
 
-    /// The time that is `seconds` after 1970-01-01T00:00:00Z; the nearest that can be written if it is out of range.
+    /// The time `seconds` after 1970-01-01T00:00:00Z, limited to the range of RFC 3339.
     pub fn from_seconds(seconds: i64) -> Self {
         let bounds = jiff::Timestamp::MIN.as_second()..=jiff::Timestamp::MAX.as_second();
         let seconds = seconds.clamp(*bounds.start(), *bounds.end());

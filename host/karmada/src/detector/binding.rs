@@ -26,8 +26,8 @@ pub struct Binding {
     pub pending: Vec<Pending>,
 }
 
-/// A part of a binding that its policy or its workload asks to be different, and that Karmada's detector would write next.
-/// [`Binding::object`] has it already.
+/// A part of a binding that is out of date with its policy or its workload, so that Karmada's detector would write it next.
+/// [`Binding::object`] already has the new value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pending {
     /// The policy has another placement.
@@ -39,7 +39,7 @@ pub enum Pending {
         /// Replicas of the workload.
         workload: i32,
     },
-    /// The workload's replicas request something else.
+    /// The workload's replicas have other requirements.
     Requirements,
     /// The labels of the workload put it into other affinity groups.
     WorkloadAffinityGroups,
@@ -204,7 +204,7 @@ impl Binding {
         times.is_some_and(|(triggered, scheduled)| triggered > scheduled)
     }
 
-    /// The scheduler that the binding names, if it is not `own`. A binding that names none may be scheduled by any.
+    /// The scheduler that the binding names, if it is not `own`. A binding without a scheduler's name may be scheduled by any.
     pub fn foreign_scheduler(&self, own: &str) -> Option<&str> {
         let name = self.object.spec.scheduler_name.as_str();
         (!name.is_empty() && name != own).then_some(name)

@@ -19,11 +19,11 @@ const LAZY: &str = "Lazy";
 /// - The last result, the status and the metadata are the binding's own.
 /// - The placement is the policy's, unless the policy waits for a change of the workload (`activationPreference: Lazy`). A
 ///   binding that follows others does not get one.
-/// - Replicas and requirements are the workload's, by the table of kinds. A binding that was made from this very version of
-///   its workload keeps its own, because Karmada's interpreters know more kinds than the table. So does one with components,
-///   and one whose workload is of a kind that the table lacks.
-/// - Workload affinity groups are those of the placement and the workload's labels, where the detector would write either
-///   of them next.
+/// - Replicas and requirements are the workload's, by the table of kinds. A binding that was made from exactly this
+///   version of its workload keeps its own, because Karmada's interpreters know more kinds than the table. So does a binding
+///   with components, and one whose workload is of a kind that the table lacks.
+/// - Workload affinity groups follow from the placement and the workload's labels, if the detector would write either of
+///   these next.
 pub(super) fn merge(
     mut merged: Box<ResourceBinding>,
     policy: Option<&PropagationPolicy>,
@@ -104,7 +104,7 @@ fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut V
     spec.replica_requirements.clone_from(&demand.requirements);
 }
 
-/// True if two requirements ask the same of a cluster. The namespace is not compared: a hand-written binding lacks it.
+/// True if two requirements demand the same from a cluster. The namespace is not compared: a hand-written binding lacks it.
 fn is_same_demand(one: Option<&ReplicaRequirements>, other: Option<&ReplicaRequirements>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return one.is_none() && other.is_none();

@@ -1,8 +1,9 @@
 //! Bindings from policies, workloads and bindings: Karmada's detector, on objects in memory instead of an API server.
 //!
-//! Objects are added one at a time, and the resulting bindings are available at any time, singly or all at once. A binding in the input keeps its last result; its policy and its workload are what Karmada's
-//! detector would write into it next, so they win. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
-//! and for workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
+//! Objects are added one at a time, and the resulting bindings are available at any time, one by one or all at once. A binding in
+//! the input keeps its last result. Its policy and its workload win over the rest of it, because Karmada's detector would write them
+//! into it next. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings, and for
+//! workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
 //! Preemption is left out: an existing claim is never revoked. As in Karmada, resources in reserved namespaces (`kube-*` and
 //! Karmada's own) get no binding.
@@ -82,7 +83,7 @@ impl Detector {
         self.bindings.insert(binding_key(&entry.object), entry);
     }
 
-    /// Makes room for that many more resources.
+    /// Reserves memory for `count` more resources.
     pub fn reserve_resources(&mut self, count: usize) {
         self.workloads.reserve(count);
     }
@@ -113,10 +114,10 @@ impl Detector {
         self.detect_on(threads())
     }
 
-    /// As [`Self::detect`], on at most this many threads. Their number does not affect the result.
+    /// Like [`Self::detect`], on at most this many threads. Their number does not affect the result.
     fn detect_on(mut self, threads: NonZeroUsize) -> Detected {
-        // Both are taken out one by one, in the order of arrival for the warnings: copies of all would be the largest part of the
-        // memory.
+        // Both are moved out one by one, because copies would be the largest part of the memory, and in the order of arrival,
+        // because warnings have that order.
         let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_values().collect();
         bindings.sort_unstable_by_key(|entry| entry.arrival);
         let mut warnings = Warnings::default();
@@ -135,7 +136,7 @@ impl Detector {
         found.reserve_exact(parts.iter().map(|part| part.found.len()).sum());
         let (mut order, mut unmatched) = (Order::of(&found), Vec::new());
         for part in parts {
-            // Each part has its order already, so that there is little to do.
+            // Each part is already sorted, so the final sort only merges.
             order.append(part.order);
             found.extend(part.found);
             unmatched.extend(part.unmatched);

@@ -12,7 +12,7 @@ const BEGINNING: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Order {
     keys: Vec<Key>,
-    /// True if a namespace contains a zero, which separates it from the name in a key. The keys say nothing then.
+    /// True if a namespace contains a zero, which separates namespace and name in a key. The keys cannot be compared then.
     has_zeros: bool,
 }
 
@@ -40,7 +40,7 @@ impl Order {
         order
     }
 
-    /// Adds the order of bindings that are appended to the list. They are in their place after [`Self::sort`].
+    /// Adds the order of bindings that are appended to the list. [`Self::sort`] merges it in.
     pub(super) fn append(&mut self, later: Self) {
         let before = self.keys.len();
         self.has_zeros |= later.has_zeros;
@@ -51,7 +51,7 @@ impl Order {
         self.keys.extend(later.keys.into_iter().map(index));
     }
 
-    /// Sorts the list, which must be the one that the order is of.
+    /// Sorts `bindings`, which must be the list that this order describes.
     pub(super) fn sort(mut self, bindings: &mut [Binding]) {
         self.sort_keys(bindings);
         for to in 0..self.keys.len() {
@@ -60,7 +60,7 @@ impl Order {
             while from < to {
                 from = self.keys[from].index;
             }
-            // A shortcut for those that follow the same way.
+            // Shortens the way for later ones.
             self.keys[to].index = from;
             bindings.swap(to, from);
         }

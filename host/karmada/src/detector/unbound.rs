@@ -11,7 +11,7 @@ use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_parallel::collect;
 use divvy_spanned::ObjectName;
 
-/// Workloads from which a further thread is worth its start.
+/// Workloads for which starting another thread pays.
 const WORKLOADS_PER_THREAD: usize = 4_000;
 
 /// The outcome of consecutive workloads.
@@ -47,7 +47,7 @@ pub(super) fn detect(
 
 fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &WorkloadKinds) -> Part {
     let mut part = Part::default();
-    // In a dump, nearly every workload gets a binding. Memory that is not used costs nothing.
+    // In a dump, nearly every workload gets a binding. Reserved memory costs nothing until it is used.
     part.found.reserve_exact(workloads.len());
     for entry in workloads {
         let resource = &entry.object.resource;

@@ -10,7 +10,7 @@ use divvy_spanned::{ObjectName, Source, Warning};
 /// Collects warnings, only one per kind of workload.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
-    /// Those about a kind with the kind.
+    /// The warnings; those about a kind with the kind.
     found: Vec<(Option<TypeMeta>, Warning)>,
     kinds: BTreeSet<TypeMeta>,
 }
@@ -21,7 +21,7 @@ impl Warnings {
         self.found.into_iter().map(|(_, warning)| warning).collect()
     }
 
-    /// Adds those of later objects, except for kinds that were warned about before.
+    /// Adds the warnings about later objects, except those about kinds that have one already.
     pub(super) fn take_in(&mut self, later: Self) {
         for (kind, warning) in later.found {
             let is_new = kind.as_ref().is_none_or(|kind| self.kinds.insert(kind.clone()));
@@ -63,7 +63,7 @@ impl Warnings {
         self.found.push((None, warning));
     }
 
-    /// Warns about a binding whose name another one has.
+    /// Warns about a second binding of the same name.
     pub(super) fn warn_of_second(&mut self, binding: &Binding) {
         let resource = &binding.object.spec.resource;
         let object = ObjectName::new(&resource.kind, &resource.namespace, &resource.name);

@@ -39,7 +39,7 @@ impl Known {
 }
 
 impl Workloads {
-    /// Makes room for more workloads.
+    /// Reserves memory for more workloads.
     pub(super) fn reserve(&mut self, count: usize) {
         self.entries.reserve(count, |known| known.hash);
     }

@@ -103,7 +103,7 @@ impl Index {
     /// Removes the selectors of a policy.
     pub(super) fn remove(&mut self, known: &Arc<KnownPolicy>) {
         self.each_selector(known, |selectors, selecting, written| {
-            // Which labels a selector is kept by depends on the selectors that were there before it.
+            // The labels under which a selector is kept depend on the selectors that were added before it.
             for location in alternatives(written).into_iter().flatten() {
                 selectors.take(location, selecting);
             }
@@ -163,7 +163,7 @@ impl Index {
         best.map(|(_, selecting)| &selecting.policy)
     }
 
-    /// For each place where selectors of this resource may be: how many of them were tried, and the first that matches.
+    /// For each location of selectors for this resource: the number of selectors tried, and the first that matches.
     fn candidates<'index>(
         &'index self,
         scope: PolicyScope,
@@ -185,12 +185,12 @@ impl Index {
             .flatten()
             .filter_map(move |namespace| by_namespace?.get(namespace));
         selectors
-            .flat_map(|selectors| selectors.of(metadata))
+            .flat_map(|selectors| selectors.lists(metadata))
             .map(move |ranked| first_match(ranked, metadata))
     }
 }
 
-/// The first selector that matches, and how many were tried.
+/// The number of selectors tried, and the first that matches.
 fn first_match<'index>(
     ranked: &'index Ranked,
     metadata: &ObjectMeta,
@@ -207,8 +207,8 @@ fn first_match<'index>(
 }
 
 impl Selectors {
-    /// The lists in which the selectors of a resource are.
-    fn of<'index>(&'index self, metadata: &ObjectMeta) -> impl Iterator<Item = &'index Ranked> {
+    /// The lists that may contain selectors for a resource.
+    fn lists<'index>(&'index self, metadata: &ObjectMeta) -> impl Iterator<Item = &'index Ranked> {
         let by_label = metadata.labels.iter();
         let by_label = by_label.filter_map(|(key, value)| self.by_label.get(key)?.get(value));
         let by_name = self.by_name.get(&metadata.name).into_iter();
@@ -267,7 +267,7 @@ impl Selectors {
     }
 }
 
-/// Lists by text. Empty lists are dropped.
+/// Lists by text that drop a list once it is empty.
 trait RetainFilled {
     fn retain_filled(&mut self, key: &str);
 }

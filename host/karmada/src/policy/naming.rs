@@ -6,7 +6,7 @@
 pub fn binding_name(kind: &str, resource: &str) -> String {
     let mut name = [resource, "-", kind].concat();
     if name.contains(':') {
-        // Only those of the resource's name become dots.
+        // Only colons in the resource's name become dots.
         name = [&resource.replace(':', "."), "-", kind].concat();
     }
     // The names of nearly all objects are ASCII, and need no copy.

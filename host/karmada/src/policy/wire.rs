@@ -1,4 +1,4 @@
-//! Karmada's names for ways to divide replicas, as written in a placement, and the strategies that they stand for.
+//! Karmada's names for ways to divide replicas, as written in a placement, and the strategies that they mean.
 //!
 //! This is the only part of the host that names strategies, apart from the workarounds for mistakes in published
 //! manifests (`strategy::oddities` of `divvy_scheduler`). All other names come from plugins.

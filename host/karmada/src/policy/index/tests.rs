@@ -165,7 +165,7 @@ fn few_selectors_are_tried_however_many_policies_there_are() {
     assert_eq!(most_tried(|_| json!({})), 1);
     let app = |number| json!({"labelSelector": {"matchLabels": {"app": name(number)}}});
     assert_eq!(most_tried(app), 1);
-    // All share one label, and the first selectors do not show which one tells them apart.
+    // All share one label, and the first selectors do not show which label distinguishes them.
     let shared = |number| json!({"labelSelector": {"matchLabels": {"app": name(number), "tier": "gold"}}});
     assert!(most_tried(shared) <= 2);
     let expression = |number| {
