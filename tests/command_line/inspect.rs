@@ -210,7 +210,7 @@ fn only_regular_files_are_read() {
     for command in ["inspect", "verify"] {
         let (exit, stdout, stderr) = run(&["plugin", command, "/dev/zero"]);
         assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
-        let message = "error: `/dev/zero` is not a shared library: it is no regular file\n";
+        let message = "error: `/dev/zero` is not a shared library: it is not a regular file\n";
         assert!(stderr.starts_with(message), "{stderr}");
     }
     let folder = tempfile::tempdir().expect("a folder can be made");

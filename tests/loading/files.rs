@@ -105,7 +105,7 @@ fn a_library_without_plugin() {
     );
     check(
         artifacts::fixture("record-only"),
-        "`<file>` is a shared library but not a divvy plugin: it exports no `divvy_plugin_v1`",
+        "`<file>` is a shared library but not a divvy plugin: it does not export `divvy_plugin_v1`",
         NO_MODULE_HINT,
     );
 }

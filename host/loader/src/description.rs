@@ -1,4 +1,4 @@
-//! What a plugin says about itself, as data that another process can hand over.
+//! A plugin's description of itself, as data that can cross between processes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::LoadError;
 use crate::library::{Functions, read_table};
 
-/// What a plugin says about itself: its descriptor, and the documents that it hands over.
+/// A plugin's description of itself: its descriptor, and the documents that it hands over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LibraryDescription {
     /// The plugin's version.
@@ -91,10 +91,10 @@ impl LibraryDescription {
             configuration_schema: None,
             preferences_schema: None,
         };
-        // A plugin of a later version may need something else first.
+        // A plugin of a later version may have to be called in another way.
         if described.required() & !feature::ALL == 0 {
             described.rule_lists = documents(document::RULE_LISTS)?;
-            // A plugin that does not list the need reads none, whatever it hands over.
+            // A plugin that does not list the need reads no tables, whatever it hands over.
             if described.required() & feature::TABLES != 0 {
                 described.tables = documents(document::TABLES)?;
             }

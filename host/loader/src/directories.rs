@@ -29,7 +29,7 @@ pub struct PluginDirectories {
 
 impl PluginDirectories {
     /// Default directories of this process: the binary's own, `../lib/divvy/plugins`, and those in `DIVVY_PLUGIN_PATH`.
-    pub fn of_process() -> Self {
+    pub fn from_environment() -> Self {
         let mut directories = Vec::new();
         if let Some(beside) = env::current_exe().ok().as_deref().and_then(Path::parent) {
             directories.push(beside.to_owned());
@@ -51,8 +51,8 @@ impl PluginDirectories {
         }
     }
 
-    /// For a process that runs while plugins are replaced: a library that is written to in place must not change under it, so
-    /// each is opened from a private copy.
+    /// Opens each library from a private copy, for a process that runs while plugins are replaced: a file that is overwritten must
+    /// not change code that is running.
     #[must_use]
     pub fn that_may_change(mut self) -> Self {
         self.may_change = true;
@@ -83,8 +83,8 @@ impl PluginDirectories {
         missing::hint(name, directories)
     }
 
-    /// Finds a plugin's library in the first directory that holds it; `None` if no directory does. If there is none, a link to a
-    /// file that does not exist is found, so that the error names it.
+    /// Finds a plugin's library in the first directory that holds it; `None` if no directory does. A broken link is found if there
+    /// is nothing else, so that the error names it.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let names = file_names(name);
         let link = || self.named(&names).find(|path| path.is_symlink());
@@ -163,8 +163,8 @@ fn file_names(plugin: &str) -> [String; 3] {
     ]
 }
 
-/// Name of the plugin in a file by whose name it is found. Files that are no plugins may have names of the shorter forms, so the
-/// records in them decide.
+/// Name of the plugin that [`PluginDirectories::find`] would look for in a file of this name. A file with a name of the shorter forms
+/// need not be a plugin, so the records in it decide.
 fn name_in(path: &Path) -> Option<String> {
     let file_name = path.file_name()?.to_str()?;
     if let Some(name) = plugin_name(file_name) {

@@ -64,14 +64,14 @@ pub enum LoadError {
         /// Names of the plugins.
         names: Vec<String>,
     },
-    /// The plugin says that it does not work with a host as old as this one.
+    /// The plugin needs a newer host than this one.
     #[error("plugin `{plugin}` ({path}) needs ABI {needed} or newer, this divvy has ABI {actual}", path = .path.display())]
     NeedsNewerHost {
         /// Name of the plugin.
         plugin: String,
         /// Path of the file.
         path: PathBuf,
-        /// Least version of the host's ABI that the plugin works with.
+        /// Minimum version of the host's ABI.
         needed: AbiVersion,
         /// The host's ABI version.
         actual: AbiVersion,
@@ -133,7 +133,7 @@ pub enum LoadError {
         /// The parser's message.
         message: String,
     },
-    /// The plugin hands over more documents of a kind, or a longer one, than a host takes.
+    /// The plugin hands over more documents of a kind, or a longer one, than a host accepts.
     #[error(
         "plugin `{plugin}` ({path}) hands over too much: {documents}: expected at most {expected}, found {actual}",
         path = .path.display()

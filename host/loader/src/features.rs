@@ -8,7 +8,7 @@ fn words(features: u64, known: &[(u64, &'static str)]) -> Vec<&'static str> {
     listed.map(|(_, word)| *word).collect()
 }
 
-/// Names of the extension points among kinds of calls, in the order of the cycle.
+/// Names of the extension points that a plugin serves, in the order of the cycle.
 pub fn extension_points(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
     [
         (kind::FILTER, "Filter"),
@@ -57,7 +57,7 @@ pub fn acts_on(acts_on: impl Fn(u32) -> u64) -> Vec<(&'static str, Vec<&'static 
         .collect()
 }
 
-/// Inputs that a plugin sees because it declares to need them, among features.
+/// Inputs that a plugin declares to need and therefore sees, among features.
 pub fn inputs(features: u64) -> Vec<&'static str> {
     words(
         features,

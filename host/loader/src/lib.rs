@@ -1,13 +1,12 @@
-//! Plugin libraries: finds, checks and opens them, and reads what they say about themselves.
+//! Plugin libraries: finds, checks and opens them, and reads their descriptions.
 //!
 //! - `loader`: the one file of the host that opens libraries. [`PluginLibrary`]: a plugin of an opened library, with its
 //!   metadata.
-//! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: why one was not found.
-//! - [`inspection`]: what a file says without being opened. [`features`]: promises and needs in words.
+//! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: reasons why it was not found.
+//! - [`inspection`]: the contents of a file that is not opened. [`features`]: promises and needs in words.
 //! - [`DeclaredTable`], [`RuleList`]: tables and policy lists that a plugin declares.
 //!
-//! This crate knows files and the ABI. It constructs no plugin and makes no call of a cycle, which is up to
-//! `divvy-scheduler`.
+//! This crate knows files and the ABI. Constructing plugins and calling them is up to `divvy-scheduler`.
 
 mod description;
 pub mod directories;

@@ -60,8 +60,7 @@ impl std::fmt::Debug for PluginLibrary {
     }
 }
 
-/// A name of a plugin or a strategy, which is kept as long as the process lives: there are few, and a profile that is loaded again
-/// has the same.
+/// A name of a plugin or a strategy that lives as long as the process. There are few, and reloading a profile adds none.
 fn lasting(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,13 +75,14 @@ fn lasting(text: &str) -> &'static str {
 /// Reads a table of structs that can grow; `None` if one of them is of another kind.
 pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
     let read = |pointer: &Pointer<'static, T>| {
-        // SAFETY: a descriptor points to static data of its library, which was read from the file before.
+        // SAFETY: a descriptor points to static data of its library. Libraries are never closed, and `inspection` has checked each
+        // address and length in the file before the library was opened.
         unsafe { T::read(pointer.address()) }
     };
     table.as_slice().iter().map(read).collect()
 }
 
-/// The parts of a binding that a plugin declares to act on; 0, which is any, if this host does not know one of them.
+/// The parts of a binding that a plugin declares to act on; 0, which means any, if this host does not know one of them.
 pub(crate) fn known_parts(declared: u64) -> u64 {
     match declared & !binding_part::ALL {
         0 => declared,
@@ -116,10 +116,10 @@ impl Documents {
 }
 
 impl Functions {
-    /// What the plugin hands over as documents of a kind of [`document`]; nothing if it has none.
+    /// The documents of a kind of [`document`] as the plugin hands them over; none if it has none.
     fn handed_over(&self, document: u32) -> Documents {
         unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
-            // SAFETY: the sink is the value below, which outlives the call.
+            // SAFETY: the sink is `taken` below. The contract lets a plugin use it only during the call, which `taken` outlives.
             let documents = unsafe { &*sink.cast::<std::cell::RefCell<Documents>>() };
             if let Ok(mut documents) = documents.try_borrow_mut() {
                 documents.take(text);
@@ -135,7 +135,8 @@ impl Functions {
             take: Function::new(take),
             ..DescribeCall::DEFAULT
         };
-        // SAFETY: the call follows the contract, and the list outlives it.
+        // SAFETY: `describe` comes from the descriptor of a library that stays open, so it is a function of this type; the call and
+        // the sink in it outlive the call.
         let code = unsafe { describe(&raw const call) };
         match code {
             0 => taken.into_inner(),
@@ -165,7 +166,7 @@ impl Functions {
 }
 
 impl PluginLibrary {
-    /// Reads what the descriptor of a plugin says.
+    /// Reads the descriptor of a plugin of an opened library.
     pub(crate) fn new(
         record: &PluginRecord,
         descriptor: &Descriptor,
@@ -194,7 +195,7 @@ impl PluginLibrary {
         Self::described(record, description, Some(functions), path, checksum)
     }
 
-    /// A plugin that says this about itself. Nothing of it is believed.
+    /// A plugin with this description, all of which is checked.
     pub(crate) fn described(
         record: &PluginRecord,
         description: LibraryDescription,
@@ -249,7 +250,7 @@ impl PluginLibrary {
         })
     }
 
-    /// What the plugin says about itself, for another process.
+    /// The plugin's description of itself, for another process.
     pub fn describe(&self) -> LibraryDescription {
         LibraryDescription::clone(&self.description)
     }
@@ -272,8 +273,8 @@ impl PluginLibrary {
         self.name
     }
 
-    /// The functions of the plugin; `None` if its library is open in another process only. Whoever calls them keeps the contract
-    /// of the ABI.
+    /// The functions of the plugin; `None` if its library is open in another process only. Callers must keep the contract of the
+    /// ABI.
     pub fn functions(&self) -> Option<Functions> {
         self.functions
     }
@@ -390,7 +391,7 @@ impl PluginLibrary {
         features::promises(self.features())
     }
 
-    /// Inputs that the plugin sees because it declares to need them, in words. A configuration can add to them.
+    /// Inputs that the plugin declares to need and therefore sees, in words. A configuration can add to them.
     pub fn input_names(&self) -> Vec<&'static str> {
         features::inputs(self.features())
     }

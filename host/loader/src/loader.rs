@@ -1,10 +1,15 @@
 //! The loader: the only file of the host that opens libraries.
 //!
-//! Opening a library runs its code, so the file is checked first: it must be a shared library for this architecture, carry
-//! the record of a plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise,
-//! have the profile's checksum if there is one, and have descriptors that can be read from the file and agree with the record. Only
-//! then is it opened, and its certificate compared with the host's types in both directions: within one minor version more or less,
-//! either side may have more at the end of a struct.
+//! Opening a library runs its code, so the file is checked first. It must
+//!
+//! - be a shared library for this architecture,
+//! - carry the record of a plugin for this ABI that works with a host of this version,
+//! - carry a certificate, unless the profile allows otherwise,
+//! - have the profile's checksum, if there is one,
+//! - have descriptors that can be read from the file and agree with the record.
+//!
+//! Then it is opened, and its certificate is compared with the host's types in both directions: the newer side may have more at the
+//! end of a struct.
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
@@ -72,7 +77,7 @@ impl LibraryFile {
         let actual = match metadata.is_file() || metadata.is_dir() {
             true if metadata.len() <= LIBRARY_BYTES_MAX => None,
             true => Some(format!("it has more than {LIBRARY_BYTES_MAX} bytes")),
-            false => Some("it is no regular file".to_owned()),
+            false => Some("it is not a regular file".to_owned()),
         };
         if let Some(actual) = actual {
             return Err(LoadError::NotALibrary { path, actual });
@@ -94,7 +99,7 @@ impl LibraryFile {
     pub(crate) fn parse(&self) -> Result<object::File<'_>, LoadError> {
         object::File::parse(self.bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
             path: self.path.clone(),
-            actual: what_it_is(&self.bytes, &error),
+            actual: describe_content(&self.bytes, &error),
         })
     }
 
@@ -127,7 +132,7 @@ pub struct PluginFile {
     records: Vec<PluginRecord>,
 }
 
-/// What a file that was checked says.
+/// Contents of a file that passed the checks.
 struct Checked {
     record: PluginRecord,
     /// SHA-256 checksum of the file, in hexadecimal.
@@ -185,7 +190,7 @@ impl PluginFile {
         self.file.checksum()
     }
 
-    /// Checks everything that the file says, before any code of the library runs, and returns the plugin's record.
+    /// Checks everything that the file shows, before any code of the library runs, and returns the plugin's record.
     ///
     /// # Errors
     ///
@@ -194,7 +199,7 @@ impl PluginFile {
         self.checked(options).map(|checked| checked.record)
     }
 
-    /// As [`Self::check`], with more of what was found.
+    /// Like [`Self::check`], but returns everything that was found.
     fn checked(&self, options: LoadOptions<'_>) -> Result<Checked, LoadError> {
         let record = self.record(options.name)?;
         let plugin = record.name();
@@ -203,8 +208,8 @@ impl PluginFile {
         if let Some(expected) = options.checksum {
             self.check_checksum(expected, &checksum)?;
         }
-        let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.of_plugin(&plugin, &self.path))?;
-        // Where a certificate shows that the types are others, what a descriptor seems to say would mislead.
+        let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.load_error(&plugin, &self.path))?;
+        // A library with a certificate for other types must fail for that reason, not for fields that this host misreads.
         if !record.is_certified() {
             descriptors::check(&plugins, &record, &self.path)?;
         }
@@ -284,15 +289,15 @@ impl PluginFile {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if there is no memory for the copy.
+    /// A [`LoadError`] if memory for the copy cannot be allocated.
     pub fn keep_copy(&self) -> Result<(), LoadError> {
         let copied = copy(&self.path, self.file.bytes())?;
         kept_copies().insert(self.checksum(), copied);
         Ok(())
     }
 
-    /// The plugin of a library that another process has opened, which says this about itself. Everything that can be checked
-    /// without opening the library is.
+    /// The plugin of a library that another process has opened, with the plugin's description from there. Everything that can be
+    /// checked without opening the library is checked.
     ///
     /// # Errors
     ///
@@ -308,7 +313,7 @@ impl PluginFile {
         PluginLibrary::described(&checked.record, description, None, self.path, checked.checksum)
     }
 
-    /// Checks what the record says, before any code of the library runs.
+    /// Checks the record, before any code of the library runs.
     fn check_record(&self, record: &PluginRecord, plugin: &str, allow_uncertified: bool) -> Result<(), LoadError> {
         let (plugin, path) = (plugin.to_owned(), self.path.clone());
         // A record can be read across major versions.
@@ -366,7 +371,7 @@ fn architecture_of(file: &object::File<'_>) -> Option<&'static str> {
 }
 
 /// Describes a file that is not a library, for the error message.
-fn what_it_is(bytes: &[u8], error: &object::Error) -> String {
+fn describe_content(bytes: &[u8], error: &object::Error) -> String {
     if bytes.is_empty() {
         "it is empty".to_owned()
     } else if std::str::from_utf8(bytes).is_ok() {
@@ -389,8 +394,8 @@ fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadE
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
     // All symbols are resolved now, so that a missing one is an error here rather than the end of the process later.
-    // SAFETY: opening runs the library's constructors. The record in its file says that it is a plugin of this ABI, and
-    // an operator vouches for its code by putting it where plugins are searched for.
+    // SAFETY: opening runs the library's constructors, so its code must be trusted: the file carries the record of a plugin for
+    // this ABI (`PluginFile::checked`), and an operator vouches for the code by putting it where plugins are searched for.
     let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
     let library = opened.map_err(|error| LoadError::OpenFailed {
         path: shown.to_owned(),
@@ -399,7 +404,7 @@ fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadE
     Ok(Box::leak(Box::new(library.into())))
 }
 
-/// Copies that were made before they are opened, by checksum.
+/// Copies that are not opened yet, by checksum.
 fn kept_copies() -> MutexGuard<'static, BTreeMap<String, fs::File>> {
     static KEPT: Mutex<BTreeMap<String, fs::File>> = Mutex::new(BTreeMap::new());
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
@@ -421,8 +426,8 @@ fn copy(path: &Path, bytes: &[u8]) -> Result<fs::File, LoadError> {
 }
 
 /// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
-/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are open already are not
-/// opened again, because libraries are never closed: a profile that is loaded often would take ever more memory.
+/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are already open are not
+/// opened again, because libraries are never closed: each reload of a profile would take more memory.
 fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static libloading::Library, LoadError> {
     use std::os::fd::{AsRawFd, IntoRawFd};
 
@@ -441,18 +446,20 @@ fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static liblo
 
 /// The exports of an opened library.
 fn exported(path: &Path, library: &'static libloading::Library) -> Result<*const Library, LoadError> {
-    // SAFETY: the symbol, if there is one, is a static of this type: the header and the SDK reserve the name for it.
+    // SAFETY: the header and the SDK reserve this name for a static of this type, and the descriptors behind it were read from the
+    // file before the library was opened (`PluginFile::checked`).
     let symbol = unsafe { library.get::<*const Library>(LIBRARY_SYMBOL.as_bytes()) };
     let symbol = symbol.map_err(|_| LoadError::NoModule {
         path: path.to_owned(),
-        missing: format!("it exports no `{LIBRARY_SYMBOL}`"),
+        missing: format!("it does not export `{LIBRARY_SYMBOL}`"),
     })?;
     Ok(*symbol)
 }
 
 /// The descriptor of a plugin among the exports of its library.
 fn descriptor(path: &Path, exported: *const Library, plugin: &str) -> Result<Descriptor, LoadError> {
-    // SAFETY: the symbol is static data, which was read from the file before, with every address and length in it.
+    // SAFETY: the symbol is static data of a library that is never closed; `PluginFile::checked` has read it from the file and
+    // checked every address and length in it.
     let exported = unsafe { Library::read(exported) };
     let invalid = |message: &str| LoadError::InvalidDescriptor {
         plugin: plugin.to_owned(),
@@ -473,9 +480,10 @@ fn check_certificate(plugin: &str, path: &Path, library: &'static libloading::Li
         path: path.to_owned(),
         message,
     };
-    // SAFETY: the symbol, if there is one, is a static of this type: the SDK reserves the name for it.
+    // SAFETY: the SDK reserves this name for a static of this type, and only a library whose record announces a certificate gets
+    // here.
     let symbol = unsafe { library.get::<AbiHeaderRef>(CERTIFICATE_SYMBOL.as_bytes()) };
-    let header = *symbol.map_err(|_| unreadable(format!("it exports no `{CERTIFICATE_SYMBOL}`")))?;
+    let header = *symbol.map_err(|_| unreadable(format!("it does not export `{CERTIFICATE_SYMBOL}`")))?;
     let header: &'static LibHeader = header.upgrade().map_err(|error| unreadable(one_line(&error)))?;
     let theirs = header
         .layout()
@@ -491,14 +499,14 @@ fn check_certificate(plugin: &str, path: &Path, library: &'static libloading::Li
     Err(LoadError::LayoutMismatch {
         plugin: plugin.to_owned(),
         path: path.to_owned(),
-        summary: telling_line(&detail),
+        summary: first_difference(&detail),
         detail,
     })
 }
 
 /// Summarizes a layout report, which can have a thousand lines, in one: the first error, the type in which it was
 /// found, and both sides.
-fn telling_line(report: &str) -> String {
+fn first_difference(report: &str) -> String {
     let lines: Vec<&str> = report.lines().map(str::trim).collect();
     let mut errors = lines
         .iter()
@@ -522,7 +530,7 @@ fn telling_line(report: &str) -> String {
     }
 }
 
-/// As [`telling_line`], if the first error is about what a function takes or a pointer points to: a tag, which a report
+/// Like [`first_difference`], for a first error about a function's arguments or a pointer's target: those have a tag, which a report
 /// describes in its own way.
 fn behind_an_address(lines: &[&str]) -> Option<String> {
     let (before, after) = lines.split_at(lines.iter().position(|line| *line == "Extra:")?);

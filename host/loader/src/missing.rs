@@ -14,14 +14,14 @@ pub fn hint<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path>
     command(plugin, searched.clone()).or_else(|| misnamed(plugin, searched))
 }
 
-/// The command that builds a plugin, for a hint, if its sources are where one of these folders or files belongs to.
+/// The command that builds a plugin, for a hint, if one of these folders or files is in the folder of the plugin's sources.
 ///
-/// A manifest counts if it names the plugin's library or, for a crate, its package, so that the command is certain.
+/// A manifest counts only if it names the plugin's library or, for a crate, its package, so the command is certain to build it.
 pub(crate) fn command<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path>) -> Option<String> {
     let library = library_name(plugin);
     let package = format!("\"divvy-plugin-{plugin}\"");
     searched.into_iter().find_map(|path| {
-        // `target/release` or, with a target, `target/TRIPLE/release` is below the crate; a file is in its folder.
+        // A crate has `target/release` or, with a target, `target/TRIPLE/release`; a file is in one of those.
         path.ancestors().take(4).find_map(|folder| {
             let folder = match folder.as_os_str().is_empty() {
                 true => Path::new("."),
@@ -62,7 +62,7 @@ fn misnamed<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path>
     ))
 }
 
-/// As [`command`], for a missing file with the usual name of a plugin's library.
+/// Like [`command`], for a missing file with the usual name of a plugin's library.
 pub(crate) fn command_for_file(file: &Path) -> Option<String> {
     let plugin = plugin_name(file.file_name()?.to_str()?)?;
     command(&plugin, [file])

@@ -83,8 +83,8 @@ impl ProfileArguments {
         profile.into_iter().chain(plugins).chain(missing).collect()
     }
 
-    /// Reads every requested profile: all profiles of the file unless one is named. With a problem in the file, what can be
-    /// read of them, so that their other problems can be found as well. Fails like [`Self::read`].
+    /// Reads every requested profile: all profiles of the file unless one is named. If the file has a problem, returns those
+    /// that can be read, so that their other problems are found as well. Fails like [`Self::read`].
     pub(super) fn read_all(&self) -> Result<(Vec<ChosenProfile>, Option<Failure>), Failure> {
         let (source, name) = self.source()?;
         let (mut profiles, error) = source.readable_profiles();
@@ -158,7 +158,7 @@ impl ProfileArguments {
             let message = format!("plugin directory `{}` is not a folder", missing.display());
             return Err(Failure::usage(Diagnostic::new(message)));
         }
-        let usual = PluginDirectories::of_process();
+        let usual = PluginDirectories::from_environment();
         let given = PluginDirectories::new(self.plugin_directories.iter().cloned());
         Ok(given.followed_by(usual.iter().map(Path::to_owned)))
     }

@@ -30,7 +30,7 @@ pub struct DescribedPlugin {
     required: u64,
     /// Kinds of calls with the parts of a binding that they act on.
     acts_on: Vec<(u32, u64)>,
-    /// Minor ABI versions: that of the plugin, and the least of a host.
+    /// Minor ABI versions: the plugin's own, and the minimum of a host.
     minors: (u32, u32),
     /// True if it has every function that a host calls.
     is_complete: bool,
@@ -49,7 +49,7 @@ pub struct DescribedStrategy {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptorError {
     /// The library does not have the symbol.
-    #[error("it exports no `{LIBRARY_SYMBOL}`")]
+    #[error("it does not export `{LIBRARY_SYMBOL}`")]
     NotExported,
     /// A field has an invalid value.
     #[error(transparent)]
@@ -58,7 +58,7 @@ pub enum DescriptorError {
 
 impl DescriptorError {
     /// The error of loading a plugin of the library.
-    pub(crate) fn of_plugin(&self, plugin: &str, path: &Path) -> LoadError {
+    pub(crate) fn load_error(&self, plugin: &str, path: &Path) -> LoadError {
         match self {
             Self::NotExported => LoadError::NoModule {
                 path: path.to_owned(),
@@ -145,7 +145,7 @@ pub(crate) fn read(file: &object::File<'_>) -> Result<Vec<DescribedPlugin>, Desc
 }
 
 fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidField> {
-    // A host reads these as well, so they must be readable.
+    // Not part of the result, but a host reads them too, so they must be readable.
     for text in [field!(Descriptor.version), field!(Descriptor.sdk_version)] {
         descriptor.text(text, limit::NAME_BYTES)?;
     }

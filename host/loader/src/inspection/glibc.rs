@@ -24,7 +24,7 @@ impl fmt::Display for GlibcVersion {
 
 impl GlibcVersion {
     /// The version of a set of symbols such as `GLIBC_2.34` or `GLIBC_2.2.5`; `None` for any other.
-    fn of_symbols(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let mut numbers = name.strip_prefix("GLIBC_")?.split('.');
         Some(Self {
             major: numbers.next()?.parse().ok()?,
@@ -40,11 +40,11 @@ pub(super) fn oldest(file: &object::File<'_>) -> Option<GlibcVersion> {
         object::File::Elf32(file) => needed(file),
         _ => Vec::new(),
     };
-    names.iter().filter_map(|name| GlibcVersion::of_symbols(name)).max()
+    names.iter().filter_map(|name| GlibcVersion::parse(name)).max()
 }
 
 /// The glibc that this process uses; `None` if it uses none, or if its file cannot be read.
-pub(super) fn of_this_machine() -> Option<GlibcVersion> {
+pub(super) fn installed() -> Option<GlibcVersion> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let is_glibc = |path: &&str| Path::new(path).file_name().is_some_and(|name| name == "libc.so.6");
     let path = maps
@@ -57,7 +57,7 @@ pub(super) fn of_this_machine() -> Option<GlibcVersion> {
         object::File::Elf32(file) => defined(&file),
         _ => Vec::new(),
     };
-    names.iter().filter_map(|name| GlibcVersion::of_symbols(name)).max()
+    names.iter().filter_map(|name| GlibcVersion::parse(name)).max()
 }
 
 /// The versions of symbols that a library needs.
@@ -76,7 +76,7 @@ fn needed<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec<
         }
         Ok(names)
     };
-    // A table that cannot be read gives no version; the linker reports it when the library is opened.
+    // A table that cannot be read yields no version; the linker reports it when the library is opened.
     read().unwrap_or_default()
 }
 
@@ -90,7 +90,7 @@ fn defined<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec
         };
         let strings = sections.strings(endian, data, link)?;
         while let Some((_, mut versions)) = definitions.next()? {
-            // The first is the version itself; the others are those that it extends.
+            // The first entry is the version itself; the others are the versions that it extends.
             if let Some(version) = versions.next()? {
                 names.push(String::from_utf8_lossy(version.name(endian, strings)?).into_owned());
             }
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn versions_of_symbols_are_compared_as_numbers() {
-        let version = |name: &str| GlibcVersion::of_symbols(name);
+        let version = |name: &str| GlibcVersion::parse(name);
         assert!(version("GLIBC_2.9") < version("GLIBC_2.34"));
         assert_eq!(
             version("GLIBC_2.2.5").map(|version| version.to_string()).as_deref(),

@@ -33,8 +33,8 @@ impl<'data> Image<'data> {
     pub(super) fn new(file: &object::File<'data>) -> Self {
         let symbols = file.dynamic_symbol_table();
         let mut relocated = HashMap::new();
-        for (place, relocation) in file.dynamic_relocations().into_iter().flatten() {
-            // Such a word has its value already, as relative ones in `.relr.dyn` have.
+        for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
+            // The file already has the value of such a word, as for relative relocations in `.relr.dyn`.
             if relocation.has_implicit_addend() {
                 continue;
             }
@@ -50,7 +50,7 @@ impl<'data> Image<'data> {
             let word = base.map_or(Word::Imported, |base| {
                 Word::Value(base.wrapping_add_signed(relocation.addend()))
             });
-            relocated.insert(place, word);
+            relocated.insert(address, word);
         }
         let segments = file.segments().filter_map(|segment| {
             Some(Segment {

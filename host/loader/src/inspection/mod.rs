@@ -36,7 +36,7 @@ pub struct Inspection {
     pub oldest_glibc: Option<GlibcVersion>,
     /// The records of its plugins.
     pub records: Vec<InspectedRecord>,
-    /// Its plugins by their descriptors; the error says why they cannot be read.
+    /// Its plugins as their descriptors describe them, or the reason why those cannot be read.
     pub plugins: Result<Vec<DescribedPlugin>, DescriptorError>,
 }
 
@@ -53,7 +53,7 @@ pub struct InspectedRecord {
     pub sdk_version: String,
     /// ABI version that it was built with.
     pub abi_version: AbiVersion,
-    /// Least minor ABI version of a host that it works with.
+    /// Minimum minor ABI version of a host.
     pub least_minor: u32,
     /// True if the library carries a certificate.
     pub is_certified: bool,
@@ -70,7 +70,7 @@ pub enum Refusal {
     NewerGlibc {
         /// Oldest glibc with which the library loads.
         needed: GlibcVersion,
-        /// The machine's.
+        /// The glibc of this machine.
         actual: GlibcVersion,
     },
 }
@@ -131,12 +131,12 @@ impl Inspection {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
         let agrees = checked.and_then(|record| match &self.plugins {
             Ok(plugins) => descriptors::check(plugins, &record, &self.path),
-            Err(error) => Err(error.of_plugin(&record.name(), &self.path)),
+            Err(error) => Err(error.load_error(&record.name(), &self.path)),
         });
         if let Err(error) = agrees {
             return Some(error.into());
         }
-        match (self.oldest_glibc, glibc::of_this_machine()) {
+        match (self.oldest_glibc, glibc::installed()) {
             (Some(needed), Some(actual)) if needed > actual => Some(Refusal::NewerGlibc { needed, actual }),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Structs that can grow, read from a library's file with the bounds of each length.
 //!
-//! They read as `SizePrefixed::read` reads them from memory: a field that the struct is too short for has its default. Whatever
-//! that function would have to trust is checked here instead: addresses, alignment, kinds and lengths.
+//! As in `SizePrefixed::read`, which reads them from memory, a field beyond the end of the struct has its default. All that that
+//! function has to trust is checked here: addresses, alignment, kinds and lengths.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ const HEAD: u64 = 8;
 /// Bytes of an address in a table.
 const ADDRESS: u64 = 8;
 
-/// A part of a library's descriptors that is not as it must be.
+/// A field of a library's descriptors with an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}`: expected {expected}, found {actual}")]
 pub struct InvalidField {
@@ -42,7 +42,7 @@ pub(super) struct Structure<'image, 'data> {
 }
 
 impl<'image, 'data> Structure<'image, 'data> {
-    /// The struct of a kind at an address that the field `path` gives.
+    /// The struct of kind `kind` at the address in the field `path`.
     pub(super) fn at(image: &'image Image<'data>, address: Word, kind: u32, path: &str) -> Result<Self, InvalidField> {
         let address = aligned(address, path, HEAD, image)?;
         let number = |offset: u64| image.number(address.saturating_add(offset)).unwrap_or_default();
@@ -70,13 +70,13 @@ impl<'image, 'data> Structure<'image, 'data> {
         format!("{}{name}", self.path)
     }
 
-    /// The address of a field of some bytes; `None` if the struct ends before its end.
+    /// The address of a field of `bytes` bytes; `None` if the struct is too short for it.
     fn field(&self, offset: usize, bytes: u64) -> Option<u64> {
         let offset = offset as u64;
         (offset.checked_add(bytes)? <= self.size).then(|| self.address.checked_add(offset))?
     }
 
-    /// The 32-bit number of a field.
+    /// The 32-bit number of a field; 0 if the struct is too short for it.
     pub(super) fn number(&self, (_, offset): Field) -> u32 {
         let address = self.field(offset, 4);
         address
