@@ -1,4 +1,4 @@
-//! Reads the parts of a file between its `---` lines. They do not affect each other, so that several threads can read them.
+//! Reads the parts of a file between its `---` lines. They do not affect each other, so several threads can read them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct Contents {
     pub(super) documents: usize,
 }
 
-/// Reads a chunk of a file. Its workloads share requirements with those that were read with the same `shared` before.
+/// Reads a chunk of a file. Its workloads share requirements with earlier ones that were read with the same `shared`.
 pub(super) fn read(
     chunk: &Chunk<'_>,
     file: &Arc<Path>,
@@ -80,7 +80,8 @@ impl ChunkReader<'_> {
         // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
         if failed {
             self.location.document += 1;
-            let rest = chunk.text.get(read_to..).unwrap_or_default();
+            // Every value ends at a boundary between characters of the text.
+            let rest = &chunk.text[read_to..];
             let mut faults = Vec::new();
             let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
             faults.extend(parsed.err().map(Fault::from));

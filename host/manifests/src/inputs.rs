@@ -38,7 +38,7 @@ impl From<&str> for Input {
 /// Extensions of the files in a folder that are read as manifests.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Number of bytes by which text is distinguished from anything else.
+/// Number of bytes that decide whether an input is text.
 const FIRST_BLOCK: u64 = 1 << 13;
 
 /// Reads all inputs in order. `standard` is the stream for [`Input::Standard`].

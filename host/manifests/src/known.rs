@@ -1,6 +1,6 @@
 //! The objects that were read, by group, kind, namespace and name.
 //!
-//! Only their places are kept, because a copy of the names of a large dump takes as much memory as the objects.
+//! Only their locations in the lists are kept, because a copy of the names of a large dump takes as much memory as the objects.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -18,7 +18,7 @@ pub(super) type Key = (String, ObjectName);
 /// Group, kind, namespace and name, borrowed.
 pub(super) type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-/// The objects so far. They are in the lists of the manifests, which every method gets.
+/// Locations of the objects so far in the lists of the manifests, which are an argument of each method.
 #[derive(Default)]
 pub(super) struct Known {
     entries: HashTable<Entry>,
@@ -27,12 +27,12 @@ pub(super) struct Known {
     faulty: Vec<(Key, Source)>,
 }
 
-/// Place of an object.
+/// Location of an object.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) list: List,
     pub(super) index: usize,
-    /// Digest of what the list does not keep of it.
+    /// Digest of the parts of the object that its list does not keep.
     pub(super) digest: u64,
     /// Hash of its identity.
     hash: u64,
@@ -49,7 +49,7 @@ pub(super) enum List {
 }
 
 impl Known {
-    /// Hash of an identity, for this table alone.
+    /// Hash of an identity, for use with this table only.
     pub(super) fn hash(&self, identity: Identity<'_>) -> u64 {
         self.hasher.hash_one(identity)
     }
@@ -61,14 +61,14 @@ impl Known {
         hash: u64,
         manifests: &'a Manifests,
     ) -> Option<(Entry, &'a Source)> {
-        let of = |entry: &Entry| entry_identity(*entry, manifests, &self.faulty);
+        let identity = |entry: &Entry| entry_identity(*entry, manifests, &self.faulty);
         // The table compares a few bits of the hash, and the object itself is rarely in a cache.
-        let is_wanted = |entry: &Entry| entry.hash == hash && of(entry).is_some_and(|(identity, _)| identity == wanted);
+        let is_wanted = |entry: &Entry| entry.hash == hash && identity(entry).is_some_and(|(found, _)| found == wanted);
         let entry = self.entries.find(hash, is_wanted)?;
-        Some((*entry, of(entry)?.1))
+        Some((*entry, identity(entry)?.1))
     }
 
-    /// Adds an object, which is in that list, by the hash of its identity.
+    /// Adds the object at an index of a list. `hash` is the hash of its identity.
     pub(super) fn add(&mut self, (list, index): (List, usize), digest: u64, hash: u64) {
         let entry = Entry {
             list,
@@ -90,7 +90,7 @@ impl Known {
         self.faulty.len()
     }
 
-    /// Forgets the objects that are no longer in their lists, and all with problems but the first `faulty`.
+    /// Forgets the objects that are no longer in their lists, and those with problems except for the first `faulty`.
     pub(super) fn forget(&mut self, faulty: usize, manifests: &Manifests) {
         self.faulty.truncate(faulty);
         let faulty = &self.faulty;
@@ -100,8 +100,8 @@ impl Known {
 }
 
 impl Entry {
-    /// True if the object is equal to another one, except for what its list does not keep.
-    pub(super) fn is<T: PartialEq>(&self, list: &[Located<T>], other: &Located<T>) -> bool {
+    /// True if the object equals another one in everything that its list keeps.
+    pub(super) fn equals<T: PartialEq>(&self, list: &[Located<T>], other: &Located<T>) -> bool {
         self.list != List::Faulty
             && list
                 .get(self.index)

@@ -23,7 +23,7 @@ impl WorkloadLabels {
         }
     }
 
-    /// Adds the labels of a workload that the manifests lack. Those that are known stay.
+    /// Adds the labels of a workload, unless the manifests have it.
     pub fn add(&mut self, type_meta: &TypeMeta, metadata: &ObjectMeta) {
         let identity = identity(type_meta.group(), &type_meta.kind, metadata);
         let labels = || metadata.labels.clone();

@@ -53,8 +53,8 @@ pub struct ReadOptions {
     pub bytes_max: u64,
     /// Treatment of unknown fields of Karmada's objects, of unknown kinds in its groups, and of unknown annotations.
     pub validation: Validation,
-    /// The annotations with the prefix `divvy.io/` that are read; empty to accept any. One that ends in a dot stands for all
-    /// that begin with it.
+    /// The annotations with the prefix `divvy.io/` that are read; empty to accept any. One that ends in a dot permits
+    /// all that begin with it.
     pub annotations: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl Manifests {
     /// problems stay.
     pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
         let mut detector = Detector::new(workload_kinds);
-        // Taken as a whole, so that the memory of the lists is free for the bindings.
+        // Each list is taken as a whole, so that its memory is free for the bindings.
         for policy in std::mem::take(&mut self.policies) {
             detector.apply_policy(policy.object);
         }

@@ -1,8 +1,8 @@
 //! One JSON list of objects, cut into its objects while it is read.
 //!
 //! A dump of a control plane is such a list, of hundreds of megabytes. It is never in memory as a whole, and its objects are read on
-//! all cores. Until its end is reached it may turn out to be something else: invalid, no list, or a list whose type its items
-//! lack. Then nothing that was read of it counts, and it is read again as any other text, with all its problems.
+//! all cores. Until its end it may turn out to be something else: invalid, not a list, or a list whose items leave their type to
+//! it. Then everything that was read is discarded, and the input is read again like any other text, with all its problems.
 
 #[cfg(test)]
 mod tests;
@@ -24,8 +24,8 @@ const BLOCK: usize = 1 << 17;
 /// Maximum number of bytes before the first object, and after the last one.
 const ENDS_MAX: usize = 1 << 16;
 
-/// Reads a list and passes what is found to `take`, in the order of the list. Returns false if the stream holds anything else, or
-/// cannot be read; what was taken then means nothing.
+/// Reads a list and passes the findings to `take`, in the order of the list. Returns false if the stream holds anything else, or
+/// cannot be read; the caller then discards the findings.
 pub(super) fn read(
     stream: &mut dyn Read,
     options: &ReadOptions,
@@ -44,8 +44,8 @@ pub(super) fn read(
         };
         let mut lines = LineCounter::new(&chunk);
         for range in batch.objects {
-            // The cuts are at braces, which are characters of their own.
-            let text = chunk.text.get(range).unwrap_or_default();
+            // Objects are cut at braces, which are whole characters.
+            let text = &chunk.text[range];
             reader.object(&Document::from_json(text, lines.line_of(text)), None, location);
             if reader.is_misread {
                 break;
@@ -74,14 +74,14 @@ struct Batch {
     objects: Vec<Range<usize>>,
 }
 
-/// Cuts a stream into a beginning, objects and an end. Only braces, brackets and strings are looked at.
+/// Cuts a stream into a beginning, objects and an end, by its braces, brackets and strings alone.
 struct Cutter<'stream> {
     stream: &'stream mut dyn Read,
     /// Bytes that may still be read.
     left: u64,
-    /// Bytes that were read and not cut off yet.
+    /// Bytes that were read but not cut off yet.
     bytes: Vec<u8>,
-    /// Line on which they begin.
+    /// Line on which `bytes` begin.
     line: usize,
     /// Everything before the objects.
     head: Vec<u8>,
@@ -98,7 +98,7 @@ enum State {
     Objects,
     /// The list has ended.
     Ended,
-    /// It is anything else.
+    /// The stream is anything else.
     Other,
 }
 
@@ -151,7 +151,7 @@ impl<'stream> Cutter<'stream> {
         cut
     }
 
-    /// Reads to the first object; `None` if there is no list of that kind.
+    /// Reads up to the first object; `None` if the stream is not a list of that kind.
     fn head(&mut self) -> Option<()> {
         while self.bytes.len() < ENDS_MAX && self.fill().is_some() {}
         let end = items(&self.bytes[..self.bytes.len().min(ENDS_MAX)])?;
@@ -171,7 +171,7 @@ impl<'stream> Cutter<'stream> {
         }
     }
 
-    /// The next objects; `None` at the end of the list, and if it is not one.
+    /// The next objects; `None` at the end of the list, or if the stream is not one.
     fn batch(&mut self) -> Option<Batch> {
         if self.state != State::Objects {
             return None;

@@ -1,7 +1,7 @@
 //! Names that an API server would refuse.
 //!
-//! Nothing depends on them here: a text that an API server never has is scheduled as any other. But such a name in a manifest is
-//! an error before it can be applied, and one that looks like another deceives its reader.
+//! Scheduling does not depend on them: any text is scheduled alike. But a manifest with such a name cannot be applied, and a name
+//! that looks like another one deceives its reader.
 
 use divvy_karmada::api::ObjectMeta;
 
@@ -13,8 +13,7 @@ const NAMESPACE_LENGTH_MAX: usize = 63;
 
 /// The part of an object's name that an API server would refuse, `namespace` or `name`; `None` if it accepts both.
 ///
-/// The rules are those that hold for every kind, and for all others those of `IsDNS1123Subdomain`. Only roles may have further
-/// characters in their names.
+/// Every kind is held to the rules for path segments, and all but roles to those of `IsDNS1123Subdomain`.
 pub(super) fn refused(group: &str, metadata: &ObjectMeta) -> Option<&'static str> {
     let ObjectMeta { namespace, name, .. } = metadata;
     let of_namespace = || {
@@ -42,7 +41,7 @@ fn is_subdomain(text: &str, length_max: usize) -> bool {
     text.len() <= length_max && text.split('.').all(is_part)
 }
 
-/// Anything that may be one part of a path, and that a reader can tell from other texts.
+/// Any text that can be one segment of a path, without characters that make it look like another text.
 fn is_path_segment(text: &str) -> bool {
     let is_accepted = |byte: u8| byte.is_ascii_graphic() && byte != b'/' && byte != b'%';
     !matches!(text, "." | "..") && text.bytes().all(is_accepted)

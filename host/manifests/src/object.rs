@@ -1,7 +1,7 @@
 //! Reads one object: determines its kind, decodes and validates it.
 //!
-//! Objects do not affect each other here, so that several threads can read them. Everything that is found is noted in the order in
-//! which it is found, and the reader of the files takes it in.
+//! Objects do not affect each other here, so several threads can read them. Findings are kept in their order, and the reader of the
+//! files collects them.
 
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -31,7 +31,7 @@ use super::{Located, ReadOptions};
 /// Namespace of objects that do not name one.
 const NAMESPACE_DEFAULT: &str = "default";
 
-/// The document that is currently read.
+/// The document that is being read.
 #[derive(Clone)]
 pub(super) struct DocumentLocation {
     pub(super) file: Arc<Path>,
@@ -58,7 +58,7 @@ pub(super) struct Envelope<'text> {
     pub(super) items: Option<&'text RawValue>,
 }
 
-/// Something that was found in the input.
+/// A finding in the input.
 pub(super) enum Found {
     /// An object or a list, readable or not.
     Object,
@@ -120,7 +120,7 @@ pub(super) struct ObjectReader<'options> {
     pub(super) shared: SharedRequirements,
     /// True if the objects were cut out of a text that may not be a list.
     is_cut: bool,
-    /// True if one of the objects was cut wrongly, or has no type of its own. What was found then means nothing.
+    /// True if one of the objects was cut wrongly, or has no type of its own. The findings are then meaningless.
     pub(super) is_misread: bool,
 }
 
@@ -135,7 +135,7 @@ impl<'options> ObjectReader<'options> {
         }
     }
 
-    /// A reader of objects that were cut out of a text before it is known to be a list.
+    /// A reader of objects that are cut out of a text before all of it is known to be a list.
     pub(super) fn for_cut_objects(options: &'options ReadOptions) -> Self {
         Self {
             is_cut: true,
@@ -231,7 +231,7 @@ impl<'options> ObjectReader<'options> {
             Some(implied) if own.kind.is_empty() && own.api_version.is_empty() => implied.clone(),
             _ => own,
         };
-        // The type may be that of the list, which follows its items.
+        // The type may be that of the list, which can follow its items.
         self.is_misread |= self.is_cut && type_meta.kind.is_empty() && type_meta.api_version.is_empty();
         if type_meta.kind.is_empty() || type_meta.api_version.is_empty() {
             return self.without_type(document, &type_meta, location);
@@ -352,7 +352,7 @@ impl<'options> ObjectReader<'options> {
         }
         let source = location.at(document.first_line());
         self.naming(&type_meta, metadata, &source);
-        let faulty = self.judged(&type_meta, metadata, (found, faults), &source, location);
+        let faulty = self.report_faults(&type_meta, metadata, (found, faults), &source, location);
         (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let object = match faulty {
             Some(faulty) => Err(faulty),
@@ -386,7 +386,7 @@ impl<'options> ObjectReader<'options> {
     }
 
     /// Reports the unknown parts and the faults of an object. Returns its name if they are problems.
-    fn judged(
+    fn report_faults(
         &mut self,
         type_meta: &TypeMeta,
         metadata: &ObjectMeta,
@@ -433,8 +433,8 @@ impl<'options> ObjectReader<'options> {
         let found = self.unknown_annotations(&metadata, document);
         let source = location.at(document.first_line());
         self.naming(&type_meta, &metadata, &source);
-        let faulty = self.judged(&type_meta, &metadata, (found, faults), &source, location);
-        // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
+        let faulty = self.report_faults(&type_meta, &metadata, (found, faults), &source, location);
+        // A workload as a tree takes ten times as much memory as its text, and only the fields that are kept are read again.
         let digest = digest(&value);
         if let Some(demand) = &mut demand {
             let requirements = demand.requirements.take();
@@ -469,9 +469,9 @@ impl<'options> ObjectReader<'options> {
     }
 }
 
-/// Digest of a whole object, by which the very same object is recognised.
+/// Digest of a whole object, which recognises an identical one.
 fn digest(value: &Value) -> u64 {
-    // The same on all threads, which read parts of one input.
+    // A fixed seed, because several threads read one input.
     FixedState::default().hash_one(value)
 }
 

@@ -1,4 +1,4 @@
-//! Files laid over a dump: what a control plane would hold after they were applied.
+//! Files laid over a dump, as if they were applied to its control plane.
 //!
 //! An overlay replaces the specification, labels and annotations of the object with the same identity; its status, UID and
 //! Karmada's claims stay. An object that the dump lacks is added. The detector then gives bindings the placement of a changed
@@ -61,16 +61,16 @@ pub struct OverlayChange {
 pub enum OverlayKind {
     /// The dump lacked it.
     Added,
-    /// It differs from that of the dump in what a scheduler reads.
+    /// A part that a scheduler reads differs from the dump.
     Changed,
-    /// It is as it was.
+    /// Every part that a scheduler reads is as in the dump.
     Same,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
 }
 
 impl Manifests {
-    /// Lays other manifests over these. Returns what that did to each object.
+    /// Lays other manifests over these. Returns the effect on each object.
     pub fn overlay(&mut self, overlay: &Self) -> Vec<OverlayChange> {
         let mut changes = Vec::new();
         let name = |kind: &str, metadata: &ObjectMeta| ObjectName::new(kind, &metadata.namespace, &metadata.name);
@@ -117,6 +117,7 @@ impl Manifests {
                     )
                 })
                 .collect();
+            // A workload that the dump lacks has no version yet.
             let version_of = |located| {
                 known
                     .get(&resource_identity(located))
@@ -144,7 +145,7 @@ impl Manifests {
         changes
     }
 
-    /// Deletes every policy, and every workload with its binding, for which this is true of its API group and name. Returns them.
+    /// Deletes every policy, and every workload with its binding, for whose API group and name `is_meant` is true. Returns them.
     ///
     /// As in Karmada, the bindings of a deleted policy stay, without its claim: another policy may claim their workloads, and
     /// otherwise they keep their placement.
@@ -219,7 +220,7 @@ impl Manifests {
     }
 }
 
-/// Notes what laying objects over others did to each of them.
+/// Records the effect of an overlay on each of its objects.
 fn record<T>(
     changes: &mut Vec<OverlayChange>,
     overlay: &[Located<T>],
@@ -273,7 +274,7 @@ impl<'a> LiveCounts<'a> {
     }
 }
 
-/// Replaces or adds each object of an overlay. Returns what that did to each.
+/// Replaces or adds each object of an overlay. Returns the effect on each.
 fn lay<T: Clone + PartialEq, K: Ord>(
     live: &mut Vec<Located<T>>,
     overlay: &[Located<T>],
@@ -283,7 +284,7 @@ fn lay<T: Clone + PartialEq, K: Ord>(
     lay_compared(live, overlay, key, replace, |_, before, after| before == after)
 }
 
-/// As [`lay`], with a comparison of an object before and after, by its index in the overlay.
+/// Like [`lay`], with a comparison of an object before and after, by its index in the overlay.
 fn lay_compared<T: Clone, K: Ord>(
     live: &mut Vec<Located<T>>,
     overlay: &[Located<T>],
@@ -368,6 +369,6 @@ fn resource(live: &mut WorkloadResource, over: &WorkloadResource) {
     let merged = &mut live.resource.metadata;
     *merged = own;
     metadata(merged, &over.resource.metadata);
-    // Another version than the one that the binding was made from.
+    // The workload is no longer the version that the binding was made from.
     merged.resource_version.clear();
 }

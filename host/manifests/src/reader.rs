@@ -82,7 +82,7 @@ impl<'options> Reader<'options> {
         self.manifests.problems.push(problem);
     }
 
-    /// Notes that a file is read.
+    /// Notes that a file was opened.
     pub(super) fn opened(&mut self, file: &Path) {
         self.manifests.files.push(file.to_owned());
     }
@@ -92,7 +92,7 @@ impl<'options> Reader<'options> {
     }
 
     /// Reads a stream that is one JSON list of objects, without holding its text as a whole: a dump takes more memory as text than
-    /// as objects. Returns false, and takes nothing in, if it is anything else, which [`Self::text`] reads.
+    /// as objects. Returns false and adds nothing if it is anything else, which [`Self::text`] can read.
     pub(super) fn list(&mut self, file: &Path, stream: &mut dyn Read) -> bool {
         let location = DocumentLocation {
             file: file.into(),
@@ -117,7 +117,7 @@ impl<'options> Reader<'options> {
         let (file, options): (Arc<Path>, _) = (file.into(), self.options);
         let mut rest = chunks.as_slice();
         let groups = std::iter::from_fn(|| {
-            // Enough of them at once that handing over costs nothing.
+            // Batches are large enough to make the cost of handing them over negligible.
             let mut length = 0;
             let count = rest.iter().take_while(|chunk| {
                 let is_wanted = length < BATCH;
@@ -155,7 +155,7 @@ impl<'options> Reader<'options> {
         );
     }
 
-    /// Takes in what was found, in its order.
+    /// Adds findings, in their order.
     fn take(&mut self, found: Vec<Found>) {
         for found in found {
             match found {
@@ -188,10 +188,10 @@ impl<'options> Reader<'options> {
             let is_same = known.digest == digest
                 && match &object {
                     Err(_) => false,
-                    Ok(Object::Cluster(located)) => known.is(&manifests.clusters, located),
-                    Ok(Object::Policy(located)) => known.is(&manifests.policies, located),
-                    Ok(Object::Binding(located)) => known.is(&manifests.bindings, located),
-                    Ok(Object::Resource(located)) => known.is(&manifests.resources, located),
+                    Ok(Object::Cluster(located)) => known.equals(&manifests.clusters, located),
+                    Ok(Object::Policy(located)) => known.equals(&manifests.policies, located),
+                    Ok(Object::Binding(located)) => known.equals(&manifests.bindings, located),
+                    Ok(Object::Resource(located)) => known.equals(&manifests.resources, located),
                 };
             if !is_same {
                 let cause = Cause::DuplicateObject { first: first.clone() };
@@ -233,7 +233,7 @@ impl<'options> Reader<'options> {
         }
     }
 
-    /// Forgets everything that was read since then.
+    /// Forgets everything that was read after `before`.
     fn go_back(&mut self, before: &Progress) {
         let manifests = &mut self.manifests;
         manifests.clusters.truncate(before.clusters);

@@ -1,4 +1,4 @@
-//! Requirements that workloads share: most workloads of a dump request the same as another one of their namespace.
+//! Requirements that workloads share: most workloads of a dump have the same as another one of their namespace.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use foldhash::quality::RandomState;
 pub(super) struct SharedRequirements(HashSet<Arc<ReplicaRequirements>, RandomState>);
 
 impl SharedRequirements {
-    /// The requirements as another workload has them, or these if they are the first of their kind.
+    /// The same requirements as another workload has them, or these if no workload has.
     pub(super) fn shared(&mut self, requirements: Arc<ReplicaRequirements>) -> Arc<ReplicaRequirements> {
         match self.0.get(&requirements) {
             Some(known) if is_written_as(known, &requirements) => Arc::clone(known),

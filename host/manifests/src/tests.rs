@@ -209,7 +209,7 @@ fn selectors_follow_kubernetes_and_karmada() {
 }
 
 #[test]
-fn duplicates_name_the_first_place() {
+fn duplicates_name_the_first_location() {
     let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p";
     let other = CLUSTER.replace("m1", "m1, labels: {a: b}");
     check_problems(
@@ -246,7 +246,7 @@ fn the_same_object_twice_is_read_once() {
     }
 }
 
-/// Most of a workload is not kept, and yet a difference in it makes another object.
+/// Most of a workload is not kept, but a difference there still makes another object.
 #[test]
 fn an_object_that_differs_where_nothing_is_read_is_given_twice() {
     let deployment = |image: &str| {
@@ -285,7 +285,7 @@ f.yaml: document 1, line 4: Cluster (no name): metadata.name: missing: expected 
     );
 }
 
-/// Every road, also those that know only some of the keys: `serde_json` alone keeps the last of equal ones.
+/// In every path through the reader, even those that know only some of the keys: `serde_json` would keep the last of equal keys.
 #[test]
 fn keys_given_twice_are_problems_in_each_kind_of_json() {
     check_problems(
@@ -518,8 +518,8 @@ proptest! {
     fn no_cut_or_flipped_manifest_makes_the_reader_panic(cut in 0_usize..2_000, at in 0_usize..2_000, byte in any::<u8>()) {
         let whole = include_str!("../../../tests/fixtures/manifests/specified-solution-two-regions.yaml");
         let mut bytes = whole.as_bytes()[..cut.min(whole.len())].to_vec();
-        if let Some(place) = bytes.get_mut(at) {
-            *place = byte;
+        if let Some(changed) = bytes.get_mut(at) {
+            *changed = byte;
         }
         read(&[Input::Standard], &mut Cursor::new(bytes), &ReadOptions::default());
     }

@@ -1,4 +1,4 @@
-//! Fields, kinds and annotations that nothing reads: most are misspelt, and a misspelt field changes a decision in silence.
+//! Fields, kinds and annotations that nothing reads: most are misspelt, and a misspelt field changes a decision silently.
 //!
 //! Karmada's API server drops unknown fields, so an object that came from one has none unless Karmada is newer than the
 //! lists here. [`Validation::Auto`] therefore warns of unknown fields in such objects and refuses them in all others.
@@ -21,7 +21,7 @@ const ANNOTATION_PREFIX: &str = "divvy.io/";
 /// Treatment of unknown fields, kinds and annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Validation {
-    /// A warning for an object with a `resourceVersion`, which came from an API server; a problem for any other.
+    /// A warning in an object with a `resourceVersion`, which came from an API server; a problem in any other.
     #[default]
     Auto,
     /// A problem.
@@ -95,7 +95,7 @@ impl ObjectReader<'_> {
             .annotations
             .keys()
             .filter(|key| key.starts_with(ANNOTATION_PREFIX));
-        // A name that ends in a dot stands for all that begin with it.
+        // A name that ends in a dot permits all that begin with it.
         let is_meant = |key: &str, known: &str| match known.ends_with('.') {
             true => key.len() > known.len() && key.starts_with(known),
             false => key == known,
@@ -117,7 +117,7 @@ impl ObjectReader<'_> {
 
 /// The unknown fields of an object, in the order of the text.
 pub(super) fn unknown_fields(document: &Document<'_>, tree: &FieldTree) -> Vec<Fault> {
-    // Without unknown fields, which is the rule, one pass over the text is enough and allocates nothing.
+    // Nearly every object has only known fields; one pass over the text is then enough, without allocations.
     if let Some(text) = document.json()
         && Known(tree)
             .deserialize(&mut serde_json::Deserializer::from_str(text))
@@ -188,7 +188,7 @@ fn field<'tree>(tree: &'tree FieldTree, key: &str, is_object: bool) -> Field<'tr
     Field::Unknown
 }
 
-/// Accepts JSON whose fields are all known. Refuses what needs a closer look.
+/// Accepts JSON with known fields only. Refuses anything that needs a closer look.
 struct Known<'tree>(&'tree FieldTree);
 
 impl<'de> DeserializeSeed<'de> for Known<'_> {

@@ -251,8 +251,8 @@ fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &F
     );
 }
 
-/// As Karmada, which accepts every combination of fields: an empty key matches any taint with the value, and `Exists` ignores
-/// the value.
+/// Like Karmada, accepts every combination of fields: an empty key matches any taint with the value, and `Exists` ignores the
+/// value.
 fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut Findings) {
     findings.optional(path.key("operator"), toleration.operator.as_ref());
     findings.optional(path.key("effect"), toleration.effect.as_ref());

@@ -35,7 +35,7 @@ fn whole(text: &str) -> Manifests {
     reader.finish()
 }
 
-/// What is read of a stream, and whether it was read as a list.
+/// The manifests read from a stream; true if it was read as a list.
 fn streamed(text: &str, at_once: usize) -> (Manifests, bool) {
     let options = ReadOptions::default();
     let mut reader = Reader::new(&options);
@@ -100,7 +100,7 @@ fn anything_else_is_read_as_a_whole() {
         "---\nkind: List\nitems: []\n".to_owned(),
         // The type of the items is that of the list.
         format!(r#"{{"apiVersion":"cluster.karmada.io/v1alpha1","kind":"ClusterList","items":[{untyped}]}}"#),
-        // No list after all.
+        // Not a list, as the last field shows.
         format!(r#"{{"apiVersion":"v1","items":[{one}],"kind":"ConfigMap"}}"#),
         format!(r#"{{"items":[{one}]}}"#),
         format!(r#"{{"kind":"List","items":[{one}],"items":[]}}"#),

@@ -133,7 +133,7 @@ fn json_and_yaml_have_the_same_problems() {
         read(&json(POLICY), Validation::Strict),
     );
     assert_eq!(sorted(&yaml), sorted(&json));
-    // Without a fault, JSON takes the road that builds no tree.
+    // Without a fault, JSON takes the path that builds no tree.
     let sound = "{\"apiVersion\": \"work.karmada.io/v1alpha2\", \"kind\": \"ResourceBinding\", \"metadata\": {\"name\": \"b\", \
         \"managedFields\": [{\"x\": 1}]}, \"spec\": {\"resource\": {\"apiVersion\": \"v1\", \"kind\": \"A\", \"name\": \"a\"}, \
         \"replicaRequirements\": {\"resourceRequest\": {\"any\": 1}}}}";
@@ -167,7 +167,7 @@ fn annotations_of_workloads_are_checked_too() {
 
 /// Only the plan knows which plugins exist.
 #[test]
-fn a_name_that_ends_in_a_dot_stands_for_all_that_begin_with_it() {
+fn a_name_that_ends_in_a_dot_permits_all_that_begin_with_it() {
     let options = ReadOptions {
         annotations: vec!["divvy.io/preferences.".to_owned()],
         ..ReadOptions::default()
