@@ -1,25 +1,25 @@
 //! Independent work on all cores whose results are used in order.
 //!
-//! One function does it, [`in_order`]: threads take the items in turn, and the caller gets the results in the order of the items, a
-//! few of them ahead. The others shape its items: [`in_blocks`] and [`each`] cut a slice into blocks, [`map`] into one share per
+//! The core is [`in_order`]: threads take the items in turn, working a few items ahead, and the caller gets the results in the order
+//! of the items. The other functions shape its items: [`in_blocks`] and [`each`] cut a slice into blocks, [`map`] into one share per
 //! thread, and [`collect`] keeps the results.
 //!
-//! Threads are started for each call and end with it. A call does milliseconds of work at least, and a pool of the process, such as
-//! rayon's, would neither bound the results that wait nor drop what a plugin keeps per thread. `docs/decisions/0012-parallel-map.md`
-//! weighs the crates that do parts of this.
+//! Threads are started for each call and end with it. A call does at least milliseconds of work, and a pool of the process, such as
+//! rayon's, would neither bound the number of waiting results nor drop what a plugin keeps per thread.
+//! `docs/decisions/0012-parallel-map.md` weighs the crates that do parts of this.
 
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::sync_channel;
 
-/// Items per thread that wait for it, are worked on or wait for the caller.
+/// Items per thread that wait for it, are being worked on, or wait for the caller.
 const AHEAD: usize = 3;
 
-/// Items in a block. Handing over should cost nothing; but few results should wait, because a single one may take a megabyte.
+/// Items per block. Larger blocks cost less to hand over; in smaller ones fewer results wait, and a single result may take a megabyte.
 const BLOCK: usize = 8;
-/// The same if there are so many items that their results must be small.
+/// Items per block if there are so many items that their results must be small.
 const LARGE_BLOCK: usize = 256;
-/// Items from which blocks are large.
+/// Number of items from which blocks are large.
 const MANY: usize = 50_000;
 
 /// Threads for independent work. Their number does not affect any result.
@@ -32,7 +32,7 @@ pub fn threads() -> NonZeroUsize {
 ///
 /// Each thread makes one worker and calls it for its items, so the results do not depend on the number of threads if a call depends
 /// on its item alone. No thread is started for a single item or if `threads` is one. If there are no more items than threads, the
-/// caller works on the first of them, with the memory that it has freed before. A panic of a worker continues in the caller.
+/// caller works on the first of them, so that it can reuse memory that it has freed. A panic of a worker continues in the caller.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn in_order<T: Send, R: Send, W: FnMut(T) -> R, E>(
             let worker = &worker;
             lanes.push((sender, receiver));
             started.push(scope.spawn(move || {
-                // The caller takes nothing more after an error.
+                // Sending fails if the caller has stopped after an error.
                 let _ended = waiting
                     .into_iter()
                     .map(worker())
@@ -72,7 +72,7 @@ pub fn in_order<T: Send, R: Send, W: FnMut(T) -> R, E>(
             }));
         }
         let done = distribute(items, &lanes, &mut take);
-        // Threads that wait for the caller end.
+        // Ends the threads that wait for the caller.
         drop(lanes);
         for thread in started {
             if let Err(panic) = thread.join() {
@@ -83,7 +83,7 @@ pub fn in_order<T: Send, R: Send, W: FnMut(T) -> R, E>(
     })
 }
 
-/// As [`in_order`], with a thread for every item but the first, which the caller works on.
+/// Like [`in_order`], with a thread for every item but the first, which the caller works on.
 fn at_once<T: Send, R: Send, W: FnMut(T) -> R, E>(
     mut items: impl Iterator<Item = T>,
     worker: impl Fn() -> W + Sync,
@@ -105,11 +105,10 @@ fn at_once<T: Send, R: Send, W: FnMut(T) -> R, E>(
     })
 }
 
-/// Ends of the channels to one thread and from it.
+/// The caller's ends of the channels to and from one thread.
 type Lane<T, R> = (std::sync::mpsc::SyncSender<T>, std::sync::mpsc::Receiver<R>);
 
-/// Hands items to the threads in turn, and takes their results in the same order. Ends early if a thread does, which only a panic
-/// makes it do.
+/// Hands items to the threads in turn, and takes their results in the same order. Ends early if a thread panics.
 fn distribute<T, R, E>(
     mut items: impl Iterator<Item = T>,
     lanes: &[Lane<T, R>],
@@ -139,7 +138,7 @@ fn distribute<T, R, E>(
     }
 }
 
-/// As [`in_order`], for the consecutive items of a slice: a worker makes one result of each block.
+/// Like [`in_order`], for blocks of consecutive items of a slice: a worker makes one result per block.
 ///
 /// # Errors
 ///
@@ -154,7 +153,7 @@ pub fn in_blocks<'a, T: Sync, R: Send, W: FnMut(&'a [T]) -> R, E>(
     in_order(items.chunks(length), threads, worker, take)
 }
 
-/// As [`in_order`], for the items of a slice, which are handed over in blocks.
+/// Like [`in_order`], for the items of a slice, which are handed over in blocks.
 ///
 /// # Errors
 ///
@@ -187,13 +186,13 @@ pub fn map<'a, T: Sync, R: Send, W: FnMut(&'a T) -> R>(
     };
     let mut shares = collect(items.chunks(share), threads, worker);
     match shares.len() {
-        // Of one share, the results are not moved.
+        // The results of a single share need not be moved.
         1 => shares.swap_remove(0),
         _ => shares.into_iter().flatten().collect(),
     }
 }
 
-/// As [`in_order`], with the results in memory.
+/// Like [`in_order`], but returns the results as a list.
 pub fn collect<T: Send, R: Send, W: FnMut(T) -> R>(
     items: impl IntoIterator<Item = T>,
     threads: NonZeroUsize,
