@@ -15,7 +15,7 @@ Made from the types that read a profile: `DIVVY_WRITE_SCHEMAS=1 cargo test -p di
 
 A profile file is TOML with one or more `[[profile]]` tables. Every key but `name` may be absent. With `extends`, an absent key is
 taken from the extended profile, tables are merged key by key, and in a list of plugins `\"...\"` stands for the inherited entries,
-`\"!name\"` removes one of them, and an entry that names one of them replaces it in its place.
+`\"!name\"` removes one of them, and an entry that names one of them replaces it in its position.
 ";
 
 #[test]

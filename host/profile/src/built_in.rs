@@ -2,7 +2,7 @@
 
 use super::{ProfileConfiguration, ProfileError, ProfileSource};
 
-/// Name of the profile that is used where none is named.
+/// Name of the profile that is used if none is named.
 pub const DEFAULT_NAME: &str = "default";
 
 /// A profile that is part of the scheduler.
@@ -48,11 +48,11 @@ impl BuiltIn {
     }
 }
 
-/// The profile that is used where none is named.
+/// The profile that is used if none is named.
 ///
 /// # Errors
 ///
-/// None, unless the built-in text is damaged. A test reads it.
+/// Only if the built-in text is damaged. A test reads it.
 pub fn built_in_profile() -> Result<ProfileConfiguration, ProfileError> {
     ProfileSource::built_in().profile(None)
 }

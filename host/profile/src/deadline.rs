@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a profile is expected to say.
+/// Description of the valid values.
 const EXPECTED: &str = "a duration from 1 ms to 1 h, such as \"500ms\" or \"2s\"";
 
 /// Time that a call may take, from a millisecond to an hour.

@@ -16,7 +16,7 @@ pub enum ProfileError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is not UTF-8 text, which TOML is.
+    /// The file is not UTF-8 text, as TOML must be.
     #[error("{file}:{line}: the profile is not UTF-8: byte {offset} is not valid", file = .file.display())]
     NotUtf8 {
         /// Path of the file.

@@ -4,8 +4,8 @@
 //! one (`extends = "default"`) and then states only what differs. [`table`] has the tables that a profile provides to its
 //! plugins.
 //!
-//! This crate knows the form of a profile and nothing of plugins: `divvy-scheduler` finds them, and checks what a profile
-//! says about them.
+//! This crate knows the form of a profile and nothing about plugins: `divvy-scheduler` finds them, and checks a profile's
+//! entries against them.
 
 mod built_in;
 mod deadline;
@@ -42,11 +42,11 @@ pub struct ProfileSource {
     tree: Node,
     /// Errors that were found while the text was parsed.
     faults: Vec<Fault>,
-    /// The lists of each readable profile by its name, from the first time that a message asks where an entry is written.
+    /// The lists of each readable profile by its name. Filled when a message first needs the location of an entry.
     lists: OnceLock<Vec<(String, Lists)>>,
 }
 
-/// A profile with everything it extends filled in, and where the entries of its lists are written.
+/// A profile with everything it extends filled in, and the origins of the entries of its lists.
 type Resolved = (ProfileConfiguration, Lists);
 
 /// Problems of one profile.
@@ -67,7 +67,7 @@ enum Origin {
 }
 
 impl ProfileSource {
-    /// The profile that is used where none is named.
+    /// The profile that is used if none is named.
     pub fn built_in() -> Self {
         Self::from_built_in(&BUILT_IN[0])
     }
@@ -213,7 +213,7 @@ impl ProfileSource {
         (profiles, error)
     }
 
-    /// A profile merged with the one that it extends, which is one of those `above` or built in.
+    /// A profile merged with the one that it extends, which must be among those `above` it or built in.
     fn merge(
         &self,
         mut profile: ProfileConfiguration,
@@ -265,8 +265,7 @@ impl ProfileSource {
         Ok((profile, lists))
     }
 
-    /// The profile of this name that a profile below those `above` may extend. It can extend only these and the built-in ones,
-    /// which rules out cycles.
+    /// The profile of this name that a profile may extend: one of those `above` it, or a built-in one. This rules out cycles.
     fn extended(&self, name: &str, above: &[Resolved]) -> Result<Option<Resolved>, ProfileError> {
         if let Some(found) = above.iter().find(|(known, _)| known.name == name) {
             return Ok(Some(found.clone()));
@@ -306,7 +305,7 @@ impl ProfileSource {
     ///
     /// # Errors
     ///
-    /// As [`Self::profiles`], and [`ProfileError::NoSuchProfile`] if the file has no profile with this name.
+    /// Those of [`Self::profiles`], and [`ProfileError::NoSuchProfile`] if the file has no profile with this name.
     pub fn profile(&self, name: Option<&str>) -> Result<ProfileConfiguration, ProfileError> {
         let profiles = self.profiles()?;
         let named = |name: &str| profiles.iter().find(|profile| profile.name == name);
@@ -323,8 +322,8 @@ impl ProfileSource {
         found.cloned()
     }
 
-    /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. The index of an entry is that in the list as
-    /// it is used, with inherited entries filled in. If the key is missing, the innermost value around it counts.
+    /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. The index of an entry counts in the list with
+    /// inherited entries filled in. If the key is missing, this is the location of the innermost value around it.
     pub fn location(&self, profile: &str, key: &FieldPath) -> String {
         let line = match key.segments() {
             [PathSegment::Key(list), PathSegment::Index(index), below @ ..] => {
@@ -334,7 +333,7 @@ impl ProfileSource {
                         let written = FieldPath::dotted(list).index(origin.index).join(&below);
                         self.line(&origin.profile, &written)
                     }
-                    // It belongs to a profile in another text, so the list that inherits it is the nearest place.
+                    // The entry is in another text, so the list that inherits it is the nearest location in this one.
                     Some(_) => self.line(profile, &FieldPath::dotted(list)),
                     None => self.line(profile, key),
                 }

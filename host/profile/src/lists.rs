@@ -1,14 +1,14 @@
 //! The lists of plugins in a profile that extends another: what is inherited, removed, replaced and added.
 //!
-//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries take its place: `"!name"`
-//! removes one of them, and an entry that names one of them replaces it in its position. Every entry keeps its
+//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries are inserted there:
+//! `"!name"` removes one of them, and an entry that names one of them replaces it in its position. Every entry keeps its
 //! [`Origin`], so that a message can point to the line in which it is written.
 
 use divvy_spanned::names;
 
 use super::model::{ProfileConfiguration, ScoreEntry};
 
-/// The entry that stands for all entries of the extended profile.
+/// The entry that represents all entries of the extended profile.
 pub(super) const INHERITED: &str = "...";
 /// Start of an entry that removes an inherited one.
 const REMOVED: char = '!';
@@ -30,7 +30,7 @@ impl Origin {
     }
 }
 
-/// An entry of a list of plugins, and where it is written.
+/// An entry of a list of plugins, and its origin.
 #[derive(Debug, Clone)]
 struct Written<E> {
     entry: E,
@@ -145,7 +145,7 @@ fn entries<E: Entry>(written: Option<&[Written<E>]>) -> Option<Vec<E>> {
     Some(written?.iter().map(|written| written.entry.clone()).collect())
 }
 
-/// A list with the inherited entries filled in. The marks that refer to inherited entries are gone, invalid ones too.
+/// A list with the inherited entries filled in, and without the marks that refer to inherited entries, even invalid ones.
 fn merged<E: Entry>(
     list: &'static str,
     own: Option<Vec<Written<E>>>,

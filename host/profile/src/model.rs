@@ -100,7 +100,7 @@ pub struct ProfileConfiguration {
     pub workload: Vec<WorkloadKind>,
 }
 
-/// A Score plugin and its weight. The name of the plugin alone stands for weight 1.
+/// A Score plugin and its weight. The name of the plugin alone means weight 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScoreEntry {
     /// Name of the plugin.
@@ -253,10 +253,10 @@ pub struct PluginTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// A process of its own, in which it can read its library and those of the system, and no other file, and has no network. A crash
-    /// or an endless loop costs the decision that it was called for.
+    /// A process of its own, which can read the plugin's library and those of the system, but no other file, and has no network. A
+    /// crash or an endless loop costs only the decision that it was called for.
     Process,
-    /// That of the scheduler, with everything that the scheduler may do.
+    /// The scheduler's process, with all of its rights.
     None,
 }
 
@@ -280,8 +280,7 @@ pub enum WhenNoClusterFits {
     /// It is removed, if no affinity group has a cluster that fits.
     #[default]
     Clear,
-    /// It is removed if the first affinity group that was tried has no cluster that fits, as in Karmada, whatever the others
-    /// lack.
+    /// It is removed if the first affinity group that was tried has no cluster that fits, as in Karmada, even if others have one.
     ClearByFirstGroup,
     /// It stays.
     Keep,
@@ -319,8 +318,8 @@ impl ProfileConfiguration {
         }
     }
 
-    /// This profile with absolute paths, which lead to the same files from any folder. Relative ones are those of the
-    /// current folder.
+    /// This profile with absolute paths, which lead to the same files from any folder. Relative paths count from the current
+    /// folder.
     #[must_use]
     pub fn with_absolute_paths(&self) -> Self {
         let mut profile = self.clone();
@@ -357,8 +356,8 @@ impl ProfileConfiguration {
         }
         let mut tables = base.table;
         for (name, table) in self.table {
-            let known = tables.remove(&name).unwrap_or_default();
-            tables.insert(name, table.over(known));
+            let known = tables.entry(name).or_default();
+            *known = table.over(std::mem::take(known));
         }
         let mut strategies = base.strategies;
         strategies.extend(self.strategies);

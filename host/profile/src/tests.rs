@@ -152,8 +152,8 @@ fn a_place_is_the_line_of_a_key_or_of_what_is_around_it() {
         ("a", "filters[0]", 1),
         ("c", "filters", 1),
     ] {
-        let place = source.location(profile, &FieldPath::dotted(key));
-        assert_eq!(place, format!("some/profile.toml:{line}"), "{profile} {key}");
+        let location = source.location(profile, &FieldPath::dotted(key));
+        assert_eq!(location, format!("some/profile.toml:{line}"), "{profile} {key}");
     }
 }
 
@@ -193,7 +193,7 @@ fn one_selector_is_a_name_and_several_are_a_list() {
 }
 
 /// The filters of the profile `mine`, which extends one with the filters `a`, `b` and `c`.
-fn filters_of(written: &str) -> Vec<String> {
+fn merged_filters(written: &str) -> Vec<String> {
     let text = format!(
         "[[profile]]\nname = 'base'\nfilters = ['a', 'b', 'c']\n\
          [[profile]]\nname = 'mine'\nextends = 'base'\nfilters = {written}\n"
@@ -210,7 +210,7 @@ fn inherited_entries_stand_where_the_list_says() {
         ("['x', '...', 'y']", "x a b c y"),
         ("['...', '!b']", "a c"),
         ("['!b', '!a', 'x', '...']", "x c"),
-        // An entry that names an inherited one stays in its place.
+        // An entry that names an inherited one keeps its position.
         ("['c', '...', 'a']", "a b c"),
         // Removed and named: moved.
         ("['c', '!c', '...']", "c a b"),
@@ -218,7 +218,7 @@ fn inherited_entries_stand_where_the_list_says() {
         ("['x']", "x"),
         ("[]", ""),
     ] {
-        assert_eq!(filters_of(written).join(" "), expected, "{written}");
+        assert_eq!(merged_filters(written).join(" "), expected, "{written}");
     }
 }
 
@@ -298,15 +298,15 @@ fn an_entry_is_found_where_it_is_written() {
         .expect("it reads")
         .filters
         .expect("it has filters");
-    let place = |name: &str| {
+    let location = |name: &str| {
         let index = filters.iter().position(|filter| filter == name).expect("it is listed");
         source.location("b", &FieldPath::dotted("filters").index(index))
     };
-    assert_eq!(place("one"), "some/profile.toml:4");
-    assert_eq!(place("two"), "some/profile.toml:6");
-    assert_eq!(place("three"), "some/profile.toml:10");
+    assert_eq!(location("one"), "some/profile.toml:4");
+    assert_eq!(location("two"), "some/profile.toml:6");
+    assert_eq!(location("three"), "some/profile.toml:10");
     // Built in: the list that inherits it.
-    assert_eq!(place("cluster-affinity"), "some/profile.toml:10");
+    assert_eq!(location("cluster-affinity"), "some/profile.toml:10");
     let origin = source.origin("b", "filters", 2).expect("there is one");
     assert_eq!(
         (origin.profile.as_str(), origin.is_built_in, origin.index),

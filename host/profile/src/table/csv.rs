@@ -118,8 +118,8 @@ impl Header {
     }
 }
 
-/// Lines of ascending positions in a text. The reader's own lines are those at which it begins to look for a record, before
-/// any empty lines.
+/// Lines of ascending positions in a text. The reader itself reports the line at which it begins to look for a record, before any
+/// empty lines.
 struct Lines<'a> {
     bytes: &'a [u8],
     position: usize,

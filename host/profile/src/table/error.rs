@@ -30,7 +30,7 @@ pub enum TableProblem {
         /// Message of the operating system.
         message: String,
     },
-    /// The file's name does not say which format it has.
+    /// The file's name does not show its format.
     #[error("the file of a table must end in `.csv`, `.json` or `.toml`")]
     UnknownFormat,
     /// The file is too large.

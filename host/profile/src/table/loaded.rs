@@ -44,7 +44,7 @@ impl LoadedTable {
     ///
     /// # Errors
     ///
-    /// As [`Self::new`], and a problem if the file cannot be read.
+    /// Those of [`Self::new`], and a problem if the file cannot be read.
     pub fn read(name: &str, file: &Path, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
         let source = TableSource::read(file).map_err(|error| vec![*error])?;
         Self::new(name, source, configuration)
@@ -70,7 +70,7 @@ impl LoadedTable {
         &self.contents
     }
 
-    /// Rows for clusters that are not among these names; none if the key is not the name of a cluster.
+    /// Errors for rows whose cluster is not among these names; none if the rows are not for clusters by name.
     pub fn unknown_clusters(&self, clusters: &BTreeSet<&str>) -> Vec<TableError> {
         if *self.contents.key() != TableKey::Cluster {
             return Vec::new();

@@ -18,7 +18,7 @@ pub const TABLE_BYTES_MAX: u64 = 16 << 20;
 /// The text of a table with its version. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableSource {
-    /// Path of the file, whose ending says which format it has.
+    /// Path of the file. Its extension determines the format.
     pub file: PathBuf,
     /// The text.
     pub text: Arc<str>,

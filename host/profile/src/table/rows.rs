@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// True if more rows would change nothing: there are too many of them, or too many problems.
+    /// True if reading can stop, because there are too many rows or too many problems.
     pub(super) fn is_full(&mut self, line: usize) -> bool {
         if self.keys.len() >= ROWS_MAX {
             self.refuse(Some(line), TableProblem::TooManyRows { rows_max: ROWS_MAX });
@@ -94,7 +94,7 @@ impl<'a> Rows<'a> {
         self.problems.len() >= PROBLEMS_MAX
     }
 
-    /// Adds a row; `None` if there is one for the key already.
+    /// Adds a row; `None` if the key already has one.
     pub(super) fn row(&mut self, key: &str, line: usize) -> Option<u32> {
         if let Some(&first_line) = self.lines.get(key) {
             let key = key.to_owned();

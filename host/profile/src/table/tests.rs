@@ -42,7 +42,7 @@ fn cells(contents: &TableContents) -> String {
 
 #[test]
 fn the_three_formats_say_the_same() {
-    // With a byte order mark, CRLF, an empty line, spaces, quotes and a column that no one asks for.
+    // With a byte order mark, CRLF, an empty line, spaces, quotes and a column that is not declared.
     let csv =
         "\u{feff}name,intensity,price,unused,note,green\r\n\r\na, 12 ,0.5,x,\"one, two\",true\r\nb,,-3,y,,false\r\n";
     let json = r#"{"a": {"intensity": 12, "price": 0.5, "note": "one, two", "green": true, "unused": []},
@@ -66,7 +66,7 @@ fn the_three_formats_say_the_same() {
         }
         assert!(text.contains("texts: [\"one, two\"]"), "{text}");
     }
-    // Lines are those of the rows, not of what is before them.
+    // Each line is that of the row itself, not of the empty lines before it.
     let lines: Vec<usize> = loaded.iter().map(|table| table.keys[1].1).collect();
     assert_eq!(lines, [4, 2, 6]);
     assert_ne!(loaded[0].source().version, loaded[1].source().version);

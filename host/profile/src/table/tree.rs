@@ -52,7 +52,7 @@ pub(super) fn read_toml(text: &str, rows: &mut Rows<'_>) {
     read(&tree, rows);
 }
 
-/// Reports what the parser found.
+/// Reports the parser's faults.
 fn refuse(faults: Vec<Fault>, language: &'static str, rows: &mut Rows<'_>) {
     for fault in faults {
         let line = Some(fault.line);
