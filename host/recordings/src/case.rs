@@ -148,13 +148,13 @@ pub struct RecordedPlugin {
     pub sha256: String,
 }
 
-/// A version of a table, whole, so that a replay does not need its file.
+/// A version of a table with its whole text, so that a replay does not need the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RecordedTable {
     /// Name of the table in the profile.
     pub(super) name: String,
-    /// Path of its file, whose ending says which format it has.
+    /// Path of its file. The extension determines the format.
     pub(super) file: PathBuf,
     /// SHA-256 checksum of the text, in hexadecimal, by which cases name it.
     pub(super) version: String,
@@ -176,14 +176,14 @@ pub(super) enum Line {
     Table(RecordedTable),
 }
 
-/// An object that is read from its text, by the function that `divvy-karmada` has for it: its type would be compiled again here.
+/// An object that is read from its text by `divvy-karmada`'s function, because its type would otherwise be compiled again here.
 struct FromText<T>(T);
 
 impl<'de, T: ReadJson> Deserialize<'de> for FromText<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         let read = T::from_json(text.get());
-        // The error knows the position in the object only; `exact_error` looks for the one in the line.
+        // The error has only the position in the object; `exact_error` determines the position in the line.
         read.map(Self)
             .map_err(|error| D::Error::custom(json::plain_message(&error)))
     }
@@ -253,7 +253,7 @@ pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
         .take(GZIP_MAGIC.len() as u64)
         .read_to_end(&mut magic)
         .map_err(unreadable)?;
-    // The content decides, whatever the file is called.
+    // The content decides, not the file's name.
     let is_gzip = magic == GZIP_MAGIC;
     let whole = std::io::Cursor::new(magic).chain(file);
     let reader: Box<dyn Read> = if is_gzip {

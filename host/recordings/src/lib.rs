@@ -2,8 +2,8 @@
 //!
 //! A recording is a JSON Lines file, plain or compressed with gzip, with four kinds of records: a `Fleet` with its
 //! clusters, a `Case` with a binding and the decision on it (`expect`), a `Recording` with the profile, seed and
-//! plugins that decided, and a `Table` with the text of a table that plugins read. A case is one cycle on the binding
-//! as given; nothing is written back between cases.
+//! plugins that decided, and a `Table` with the text of a table that plugins read. A case is one cycle on the recorded
+//! binding; nothing is written back between cases.
 //!
 //! This crate knows the form of a recording; `divvy-scheduler` decides its cases.
 

@@ -45,7 +45,7 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> Result<String, Unwr
     }))
 }
 
-/// One line for each table that plugins of the profile read, with the text of its file.
+/// One line per table that plugins of the profile read, with the text of its file.
 ///
 /// # Errors
 ///
