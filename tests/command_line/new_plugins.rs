@@ -209,7 +209,7 @@ fn a_wrong_name_folder_or_sdk_creates_nothing() {
         (
             &["SpareCapacity", "--path", &inside][..],
             "error: `SpareCapacity` is not a name of a plugin: expected lower-case words joined by hyphens, such as \
-             `spare-capacity`\n  hint: `spare-capacity` would do\n"
+             `spare-capacity`\n  hint: `spare-capacity` is valid\n"
                 .to_owned(),
         ),
         (

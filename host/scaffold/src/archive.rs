@@ -16,11 +16,11 @@ const WORKSPACE: &str = "workspace/Cargo.toml";
 /// Files by path, as text: sources, manifests and documents.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// Unpacks everything. A manifest of the SDK inherits nothing from the workspace then.
+/// Unpacks everything. The manifests of the SDK no longer inherit from the workspace.
 ///
 /// # Errors
 ///
-/// Only if the archive in the binary is damaged.
+/// An error only if the archive in the binary is damaged.
 pub(crate) fn unpack() -> Result<Files, ScaffoldError> {
     read().map_err(|source| ScaffoldError::Damaged { source })
 }

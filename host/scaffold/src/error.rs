@@ -19,7 +19,7 @@ pub enum ScaffoldError {
         /// The path.
         path: PathBuf,
     },
-    /// A path of an SDK does not lead to one.
+    /// The given path of the SDK does not lead to one.
     #[error("`{}` is not a checkout of Divvy: it has no `framework/Cargo.toml`", path.display())]
     NotACheckout {
         /// The path.

@@ -11,7 +11,7 @@ const LEFT_OUT: [&str; 3] = ["dev-dependencies", "bench", "lints"];
 /// First line of every manifest.
 const NOTICE: &str = "# Packed by `divvy plugin new`: changes are lost with the next version of the SDK.\n\n";
 
-/// The manifest without anything that is inherited from that of the workspace.
+/// The manifest with everything filled in that it inherits from the workspace's.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ fn rewritten(manifest: &str, workspace: &str) -> Result<String, String> {
     Ok(format!("{NOTICE}{text}"))
 }
 
-/// States the dependencies of a manifest, or of one of its targets, that are inherited from the workspace's.
+/// Fills in the dependencies of a manifest, or of one of its targets, that are inherited from the workspace.
 fn inherit(of: &mut Table, known: &Table) -> Result<(), String> {
     let dependencies = of.get_mut("dependencies").and_then(Value::as_table_mut);
     for (dependency, value) in dependencies.into_iter().flatten() {

@@ -77,10 +77,10 @@ pub enum InvalidName {
 }
 
 impl InvalidName {
-    /// A way to fix it, if there is an obvious one.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Form { nearest, .. } => nearest.as_ref().map(|nearest| format!("`{nearest}` would do")),
+            Self::Form { nearest, .. } => nearest.as_ref().map(|nearest| format!("`{nearest}` is valid")),
             Self::TooLong { .. } => None,
             Self::Taken { name, .. } => Some(format!("add a word: `my-{name}`")),
         }

@@ -82,7 +82,7 @@ impl Scaffold {
     ///
     /// # Errors
     ///
-    /// [`ScaffoldError`]: the folder exists, cannot be written, or the SDK is not where it should be.
+    /// A [`ScaffoldError`] if the folder exists or cannot be written, or if the SDK is not at its path.
     pub fn write(&self, folder: &Path) -> Result<(), ScaffoldError> {
         if folder.symlink_metadata().is_ok() {
             let folder = folder.to_owned();
@@ -98,7 +98,7 @@ impl Scaffold {
         fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
         let beside = tempfile::Builder::new().prefix(".divvy-new-").tempdir_in(parent);
         let beside = beside.map_err(|source| failed(parent, source))?;
-        // The temporary folder is for its owner alone; what is in it has the usual permissions.
+        // Only its owner can read the temporary folder, but the folder in it has the usual permissions.
         let draft = beside.path().join("plugin");
         for (path, text) in &files {
             let path = draft.join(path);
@@ -113,7 +113,7 @@ impl Scaffold {
     ///
     /// # Errors
     ///
-    /// As [`Self::write`], apart from writing.
+    /// Those of [`Self::write`], except for those of writing.
     pub fn files(&self) -> Result<Files, ScaffoldError> {
         let packed = unpack()?;
         let language = self.language.word();
@@ -150,7 +150,7 @@ impl Scaffold {
             }
             Sdk::Version(version) => {
                 depend(&mut files, &format!("version = {version:?}"));
-                // It names the SDK's crates as parts of the plugin.
+                // The lock file has the SDK's crates as parts of the plugin's folder.
                 files.remove("Cargo.lock");
             }
         }

@@ -40,7 +40,7 @@ fn every_file_has_the_name_of_the_plugin_and_none_the_placeholder() {
     }
 }
 
-/// The files that an author reads and does not write must stay short.
+/// The parts of the files that an author reads but does not write must stay short.
 #[test]
 fn at_most_forty_lines_come_before_the_rule() {
     for point in POINTS {
@@ -54,7 +54,7 @@ fn at_most_forty_lines_come_before_the_rule() {
     }
 }
 
-/// In C, everything that calls the rule is shorter than that: the rest is one file, the same at every point.
+/// In C, everything that calls the rule is one file, the same at every extension point.
 #[test]
 fn a_plugin_in_c_repeats_nothing_that_another_one_has() {
     let plugins = POINTS.map(|point| files(point, Language::C));
@@ -92,7 +92,7 @@ fn a_profile_adds_the_plugin_to_the_inherited_list() {
 
 /// A crate of the SDK must not refer to the workspace that it was packed from.
 #[test]
-fn the_carried_sdk_stands_on_its_own() {
+fn the_carried_sdk_is_self_contained() {
     let files = files(ExtensionPoint::Assign, Language::Rust);
     let manifests: Vec<_> = files
         .iter()
