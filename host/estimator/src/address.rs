@@ -26,7 +26,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Rule that makes an address of a cluster's name. The default is Karmada's.
+/// Rule that derives an address from a cluster's name. The default is Karmada's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressing {
     /// Prefix of the estimators' Services; a hyphen and the cluster's name follow.

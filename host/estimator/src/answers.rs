@@ -1,7 +1,7 @@
 //! Last answers of one cluster's estimator, by request.
 //!
-//! Time is a parameter, so that expiry is tested without waiting. The number of answers is bounded; the oldest goes
-//! first. Answers are used only where a call failed, never to save one.
+//! Time is a parameter, so that expiry can be tested without waiting. The number of answers is bounded; the oldest is
+//! dropped first. Answers are used only if a call fails, never to save one.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ impl Answers {
         }
     }
 
-    /// Keeps an answer instead of the previous one to the same request.
+    /// Keeps an answer in place of the previous one to the same request.
     pub(crate) fn record(&mut self, request: &Request, count: i64, now: Instant) {
         let answer = Answer { count, at: now };
         if let Some(known) = self.by_request.get_mut(request) {

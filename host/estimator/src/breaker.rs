@@ -37,11 +37,11 @@ impl Default for BreakerOptions {
 /// State of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
-    /// Calls go out.
+    /// Calls are made.
     Closed,
     /// One call is under way to try whether the estimator answers again.
     HalfOpen,
-    /// No call goes out.
+    /// No call is made.
     Open,
 }
 
@@ -75,7 +75,7 @@ impl Breaker {
         }
     }
 
-    /// Permits a call, or not. The caller reports its end with [`Self::succeeded`], [`Self::failed`] or
+    /// Permits a call; `None` if it must not be made. The caller reports its end with [`Self::succeeded`], [`Self::failed`] or
     /// [`Self::abandoned`].
     pub(crate) fn admit(&mut self, now: Instant) -> Option<Admission> {
         match self.state {
@@ -108,7 +108,7 @@ impl Breaker {
                 self.open(pause.saturating_mul(2), now);
                 true
             }
-            // A call that began before the breaker opened says nothing new.
+            // The failure of a call that began before the breaker opened is not new information.
             (State::Open { .. }, _) | (State::HalfOpen { .. }, Admission::Regular) => false,
         }
     }

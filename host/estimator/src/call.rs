@@ -22,7 +22,7 @@ const NO_FIGURE: i32 = -1;
 
 /// Asks through `channel` and returns the count; `None` if the estimator has no figure.
 ///
-/// `deadline` goes along, so that the estimator stops counting when its answer would come too late. The caller enforces it.
+/// The request carries `deadline`, so that the estimator stops counting once its answer would be late. The caller enforces it.
 pub(crate) async fn call(
     channel: Channel,
     cluster: &str,

@@ -1,8 +1,8 @@
 //! The connection to one cluster's estimator.
 //!
-//! The first address that accepts a connection is kept. The channel reconnects by itself; [`Connection::reset`] gives it
-//! up, so that the next call looks the address up and reads the certificates again. Certificates are read from files at
-//! each of these occasions, so that rotated ones are picked up.
+//! The first address that accepts a connection is kept. The channel reconnects by itself; after [`Connection::reset`], the
+//! next call looks the address up again. Certificates are read from their files for each new channel, so rotated ones are
+//! picked up.
 //!
 //! HTTP/2 keep-alive pings are deliberately off: gRPC servers in Go close connections that ping more than once in five
 //! minutes. TCP keep-alives find dead peers instead.
@@ -70,7 +70,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The channel, connected if need be. Dropping the future gives up the attempt.
+    /// The channel, connected if necessary. Dropping the future abandons the attempt.
     ///
     /// `patience` is the time per address.
     pub(crate) async fn channel(
@@ -107,7 +107,7 @@ impl Connection {
         Err(CallError::Connect { causes: failed })
     }
 
-    /// Gives up the channel. Calls under way on it are not affected.
+    /// Drops the channel. Calls under way on it are not affected.
     pub(crate) fn reset(&self) {
         *self.lock() = None;
     }
@@ -169,7 +169,7 @@ async fn endpoint(address: &Address, transport: &Transport) -> Result<Endpoint, 
     })
 }
 
-/// Reads a file without holding up the runtime.
+/// Reads a file without blocking the runtime.
 async fn read(path: &Path) -> Result<Vec<u8>, CallError> {
     let failure = |cause: String| CallError::File {
         path: path.to_owned(),
@@ -190,7 +190,7 @@ mod unverified {
     use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
     use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-    /// Accepts every certificate. Signatures are still checked, so the peer holds the key of the one that it shows.
+    /// Accepts every certificate. Signatures are still checked, so the peer holds the key of the certificate that it presents.
     #[derive(Debug)]
     pub(super) struct AnyServer(WebPkiSupportedAlgorithms);
 

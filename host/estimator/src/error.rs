@@ -14,7 +14,7 @@ pub enum CallError {
     /// A certificate or key cannot be read or used.
     #[error("cannot use the certificates for the estimator at `{address}`: {cause}")]
     Certificates {
-        /// Address that was to be connected to.
+        /// Address of the estimator.
         address: String,
         /// The TLS library's message.
         cause: String,

@@ -8,18 +8,18 @@ use crate::error::CallError;
 /// The estimate for one cluster, or the reason why there is none.
 #[derive(Debug, Clone)]
 pub enum Estimate {
-    /// The estimator answered now.
+    /// The estimator answered this request.
     Answered(i64),
-    /// The estimator's last answer to the same request, which stands in for the one that is missing.
+    /// The estimator's last answer to the same request, in place of the missing one.
     LastKnown {
         /// The last answer.
         count: i64,
-        /// Time since that answer was asked for.
+        /// Time since the request that it answers.
         age: Duration,
-        /// Reason why there is no answer now.
+        /// Reason for the missing answer.
         cause: Unanswered,
     },
-    /// The general estimate alone counts.
+    /// No figure: the general estimate alone counts.
     Absent(Unanswered),
 }
 
@@ -50,7 +50,7 @@ impl Estimate {
         self.count().map_or(general, |count| general.min(count))
     }
 
-    /// Age of the figure: zero for an answer from now, `None` if there is no figure.
+    /// Age of the figure: zero for a new answer, `None` if there is no figure.
     pub fn age(&self) -> Option<Duration> {
         match self {
             Self::Answered(_) => Some(Duration::ZERO),

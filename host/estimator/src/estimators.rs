@@ -24,14 +24,14 @@ pub struct EstimatorOptions {
     pub transport: Transport,
     /// Time for one call, connecting included. Each cluster has its own.
     pub deadline: Duration,
-    /// Greatest age at which the last answer to the same request stands in for a failed call; zero never uses it.
+    /// Maximum age of a last answer that replaces that of a failed call; with zero, none does.
     pub last_known_age_max: Duration,
     /// Last answers kept per cluster, one per distinct request. One takes about 100 bytes; the encoded request is shared
     /// by all clusters.
     pub last_known_max: usize,
-    /// Conditions under which an estimator that fails is no longer asked.
+    /// Limits at which a failing estimator is no longer asked.
     pub breaker: BreakerOptions,
-    /// True if clusters of sync mode `Pull` have no estimator that can be reached from here.
+    /// True if estimators of clusters in sync mode `Pull` cannot be reached, so they are not asked.
     pub exclude_pull_clusters: bool,
     /// True if the estimators subtract workloads that were assigned and do not run yet: those of Karmada 1.19 with their
     /// feature gate on. Others ignore them.
@@ -265,7 +265,7 @@ impl Estimator {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in an answer. It is as old as its question: it need not contain what happened in between.
+    /// Records an answer. Its age counts from the request, because it need not reflect anything later.
     fn answered(&self, cluster: &str, request: &Request, count: Option<i64>, asked: Instant) {
         let now = now();
         let mut health = self.health();
@@ -286,7 +286,7 @@ impl Estimator {
         let mut health = self.health();
         health.error = Some(Arc::clone(error));
         if error.concerns_request() {
-            // The estimator is there, and so can take other requests.
+            // The estimator is up and can answer other requests.
             health.breaker.succeeded();
             tracing::debug!(cluster, %error, "the estimator refused a request");
         } else if health.breaker.failed(admission, now()) {
@@ -300,7 +300,7 @@ impl Estimator {
     }
 }
 
-/// Returns the breaker's permission if a call is dropped before it ended.
+/// Returns the breaker's permission if a call is dropped before it ends.
 struct Attempt<'a> {
     estimator: &'a Estimator,
     admission: Admission,

@@ -54,7 +54,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// As [`Self::replicas`].
+    /// The same as those of [`Self::replicas`].
     pub fn component_sets(namespace: &str, components: &[api::Component]) -> Result<Self, InvalidRequirements> {
         let encoded = components.iter().map(|component| {
             let encoded = self::component(component)?.encode_to_vec();
@@ -71,7 +71,7 @@ impl Request {
     }
 }
 
-/// A workload that was assigned to a cluster and does not run there yet. The estimator subtracts it from what is free.
+/// A workload that was assigned to a cluster and does not run there yet. The estimator subtracts it from the free resources.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AssumedWorkload(pub(crate) message::AssumedWorkload);
 
@@ -80,7 +80,7 @@ impl AssumedWorkload {
     ///
     /// # Errors
     ///
-    /// As [`Request::replicas`].
+    /// The same as those of [`Request::replicas`].
     pub fn new(namespace: &str, components: &[api::Component]) -> Result<Self, InvalidRequirements> {
         Ok(Self(message::AssumedWorkload {
             namespace: namespace.to_owned(),

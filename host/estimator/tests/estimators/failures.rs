@@ -13,8 +13,8 @@ use super::{DEADLINE, options, replicas, targets, word, words};
 /// Longer than the breaker's pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Lets time pass for the estimators, without waiting. It stands still only meanwhile: the tests' servers are real, and where time is
-/// paused, a deadline ends as soon as nothing but an answer is waited for.
+/// Lets time pass for the estimators without waiting. Time is paused only in here: the tests' servers are real, and while time is
+/// paused, a deadline passes as soon as every task waits.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
