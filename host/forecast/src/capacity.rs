@@ -1,9 +1,9 @@
 //! Replicas beyond the capacity of their clusters.
 //!
 //! Some strategies divide without regard to capacity, so that a cluster may gain replicas that do not fit. A cluster is *full* if
-//! it uses more of a resource than it has. Replicas that a cluster gains are *beyond capacity* as far as they have to go again
-//! until every resource is used no more than the cluster has, or no more than before: what was beyond capacity already is not
-//! counted, because no change did it. Of the replicas that would do, the fewest are counted.
+//! it uses more of a resource than it has. Of the replicas that a cluster gains, those are *beyond capacity* that would have to be
+//! removed until the cluster uses no more of any resource than it has, or than it used before: an earlier excess is not the change's
+//! doing. If different replicas would suffice, the smallest number counts.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ pub struct Overflow {
 }
 
 impl Overflow {
-    /// The clusters in question.
-    fn of(rows: &[ClusterRow], states: States) -> Self {
+    /// Those clusters, without gains so far.
+    fn new(rows: &[ClusterRow], states: States) -> Self {
         let of_row = |row: &ClusterRow| {
             let resources = row.resources.iter().filter_map(|(name, of_resource)| {
                 let (from, to) = states(of_resource);
@@ -52,7 +52,7 @@ impl Overflow {
         }
     }
 
-    /// Adds what a binding gains.
+    /// Adds the gains of a binding.
     pub fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
         for (cluster, resources) in &mut self.by_cluster {
             let of = |assignment: &Assignment| assignment.get(cluster).copied().unwrap_or(0);
@@ -83,7 +83,7 @@ pub(crate) fn excess(allocatable: i128, from: i128, to: i128) -> i128 {
     to - allocatable.max(from)
 }
 
-/// The fewest of these replicas whose requests cover an excess.
+/// The smallest number of these replicas whose requests cover an excess.
 pub(crate) fn fewest(gains: &Gains, mut excess: i128) -> i64 {
     let mut fewest = 0;
     for (&quantity, &count) in gains.iter().rev().filter(|(quantity, _)| **quantity > 0) {
@@ -111,8 +111,8 @@ fn count_full(rows: &[ClusterRow], states: States, totals: &mut Totals) {
     }
 }
 
-/// Counts the replicas beyond capacity after decisions, and the full clusters, in the clusters' rows and in the sums. `add` adds what
-/// each binding gains; it is called only if a cluster is full.
+/// Counts the replicas beyond capacity after decisions, and the full clusters, in the clusters' rows and in the sums. `add` adds the
+/// gains of each binding; it is called only if a cluster is full.
 pub fn count(rows: &mut [ClusterRow], add: impl FnOnce(&mut Overflow), totals: &mut Totals) {
     let overflow = count_between(rows, to_after, add, totals);
     let replicas = overflow.replicas();
@@ -121,7 +121,7 @@ pub fn count(rows: &mut [ClusterRow], add: impl FnOnce(&mut Overflow), totals: &
     }
 }
 
-/// As [`count`], for the base, which the clusters' rows do not show.
+/// Like [`count`], for the base, which the clusters' rows do not show.
 pub(crate) fn count_base(rows: &[ClusterRow], add: impl FnOnce(&mut Overflow), totals: &mut Totals) {
     count_between(rows, to_base, add, totals);
 }
@@ -133,7 +133,7 @@ fn count_between(
     totals: &mut Totals,
 ) -> Overflow {
     count_full(rows, states, totals);
-    let mut overflow = Overflow::of(rows, states);
+    let mut overflow = Overflow::new(rows, states);
     if !overflow.by_cluster.is_empty() {
         add(&mut overflow);
     }
@@ -146,18 +146,18 @@ fn count_between(
 pub struct TooFull {
     /// Name of the cluster.
     pub cluster: String,
-    /// Its fullest resource among those with higher use than before.
+    /// Its fullest resource among those that it uses more of than before.
     pub resource: String,
-    /// Use in percent of what the cluster has, rounded up.
+    /// Use in percent of the allocatable quantity, rounded up.
     pub percent: i64,
 }
 
-/// True if the use of a resource grows beyond this share of what there is.
+/// True if the use of a resource grows beyond this share of the allocatable quantity.
 pub(crate) fn is_too_full(percent: i64, allocatable: i128, from: i128, to: i128) -> bool {
     to > from && to * 100 > allocatable * i128::from(percent)
 }
 
-/// The clusters whose use of a resource grows beyond this share of what they have, the fullest first.
+/// The clusters whose use of a resource grows beyond this share of the allocatable quantity, the fullest first.
 pub fn too_full(rows: &[ClusterRow], percent: i64) -> Vec<TooFull> {
     let of_row = |row: &ClusterRow| {
         let resources = row.resources.iter().filter_map(|(name, of_resource)| {

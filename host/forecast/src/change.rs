@@ -28,7 +28,7 @@ pub struct Changes {
     pub cordon: Vec<ClusterChoice>,
     /// Clusters that get a `NoExecute` taint, which evicts.
     pub drain: Vec<ClusterChoice>,
-    /// Clusters that fail: they exist, but nothing runs there, and Karmada evicts what does not tolerate that.
+    /// Clusters that fail: they exist, but nothing runs there, and Karmada evicts bindings that do not tolerate that.
     pub fail: Vec<ClusterChoice>,
     /// Clusters that no longer exist.
     pub without: Vec<ClusterChoice>,
@@ -38,7 +38,7 @@ pub struct Changes {
     pub reschedule: Vec<BindingPattern>,
 }
 
-/// Changes with the objects that they are about.
+/// Changes with the objects that they affect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResolvedChanges {
     /// Names of the clusters to cordon.
@@ -58,9 +58,9 @@ pub struct ResolvedChanges {
 /// Effects of applied changes, beside the new situation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Bindings on drained clusters, with what becomes of each.
+    /// Bindings on drained clusters, each with the effect of the taints.
     pub departures: Vec<Departure>,
-    /// Bindings on failed clusters, with what becomes of each.
+    /// Bindings on failed clusters, each with the effect of the taints.
     pub failures: Vec<Departure>,
     /// Keys of bindings for which a reschedule was requested, but which were never scheduled: Karmada ignores the
     /// request.
@@ -77,7 +77,7 @@ pub enum ChangeError {
         flag: &'static str,
         /// The choice.
         choice: String,
-        /// A name that is nearly the same, if there is one.
+        /// The most similar name, if one is similar.
         nearest: Option<String>,
     },
     /// A pattern includes no binding.
@@ -103,11 +103,11 @@ pub enum ChangeError {
     TwoCounts {
         /// Key of the binding.
         binding: String,
-        /// The one number.
+        /// The first number.
         first: i32,
         /// The change that gives it.
         first_change: String,
-        /// The other number.
+        /// The second number.
         second: i32,
         /// The change that gives it.
         second_change: String,
@@ -119,13 +119,13 @@ pub enum ChangeError {
         binding: String,
         /// The change.
         change: String,
-        /// The number.
+        /// The number of replicas.
         error: TooManyReplicas,
     },
 }
 
 impl ChangeError {
-    /// A way to fix it, if known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoCluster { nearest, .. } => {
@@ -153,7 +153,7 @@ impl Changes {
         *self == Self::default()
     }
 
-    /// Finds the objects that the changes are about. `situation` is the input with its overlays, `original` without.
+    /// Finds the objects that the changes affect. `situation` is the input with overlays, `original` without them.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Changes {
             for index in found {
                 let binding = &situation.bindings[index];
                 let present = binding.object.spec.replicas.unwrap_or(0);
-                match count.of(present) {
+                match count.apply(present) {
                     Err(error) => errors.push(ChangeError::TooMany {
                         binding: binding.key(),
                         change: change.clone(),
@@ -392,7 +392,7 @@ fn taint(entry: &mut ClusterEntry, key: &str, effect: TaintEffect) {
         effect: effect.into(),
         ..Taint::default()
     });
-    // The text has fields that the type lacks, so that only its taints are replaced.
+    // The text has fields that the type lacks, so only its taints are replaced.
     let parsed = json.as_deref().and_then(|text| serde_json::from_str(text).ok());
     if let Some(mut value) = parsed {
         let root: &mut serde_json::Value = &mut value;
@@ -410,8 +410,8 @@ pub(crate) fn set_replicas(binding: &mut Binding, count: i32) {
     }
 }
 
-/// Requests a reschedule, as Karmada's `WorkloadRebalancer` does, one second after the last scheduling: whatever the
-/// time, a request counts if it is later. False if the binding was never scheduled, for then Karmada ignores it.
+/// Requests a reschedule, as Karmada's `WorkloadRebalancer` does, one second after the last scheduling: a request counts
+/// if it is later than that. False if the binding was never scheduled, because Karmada then ignores it.
 fn request_reschedule(binding: &mut Binding) -> bool {
     let object = &mut binding.object;
     let Some(scheduled) = object.status.last_scheduled_time else {

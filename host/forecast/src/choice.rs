@@ -70,7 +70,7 @@ impl fmt::Display for ClusterChoice {
 }
 
 impl ClusterChoice {
-    /// True if the choice includes a cluster. A cluster without a region, zone or provider is in none.
+    /// True if the choice includes a cluster. No pattern matches an absent region, zone or provider.
     pub fn includes(&self, cluster: &Cluster) -> bool {
         let fits = |pattern: &String, value: &String| !value.is_empty() && matches(pattern, value);
         match self {

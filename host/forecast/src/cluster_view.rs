@@ -1,4 +1,4 @@
-//! Everything from one cluster's view: what it has of each binding, what it gets, and why not.
+//! A forecast from one cluster's view: the replicas of each binding that it has and gets, or the reason why it gets none.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub struct ClusterViewRow {
     pub kind: String,
     /// Strategy; empty if the binding is invalid.
     pub strategy: String,
-    /// Result of the binding as a whole.
+    /// Result of the whole binding.
     pub result: String,
     /// Replicas that the cluster has, 0 for a resource without replicas; absent if it has none of the binding.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,8 +154,8 @@ impl Placed<'_> {
     }
 }
 
-/// Outcome for a cluster when a binding was decided, with its reason. `message` says why the binding was not scheduled; it is empty if
-/// it was.
+/// Outcome for a cluster when a binding was decided, with its reason. `message` is the reason why the binding was not scheduled; it is
+/// empty otherwise.
 pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, String) {
     match &cluster.rejected {
         Some(note) if note.plugin.is_empty() => (Standing::Rejected, note.text.clone()),

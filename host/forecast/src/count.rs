@@ -94,12 +94,12 @@ impl fmt::Display for ReplicaCount {
 }
 
 impl ReplicaCount {
-    /// The new number of a workload that has `present` replicas.
+    /// The new number of replicas of a workload that has `present`.
     ///
     /// # Errors
     ///
     /// [`TooManyReplicas`] above 2,147,483,647.
-    pub fn of(&self, present: i32) -> Result<i32, TooManyReplicas> {
+    pub fn apply(&self, present: i32) -> Result<i32, TooManyReplicas> {
         let present = u128::try_from(present).unwrap_or(0);
         let replicas = match self {
             Self::Exactly(count) => u128::try_from(*count).unwrap_or(0),
@@ -137,7 +137,7 @@ mod tests {
         ];
         for (text, present, expected) in cases {
             let count: ReplicaCount = text.parse().unwrap();
-            assert_eq!(count.of(present), Ok(expected), "{text} of {present}");
+            assert_eq!(count.apply(present), Ok(expected), "{text} of {present}");
             assert_eq!(count.to_string(), text);
         }
     }
@@ -177,8 +177,8 @@ mod tests {
     fn more_replicas_than_kubernetes_allows_are_refused() {
         for text in ["+2147483647", "x3000000000", "+4294967295%"] {
             let count: ReplicaCount = text.parse().unwrap();
-            assert!(count.of(i32::MAX).is_err(), "{text}");
+            assert!(count.apply(i32::MAX).is_err(), "{text}");
         }
-        assert_eq!("x1".parse::<ReplicaCount>().unwrap().of(i32::MAX), Ok(i32::MAX));
+        assert_eq!("x1".parse::<ReplicaCount>().unwrap().apply(i32::MAX), Ok(i32::MAX));
     }
 }

@@ -83,7 +83,7 @@ pub struct OverlayRow {
     /// For a policy, the bindings that it governed before and does not govern afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loses: Option<usize>,
-    /// Reasons why it does nothing, and mistakes in it, one sentence each.
+    /// Reasons why it has no effect, and mistakes in it, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -109,7 +109,7 @@ pub struct BindingRow {
     pub message: String,
     /// True if it cannot be scheduled on the right side, but can on the left.
     pub newly_unschedulable: bool,
-    /// The clusters that it has in any state, by name.
+    /// Its clusters in any state, by name.
     pub clusters: Vec<ClusterCounts>,
     /// Effect of the changes: from base to after.
     pub movement: Movement,
@@ -155,7 +155,7 @@ pub struct ClusterRow {
     pub base: Option<i64>,
     /// Replicas with the changes.
     pub after: i64,
-    /// Replicas that the cluster gains although they do not fit: the fewest that would have to go again.
+    /// Replicas that the cluster gains although they do not fit: the fewest that would have to be removed again.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_capacity: i64,
     /// Use of each resource that the cluster reports, in thousandths for `cpu` and in whole units for others.
@@ -192,7 +192,7 @@ pub struct Totals {
     pub changed: usize,
     /// Replicas in the earlier state.
     pub replicas: i64,
-    /// Replicas that change places.
+    /// Replicas that move, come or go.
     #[serde(flatten)]
     pub movement: Movement,
     /// Bindings that cannot be scheduled in the later state.
@@ -203,7 +203,7 @@ pub struct Totals {
     pub errors: usize,
     /// Bindings in error that are not in error in the earlier state.
     pub newly_in_error: usize,
-    /// Replicas that clusters gain although they do not fit: the fewest that would have to go again.
+    /// Replicas that clusters gain although they do not fit: the fewest that would have to be removed again.
     pub beyond_capacity: i64,
     /// Clusters that use more of a resource than they have in the later state.
     pub full: usize,
@@ -236,7 +236,7 @@ impl AddAssign for Totals {
 pub struct Latent {
     /// Number of bindings.
     pub count: usize,
-    /// Replicas that would change places.
+    /// Replicas that would move, come or go.
     #[serde(flatten)]
     pub movement: Movement,
     /// The bindings, if requested.
@@ -251,7 +251,7 @@ pub struct Latent {
 pub struct LatentRow {
     /// `<namespace>/<name>`, or only the name.
     pub binding: String,
-    /// The clusters: `before` is what it keeps, `after` what it would have.
+    /// The clusters: `before` with the replicas that it keeps, `after` with those that it would get.
     pub clusters: Vec<ClusterCounts>,
     /// Reason why it could not be scheduled; empty if it could.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -285,7 +285,7 @@ pub struct ViolationRow {
     pub replicas: i64,
 }
 
-/// The loss of each cluster, region, zone or provider, one after the other.
+/// The loss of each cluster, region, zone or provider, one at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -319,7 +319,7 @@ pub struct FailureRow {
     pub displaced: i64,
     /// Displaced replicas that other clusters take over.
     pub rehomed: i64,
-    /// Displaced replicas that are given up by decision, such as those of a workload that runs on all clusters alike.
+    /// Displaced replicas that a decision gives up, such as those of a workload that runs on all clusters alike.
     pub removed: i64,
     /// Displaced replicas that no cluster takes over, and all others that are lost.
     pub lost: i64,
@@ -329,7 +329,7 @@ pub struct FailureRow {
     pub newly_unschedulable: usize,
     /// Bindings that the loss makes invalid, or whose decision a plugin fails because of it.
     pub newly_in_error: usize,
-    /// Replicas that other clusters gain although they do not fit: the fewest that would have to go again.
+    /// Replicas that other clusters gain although they do not fit: the fewest that would have to be removed again.
     pub beyond_capacity: i64,
     /// Clusters that use more of a resource than they have, but not without the loss.
     pub newly_full: usize,
@@ -357,7 +357,7 @@ pub struct Tightest {
 /// JSON Schemas of the documents that `divvy diff` and `divvy headroom` write, by the name of their file.
 #[cfg(feature = "schema")]
 pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
-    // Taken from the serialised form, so that fields that are left out if empty are not required.
+    // Schemas of the serialised form, in which fields that are left out when empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
             .for_serialize()

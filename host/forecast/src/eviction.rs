@@ -1,8 +1,8 @@
 //! Evictions from clusters with `NoExecute` taints, as Karmada's taint manager makes them
 //! (`pkg/controllers/cluster/taint_manager.go`).
 //!
-//! Stock Karmada runs without this controller's evictions (`--enable-no-execute-taint-eviction` is off), so a forecast
-//! makes them only where asked.
+//! By default, Karmada does not run this controller's evictions (`--enable-no-execute-taint-eviction` is off), so a
+//! forecast makes them only if requested.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,9 +33,9 @@ pub enum Effect {
 /// The moment up to which evictions are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Horizon {
-    /// Only those that happen at once.
+    /// Evictions that happen at once.
     AtOnce,
-    /// Also those that wait until a toleration runs out.
+    /// Also evictions that wait until a toleration runs out.
     InTheEnd,
 }
 
@@ -63,7 +63,7 @@ pub struct Departure {
     pub effect: Effect,
 }
 
-/// The effect of taints on a binding with these tolerations. Taints with another effect than `NoExecute` do not count.
+/// The effect of `NoExecute` taints on a binding with these tolerations. Other taints are ignored.
 pub fn effect(taints: &[Taint], tolerations: &[Toleration]) -> Effect {
     let mut soonest: Option<i64> = None;
     for taint in taints.iter().filter(|taint| taint.effect == TaintEffect::NoExecute) {
@@ -101,8 +101,8 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 /// The bindings on these clusters, each with the effect of the cluster's taints. A cluster without `NoExecute` taints
 /// has none.
 ///
-/// The tolerations are those of the applied placement; a binding without one has not been scheduled yet, and those of
-/// its own placement will be. A binding that is being deleted is left alone.
+/// The tolerations are those of the applied placement or, for a binding that was not scheduled yet, those of its own
+/// placement. A binding that is being deleted is left out.
 pub fn departures(situation: &Situation, clusters: &BTreeSet<String>) -> Vec<Departure> {
     let mut departures = Vec::new();
     for binding in &situation.bindings {
@@ -141,7 +141,7 @@ fn applied_tolerations(binding: &Binding) -> Vec<Toleration> {
     }
 }
 
-/// Evicts the bindings on these clusters that leave within a horizon, and returns all that are there.
+/// Evicts the bindings on these clusters that leave within a horizon. Returns all bindings on these clusters.
 pub fn evict(situation: &mut Situation, clusters: &BTreeSet<String>, horizon: Horizon) -> Vec<Departure> {
     let departures = departures(situation, clusters);
     let mut leaving = departures

@@ -1,4 +1,4 @@
-//! Both futures, compared: from them and the assigned clusters to a document.
+//! Compares both futures with each other and with the assigned clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const SCHEDULED: &str = "Scheduled";
 
 /// Result of a binding that does not exist on the right side.
 const DELETED: &str = "Deleted";
-/// Its reason.
+/// Reason why a binding does not exist on the right side.
 const GONE: &str = "its workload is deleted, or no policy matches it any more";
 
 /// Differences between the states.
@@ -162,7 +162,7 @@ impl Part {
         };
         let is_same = from == before && *from == *after.targets;
         let fails = after.error().is_some() || base.is_some_and(|base| base.error().is_some());
-        // Nearly all bindings of a large fleet stay as they are, and nothing of them is shown.
+        // Nearly all bindings of a large fleet stay as they are and are not shown.
         if is_same && !fails {
             let replicas: i64 = before.values().sum();
             self.totals.replicas += replicas;
@@ -343,7 +343,7 @@ pub fn is_unschedulable(error: &CycleError) -> bool {
     matches!(error.kind(), "NoClusterFit" | "Unschedulable")
 }
 
-/// True if the scheduler in charge could not schedule a binding.
+/// True if the binding's status says that it could not be scheduled.
 pub fn is_known_to_be_unschedulable(binding: &Binding) -> bool {
     let mut conditions = binding.object.status.conditions.iter();
     conditions.any(|condition| condition.kind == SCHEDULED && condition.status == "False")
@@ -372,7 +372,7 @@ fn message(entry: &Entry) -> String {
     }
 }
 
-/// Name of the strategy, also of a binding that is not decided.
+/// Name of the strategy, even if the binding was not decided; empty if it is invalid.
 fn strategy(entry: &Entry, profile: &Profile) -> String {
     if let Some(decision) = entry.decision() {
         return decision.strategy().to_owned();

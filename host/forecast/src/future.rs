@@ -1,8 +1,8 @@
 //! One side of a forecast: every binding as a live scheduler would leave it.
 //!
-//! A binding is decided only where a live scheduler would decide it (`divvy_scheduler::decide`): a satisfied one keeps its
-//! clusters, whatever a new decision would be. What is decided is decided in the order of priority, then name, and takes
-//! its new replicas from the capacity that later bindings see, unless the ledger is off.
+//! A binding is decided only if a live scheduler would decide it (`divvy_scheduler::decide`): a satisfied one keeps its
+//! clusters, whatever a new decision would be. Bindings are decided in the order of priority, then name, and each takes its
+//! new replicas from the capacity that later ones see, unless the ledger is off.
 
 use std::cmp::Reverse;
 use std::num::NonZeroUsize;
@@ -26,7 +26,7 @@ use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 use crate::plans::PlanSummaries;
 use crate::situation::{Assignment, Situation, assigned};
 
-/// A scheduler as a forecast imagines it.
+/// The scheduler of one side.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// The profile with its plugins.
@@ -82,7 +82,7 @@ pub struct Options {
     pub assumes: bool,
     /// Scope of explanations.
     pub explains: Explains,
-    /// Threads for work that is independent. Their number does not affect any result.
+    /// Threads for independent work. Their number does not affect any result.
     pub threads: NonZeroUsize,
     /// Time of all decisions, in milliseconds since 1970. Without one, a plugin that needs the time fails the decisions that
     /// it takes part in, and no result expires.
@@ -92,11 +92,11 @@ pub struct Options {
 /// Action of a live scheduler on a binding.
 #[derive(Debug, Clone)]
 pub enum Fate {
-    /// Nothing, for this reason: the binding is not scheduled at all.
+    /// None, for this reason: the binding is not scheduled at all.
     Skipped(String),
-    /// Nothing: the binding is satisfied.
+    /// None: the binding is satisfied.
     Satisfied,
-    /// It decides.
+    /// A decision.
     Decided(Reason, Box<Decision>),
 }
 
@@ -107,7 +107,7 @@ pub struct Entry {
     pub binding: Arc<Binding>,
     /// Action on the binding.
     pub fate: Fate,
-    /// Its clusters on this side. What is the same on both sides is in memory once.
+    /// Its clusters on this side, shared with the other side if they are the same.
     pub targets: Arc<Assignment>,
     /// Relation between the replicas of its results and its own.
     pub sum: Sum,
@@ -122,17 +122,17 @@ pub struct Future {
     pub fleet: FleetSnapshot,
     /// Capacity that results have taken; `None` without a ledger.
     pub ledger: Option<Ledger>,
-    /// Placements of bindings in workload affinity groups, with those that results have changed; `None` if no plugin needs
-    /// them. Without a ledger they are those before any decision.
+    /// Placements of bindings in workload affinity groups after all results; `None` if no plugin needs them. Without a ledger,
+    /// those before any decision.
     pub placements: Option<Arc<Placements>>,
 }
 
 /// A binding before anything is decided.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
-    /// As it is in the situation.
+    /// The binding as in the situation.
     pub(crate) original: Arc<Binding>,
-    /// With the request that is in force.
+    /// The binding with the policy's request that is in force.
     pub(crate) binding: Arc<Binding>,
     /// Its clusters.
     pub(crate) assigned: Arc<Assignment>,
@@ -159,7 +159,7 @@ impl Entry {
         }
     }
 
-    /// Takes in a decision.
+    /// Records a decision.
     fn decide(&mut self, reason: Reason, decision: Decision, side: &Side) {
         if let Some(targets) = result(&decision, side) {
             self.targets = Arc::new(targets);
@@ -174,7 +174,7 @@ impl Entry {
 }
 
 impl Prepared {
-    /// True if nothing is divided, as of an [`Entry`].
+    /// Like [`Entry::is_duplicated`].
     pub(crate) fn is_duplicated(&self) -> bool {
         is_duplicated(self.sum, &self.binding)
     }
@@ -192,7 +192,7 @@ impl Future {
         Self::from_prepared(&prepared, situation, fleet, side, options)
     }
 
-    /// Decides two situations side by side. What they have in common is in memory once.
+    /// Decides two situations side by side. Equal parts of them share their memory.
     pub fn decide_both(one: (&Situation, &Side, Options), other: (&Situation, &Side, Options)) -> (Self, Self) {
         let known = prepare(one.0, one.1, one.2, &[]);
         let prepared = prepare(other.0, other.1, other.2, &known);
@@ -233,7 +233,7 @@ impl Future {
     }
 }
 
-/// Decisions of one side, and what they leave.
+/// Decisions of one side, with the ledger and placements after them.
 struct Results {
     decisions: Vec<(usize, Reason, Decision)>,
     ledger: Option<Ledger>,
@@ -293,8 +293,9 @@ fn decide_all(
     }
 }
 
-/// Decides bindings one after another, each with the results before it. One that failed is decided again whenever its
-/// peers are placed differently than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
+/// Decides bindings one after another, each with the results before it. A binding that failed is decided again whenever the
+/// placements of its peers differ from those that it saw, because a live scheduler would then wake it. Each binding is placed
+/// only once, so this ends.
 fn one_after_another(
     bindings: &[&Binding],
     scheduler: &mut Scheduler,
@@ -314,7 +315,7 @@ fn one_after_another(
     loop {
         let mut is_settled = true;
         for (decision, binding) in decisions.iter_mut().zip(bindings) {
-            // One without a plan sees no peers, so they cannot help it.
+            // A binding without a plan sees no peers, so their placements cannot help it.
             let may_fit = matches!(decision.outcome, Outcome::Failed(_)) && decision.plan.is_ok();
             if !may_fit || decision.peers == scheduler.peers(binding) {
                 continue;
@@ -332,11 +333,11 @@ fn one_after_another(
     }
 }
 
-/// Every binding with the reason to decide it. Bindings that are those of `known` share its memory.
+/// Every binding with the reason to decide it. Bindings that are also in `known` share its memory.
 pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, known: &[Prepared]) -> Vec<Prepared> {
     let mut known = known.iter().peekable();
     let bindings = situation.bindings.iter().map(|binding| {
-        // Both are sorted by identity. One that is not found is prepared again.
+        // Both are sorted by identity. A binding that is not found is prepared again.
         while known
             .next_if(|known| known.original.identity() < binding.identity())
             .is_some()
@@ -351,7 +352,7 @@ pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, know
     })
 }
 
-/// A binding with the reason to decide it; with the memory of `known`, if that is the same binding.
+/// A binding with the reason to decide it. Shares the memory of `known` if that is the same binding.
 pub(crate) fn prepare_one(
     original: &Arc<Binding>,
     known: Option<&Prepared>,
@@ -373,7 +374,7 @@ pub(crate) fn prepare_one(
         Some(known) => (Arc::clone(&known.binding), Arc::clone(&known.assigned)),
         None => {
             let policy = request.facts(original.policy.as_ref());
-            // Nearly all bindings are as they were read: copies of them would take as much memory as the input.
+            // Nearly all bindings stay as they were read, and copies would take as much memory as the input.
             let binding = match policy == original.policy {
                 true => Arc::clone(original),
                 false => Arc::new(Binding {
@@ -426,7 +427,7 @@ pub(crate) fn prepare_one(
     }
 }
 
-/// True if clusters changed that concern the binding, under a profile that then moves satisfied bindings.
+/// True if clusters that concern the binding changed, and the profile moves satisfied bindings for that reason.
 fn is_moved(binding: &Binding, situation: &Situation, side: &Side) -> bool {
     if side.when_clusters_change == WhenClustersChange::Stay {
         return false;
@@ -449,7 +450,7 @@ fn is_moved(binding: &Binding, situation: &Situation, side: &Side) -> bool {
         .any(|cluster| concerns(placement, binding.observed_affinity(), &cluster))
 }
 
-/// True if the profile divides by another strategy than the binding asks for: the same as if its policy named that one.
+/// True if the profile divides by another strategy than the one that the binding asks for, as if the binding's policy had changed.
 fn is_overridden(binding: &Binding, profile: &Profile) -> bool {
     let options = profile.plan_options();
     let Some(strategy) = &options.strategy_override else {
@@ -476,7 +477,7 @@ pub(crate) fn reason(prepared: &Prepared, situation: &Situation) -> Option<Reaso
     })
 }
 
-/// A binding that is left as it is, on the clusters that are left of it.
+/// A binding that is not decided, on those of its clusters that are left.
 fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
     let mut targets = Arc::clone(&prepared.assigned);
     if targets.keys().any(|cluster| situation.gone.contains(cluster)) {
@@ -493,7 +494,7 @@ fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
     }
 }
 
-/// The clusters by a decision; `None` if it leaves them as they are.
+/// The clusters after a decision; `None` if it leaves them unchanged.
 fn result(decision: &Decision, side: &Side) -> Option<Assignment> {
     match &decision.outcome {
         Outcome::Scheduled(targets) => Some(targets.iter().cloned().collect()),

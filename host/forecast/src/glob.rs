@@ -1,7 +1,7 @@
 //! Globs: `*` for any characters, `?` for one of them.
 
-/// True if a text matches a pattern, in which `*` and `?` do not match `/`: the parts of a text with namespace and name match
-/// those of the pattern.
+/// True if a text matches a pattern whose `*` and `?` do not match `/`, so that the namespace and the name match the parts of the
+/// pattern one by one.
 pub fn matches_parts(pattern: &str, text: &str) -> bool {
     matches_within(pattern, text, Some('/'))
 }
@@ -11,12 +11,12 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     matches_within(pattern, text, None)
 }
 
-/// True if a text matches a pattern whose wildcards do not match `separator`. Takes time proportional to the product of both
-/// lengths at most.
+/// True if a text matches a pattern whose wildcards do not match `separator`. Takes time proportional to at most the product of both
+/// lengths.
 fn matches_within(pattern: &str, text: &str, separator: Option<char>) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
-    // Where to continue if the text after the last `*` does not match: one character later.
+    // Positions from which to continue if the text after the last `*` does not match: one character later.
     let mut retry: Option<(usize, usize)> = None;
     while read < text.len() {
         match pattern.get(at) {

@@ -1,7 +1,7 @@
 //! Satisfied bindings that would be placed differently if they were rescheduled.
 //!
-//! Each is decided from scratch and on its own, against the capacity that is left when everything else has been decided.
-//! None of these moves happens by itself: they show how far a fleet has drifted from its policies.
+//! Each is decided from scratch and on its own, against the capacity that is left after everything else has been decided.
+//! These moves do not happen by themselves: they show how far a fleet has drifted from its policies.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::future::{Entry, Fate, Future, Options, Side};
 use crate::movement::{Ending, Movement};
 use crate::situation::Assignment;
 
-/// Reschedules every satisfied binding of a future. `lists` keeps the bindings, not only their number.
+/// Reschedules every satisfied binding of a future. If `lists` is true, the result has the bindings, not only their number.
 pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> Latent {
     let satisfied: Vec<&Entry> = future
         .entries

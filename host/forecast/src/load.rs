@@ -20,7 +20,7 @@ pub(crate) struct Load(HashMap<String, ClusterLoad>);
 #[derive(Debug, Clone, Default)]
 struct ClusterLoad {
     replicas: i64,
-    /// By resource. There are few, so that a search in order is the fastest.
+    /// By resource. There are so few that searching in order is the fastest.
     requested: Vec<(String, i128)>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn rows(
         .collect()
 }
 
-/// Use of each resource that a cluster reports: what runs there by its own report, and what each state adds or takes away.
+/// Use of each resource that a cluster reports: the reported use, with the difference that each state makes.
 fn resources(cluster: &Cluster, before: &Load, base: Option<&Load>, after: &Load) -> BTreeMap<String, ResourceRow> {
     let Some(summary) = &cluster.status.resource_summary else {
         return BTreeMap::new();

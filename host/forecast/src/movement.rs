@@ -1,4 +1,4 @@
-//! Replicas that change places between two states of one binding.
+//! Replicas that move, come or go between two states of one binding.
 //!
 //! Within one binding, as many replicas are *moved* as clusters gain and others lose. The rest of the gains is *added*. The
 //! rest of the losses is *removed*, if that was decided; *lost*, if the decision failed; *stranded*, if the binding is not
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::situation::Assignment;
 
-/// The way in which a binding came to its later state.
+/// The way in which a binding reached its later state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// By a decision, or because it was satisfied.
@@ -22,7 +22,7 @@ pub enum Ending {
     Skipped,
 }
 
-/// Replicas that change places.
+/// Replicas that move, come or go.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -64,8 +64,7 @@ impl Movement {
         Self::between_sorted(entries(from), entries(to), is_duplicated, ending)
     }
 
-    /// As [`Self::between`], of clusters with their replicas. Both must be in the order of the clusters, each of which occurs
-    /// once.
+    /// Like [`Self::between`], for pairs of a cluster and its replicas, sorted by cluster, each of which occurs once.
     pub(crate) fn between_sorted<K: Ord>(
         from: impl Iterator<Item = (K, i64)>,
         to: impl Iterator<Item = (K, i64)>,
@@ -103,7 +102,7 @@ impl Movement {
         movement
     }
 
-    /// True if nothing changes places.
+    /// True if no replica moves, comes or goes.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

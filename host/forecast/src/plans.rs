@@ -1,4 +1,4 @@
-//! Decisions without their plans, which are larger than the rest of them.
+//! Decisions without their plans, which are larger than the rest of a decision.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

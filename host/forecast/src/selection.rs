@@ -59,7 +59,7 @@ pub enum SelectionError {
 }
 
 impl SelectionError {
-    /// A way to fix it, if known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoBinding { nearest, .. } => did_you_mean(nearest).or_else(|| {
@@ -83,7 +83,7 @@ pub(crate) fn did_you_mean(names: &[String]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
 }
 
-/// The name that resembles a wrong one most, if one does.
+/// The name that resembles a wrong one most, if any does.
 fn similar(wrong: &str, known: &BTreeSet<String>) -> Vec<String> {
     let found = nearest(wrong, known.iter().map(String::as_str));
     found.map(str::to_owned).into_iter().collect()
@@ -96,7 +96,7 @@ pub fn nearest_bindings<'a>(pattern: &BindingPattern, bindings: impl IntoIterato
     let (first, wrong) = wrong.rsplit_once('/').unwrap_or(("", &wrong));
     let bindings: Vec<&Binding> = bindings.into_iter().collect();
     let is_kind = |binding: &&Binding| binding.object.spec.resource.kind.eq_ignore_ascii_case(first);
-    // With a known kind before it, the name is that of a workload.
+    // After a known kind, the name is that of a workload.
     let names_workloads = bindings.iter().any(is_kind);
     // Compared by the last part alone: kinds and namespaces are alike anyway.
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -257,7 +257,7 @@ mod tests {
             Some("app=db"),
         ));
         let errors = errors.unwrap_err();
-        let told: Vec<(String, Option<String>)> =
+        let messages: Vec<(String, Option<String>)> =
             errors.iter().map(|error| (error.to_string(), error.hint())).collect();
         let expected = [
             ("no binding matches `web-deploymnt`", "did you mean `web-deployment`"),
@@ -268,8 +268,8 @@ mod tests {
                 "the input lacks the workloads of 1 of the bindings",
             ),
         ];
-        assert_eq!(told.len(), expected.len(), "{told:?}");
-        for ((error, hint), (message, start)) in told.iter().zip(expected) {
+        assert_eq!(messages.len(), expected.len(), "{messages:?}");
+        for ((error, hint), (message, start)) in messages.iter().zip(expected) {
             assert_eq!(error, message);
             assert!(hint.as_deref().is_some_and(|hint| hint.starts_with(start)), "{hint:?}");
         }

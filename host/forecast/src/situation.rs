@@ -23,8 +23,8 @@ pub struct Situation {
     pub clusters: BTreeMap<String, Arc<ClusterEntry>>,
     /// The bindings, sorted by key.
     pub bindings: Vec<Arc<Binding>>,
-    /// Clusters that no longer exist but that bindings may still list. What ran there is gone, and their bindings are
-    /// decided as if the clusters were being deleted.
+    /// Clusters that no longer exist but that bindings may still list. Replicas there are lost, and their bindings are decided
+    /// as if the clusters were being deleted.
     pub gone: BTreeSet<String>,
     /// Clusters that failed: they exist, but nothing runs there.
     pub failed: BTreeSet<String>,
@@ -45,7 +45,7 @@ pub fn assigned(binding: &Binding) -> Assignment {
 }
 
 impl Situation {
-    /// A situation of these objects. Of two clusters with one name the later counts.
+    /// A situation of these objects. Of two clusters with the same name, the later one counts.
     pub fn new(clusters: impl IntoIterator<Item = ClusterEntry>, bindings: impl IntoIterator<Item = Binding>) -> Self {
         let named = clusters
             .into_iter()
@@ -89,7 +89,7 @@ impl Situation {
                 .is_some_and(|entry| entry.object.metadata.is_deleting())
     }
 
-    /// The clusters for decisions.
+    /// The clusters as decisions read them.
     pub(crate) fn fleet(&self, keeps_raw: bool) -> Fleet {
         let mut fleet = Fleet::new(keeps_raw);
         for entry in self.clusters.values() {

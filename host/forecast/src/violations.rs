@@ -1,7 +1,7 @@
 //! Replicas on clusters whose filters would refuse a newcomer today.
 //!
-//! Filters such as those for taints and APIs let a binding keep the clusters that it has, so that a fleet can hold replicas
-//! which no decision would put there again. Each assignment is filtered as if the binding had none.
+//! Filters such as those for taints and APIs let a binding keep its clusters, so a fleet can have replicas on clusters that a
+//! new decision would not choose. Each assignment is filtered as if the binding had none.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::document::{ViolationRow, Violations};
 use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
 use crate::situation::Situation;
 
-/// Finds the violations of a situation. `lists` keeps the pairs, not only their number.
+/// Finds the violations of a situation. If `lists` is true, the result has the pairs, not only their number.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn violations(
         let scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
         let mut scheduler = scheduler.deciding_at(options.time).knowing(placements.clone());
         move |binding: &Arc<Binding>| {
-            // One at a time: all of them together would be another copy of the input.
+            // Prepared one at a time, because all of them together would be another copy of the input.
             let prepared = prepare_one(binding, None, situation, side, options.time);
             binding_violations(&prepared, future, &mut scheduler)
         }
@@ -68,7 +68,7 @@ fn binding_violations(
         return Ok(Vec::new());
     }
     let mut feasible = scheduler.feasible(&newcomer, &future.fleet)?;
-    // They are sorted already if the snapshot is.
+    // Already sorted if the snapshot is.
     feasible.sort_unstable();
     let refused = assigned
         .iter()

@@ -1,4 +1,4 @@
-//! Everything that losses have in common: the bindings in their order, and the base with which each loss is compared.
+//! Data that all losses share: the bindings in their order, and the base with which each loss is compared.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) struct Ground<'a> {
     pub(super) anyway: Vec<Anyway>,
     /// Bindings that are decided with and without a loss, but whose result is known.
     pub(super) survivors: Survivors,
-    /// By number of a cluster: bindings that list it and that only its loss concerns.
+    /// Per cluster, by number: bindings that list it and that only its loss concerns.
     by_cluster: Vec<Vec<u32>>,
     /// Placements before any decision; `None` if no plugin needs them.
     placements: Option<Arc<Placements>>,
@@ -60,7 +60,7 @@ pub(super) struct Due<'a> {
     pub(super) index: usize,
     /// Its clusters in the base, if it was decided there.
     pub(super) base: Option<&'a Placed>,
-    /// Everything about it that is the same each time, if that is known.
+    /// Everything about it that is the same in each loss, if that is known.
     recurring: Option<&'a Recurring>,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Concerned<'a> {
 pub(super) enum Outcome<'a> {
     /// The binding is scheduled.
     Scheduled(&'a Scheduler, &'a Recurring),
-    /// It is not.
+    /// It is not scheduled.
     Failed(BriefFailure),
 }
 
@@ -147,7 +147,7 @@ impl<'a> Ground<'a> {
         self.decide(&fleet, &all, &[], |due, shares, outcome| {
             let binding = &self.prepared[due.index].binding;
             let failure = match outcome {
-                // A result without clusters, of a workload scaled to 0, does not show how many could be lost.
+                // A result without clusters, as of a workload scaled to 0, does not show what a loss would take.
                 Outcome::Scheduled(scheduler, recurring)
                     if !shares.is_empty() && scheduler.keeps_the_rest(binding, recurring) =>
                 {
@@ -185,7 +185,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Bindings that the loss of these clusters concerns and that are not decided anyway, except for survivors that keep a
-    /// cluster: first those that are decided then, second those that are not scheduled at all.
+    /// cluster: first those that have to be decided, second those that are not scheduled at all.
     pub(super) fn concerned<'b>(&'b self, lost: &[u32], gone: &[u32]) -> (Concerned<'b>, Vec<usize>) {
         let listed = lost.iter().filter_map(|&number| self.by_cluster.get(number as usize));
         let mut listed: Vec<usize> = listed.flatten().map(|&index| index as usize).collect();
@@ -219,7 +219,7 @@ impl<'a> Ground<'a> {
         failed.count()
     }
 
-    /// Clusters of a binding that is not decided, in the order of their numbers.
+    /// Remaining clusters of a binding that is not decided, in the order of their numbers.
     pub(super) fn kept(&self, index: usize, is_lost: &[bool]) -> Vec<Share> {
         let is_left = |number: u32| {
             let is = |flags: &[bool]| flags.get(number as usize).copied().unwrap_or(false);
@@ -228,10 +228,10 @@ impl<'a> Ground<'a> {
         self.numbers.shares(&self.prepared[index].assigned, is_left)
     }
 
-    /// Decides those that are decided anyway and these others, one after another, and passes on each with its clusters.
-    /// Meanwhile the other survivors take from the ledger what they take in the base.
+    /// Decides the bindings that are decided anyway and these others, one after another, and passes on each with its clusters.
+    /// Meanwhile the remaining survivors take the same from the ledger as in the base.
     ///
-    /// One that failed is decided again whenever its peers are placed differently than it saw, as in
+    /// A binding that failed is decided again whenever the placements of its peers differ from those that it saw, as in
     /// [`Future::decide`](crate::future::Future::decide).
     pub(super) fn decide(
         &self,
@@ -321,7 +321,7 @@ impl<'a> Ground<'a> {
         failure.clears(self.side.when_no_cluster_fits)
     }
 
-    /// Those that are decided anyway and these others, in the order of decisions.
+    /// Bindings that are decided anyway, and these others, in the order of decisions.
     fn due<'b>(&'b self, others: &'b [Due<'b>]) -> impl Iterator<Item = Due<'b>> {
         let mut anyway = self.anyway.iter().peekable();
         let mut others = others.iter().copied().peekable();

@@ -36,7 +36,7 @@ struct Tally {
 }
 
 impl<'a> Loser<'a> {
-    /// A loser of the clusters in this fleet, which are those of the ground's situation.
+    /// Loses clusters of this fleet, which must be that of the ground's situation.
     pub(super) fn new(ground: &'a Ground<'a>, fleet: Fleet, max_full: Option<i64>) -> Self {
         Self {
             ground,
@@ -59,7 +59,7 @@ impl<'a> Loser<'a> {
             self.fleet.remove(cluster);
         }
         let fleet = self.fleet.snapshot();
-        // Survivors on a lost cluster: those that keep a cluster, with their shares, and those that are decided again.
+        // Survivors on a lost cluster: those that keep another one, with their shares, and those that are decided again.
         let mut smaller: Vec<(&Survivor, Vec<Share>)> = Vec::new();
         let mut gone = Vec::new();
         for position in ground.survivors.on(&numbers) {
@@ -134,7 +134,7 @@ impl<'a> Loser<'a> {
 }
 
 impl Tally {
-    /// Counts a binding. Returns false if its clusters are those of the base.
+    /// Counts a binding. Returns false if its clusters are the same as in the base.
     fn count(
         &mut self,
         prepared: &Prepared,
@@ -158,7 +158,7 @@ impl Tally {
         } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
         let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
         let displaced: i64 = on_lost.map(|share| share.1).sum();
-        // All of them are of one kind: the binding is decided, fails, or is not scheduled.
+        // They are all of one kind, because a binding is either decided, fails, or is not scheduled.
         let gone = lost + stranded;
         self.displaced += displaced;
         self.rehomed += (displaced - removed - gone).max(0);

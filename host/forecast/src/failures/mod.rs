@@ -1,9 +1,9 @@
-//! The loss of each cluster, region, zone or provider, one after the other.
+//! The loss of each cluster, region, zone or provider, one at a time.
 //!
-//! Each loss is a forecast of its own: the same situation without some clusters, against the situation with them. Its row
-//! equals the one that follows from both whole futures, but only bindings that a live scheduler would decide are looked at.
+//! Each loss is a forecast of its own: the situation without some clusters, compared with the situation with them. Its row
+//! equals the one that follows from both complete futures, but only bindings that a live scheduler would decide are decided.
 //!
-//! - [`ground`]: what losses have in common, and the base. [`loss`]: one loss, compared with it.
+//! - [`ground`]: data that all losses share, and the base. [`loss`]: one loss, compared with the base.
 //! - [`survivors`]: bindings that need no decision, because a loss only takes clusters away from them.
 //! - [`numbers`]: clusters by number. [`usage`]: use of resources by number.
 
@@ -47,7 +47,7 @@ impl Each {
         }
     }
 
-    /// Every loss by its name, with the clusters that it takes. A cluster without a region is in no loss of one.
+    /// Every loss by its name, with the clusters that it takes. Clusters without a region are in no loss of a region.
     pub fn losses(self, situation: &Situation) -> BTreeMap<String, BTreeSet<String>> {
         let mut losses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (cluster, entry) in &situation.clusters {
@@ -90,7 +90,7 @@ pub struct Failures {
 pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options, max_full: Option<i64>) -> Failures {
     let ground = Ground::new(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
-    // One thread per loss; what is inside a loss is decided on that thread alone.
+    // Each loss is decided on one thread.
     let mut rows = divvy_parallel::map(&losses, options.threads, || {
         let fleet = situation.fleet(side.profile.needs_raw_clusters());
         let mut loser = Loser::new(&ground, fleet, max_full);

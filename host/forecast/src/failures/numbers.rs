@@ -29,7 +29,7 @@ impl Numbers {
         self.by_name.get(cluster).copied()
     }
 
-    /// The number of a cluster, which is given one if it has none.
+    /// The number of a cluster; a new one if it has none.
     pub(super) fn add(&mut self, cluster: &str) -> u32 {
         if let Some(number) = self.get(cluster) {
             return number;
@@ -44,7 +44,7 @@ impl Numbers {
         self.by_name.len()
     }
 
-    /// Shares of an assignment that a filter of numbers keeps, by number. Every cluster must have a number.
+    /// Shares of an assignment on clusters for which `keeps` is true, by number. Every cluster must have a number.
     pub(super) fn shares(&self, assignment: &Assignment, keeps: impl Fn(u32) -> bool) -> Vec<Share> {
         let numbered = assignment
             .iter()

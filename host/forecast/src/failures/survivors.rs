@@ -1,8 +1,8 @@
-//! Bindings that a live scheduler decides with and without a loss, and whose result a loss only makes smaller.
+//! Bindings that a live scheduler decides with and without a loss, and from whose result a loss only removes clusters.
 //!
-//! Most are duplicated: each of their clusters has the full count, whichever others there are. Their result in the base is
-//! known to be theirs after every loss, without the lost clusters, as long as one is left. What they take from the ledger is
-//! the same as well and is booked at their turn, because later bindings see it.
+//! Most are duplicated: each of their clusters has the full count, regardless of the others. Their result after a loss is that
+//! of the base without the lost clusters, as long as one is left. They also take the same from the ledger, which is booked in
+//! their turn, because later bindings see it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,11 +12,11 @@ use divvy_scheduler::fleet::Ledger;
 use super::ground::Placed;
 use super::numbers::Share;
 
-/// Such bindings, in the order of decisions.
+/// The survivors, in the order of decisions.
 #[derive(Debug, Default)]
 pub(super) struct Survivors {
     all: Vec<Survivor>,
-    /// By number of a cluster: positions of those that have it.
+    /// Per cluster, by number: positions of the survivors that have it.
     by_cluster: Vec<Vec<u32>>,
     /// Everything that they take from the ledger, in their order.
     bookings: Vec<Booking>,
@@ -24,7 +24,7 @@ pub(super) struct Survivors {
     resources: BTreeMap<String, u32>,
 }
 
-/// A binding whose result a loss only makes smaller.
+/// A binding from whose result a loss only removes clusters.
 #[derive(Debug)]
 pub(super) struct Survivor {
     /// Its index in the situation.
@@ -32,7 +32,7 @@ pub(super) struct Survivor {
     /// Its position in the order of decisions.
     pub(super) rank: u32,
     pub(super) base: Placed,
-    /// End of its bookings, which begin where those of the one before end.
+    /// End of its bookings, which begin where those of the survivor before it end.
     end: usize,
 }
 
@@ -46,7 +46,7 @@ struct Booking {
 }
 
 impl Survivors {
-    /// None so far, on as many clusters.
+    /// No survivors yet, on this many clusters.
     pub(super) fn new(clusters: usize) -> Self {
         Self {
             by_cluster: vec![Vec::new(); clusters],
@@ -54,7 +54,7 @@ impl Survivors {
         }
     }
 
-    /// Adds a binding, which comes after those that are known, with its clusters in the base.
+    /// Adds a binding, which must come after those added before, with its clusters in the base.
     pub(super) fn add(&mut self, index: usize, rank: u32, shares: &[Share]) {
         let position = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         for share in shares {
@@ -73,7 +73,7 @@ impl Survivors {
         });
     }
 
-    /// Adds something that the latest binding takes.
+    /// Adds a quantity that the latest binding takes.
     pub(super) fn book(&mut self, cluster: u32, resource: &str, quantity: i64) {
         let resource = match self.resources.get(resource) {
             Some(&index) => index,
@@ -103,7 +103,7 @@ impl Survivors {
         self.all.get(position as usize)
     }
 
-    /// Positions of those that have one of these clusters, in order.
+    /// Positions of the survivors that have one of these clusters, in order.
     pub(super) fn on(&self, clusters: &[u32]) -> Vec<u32> {
         let listed = clusters
             .iter()
@@ -120,22 +120,22 @@ impl Survivors {
     }
 }
 
-/// Books what survivors take, as far as the decisions have come.
+/// Books the bookings of survivors up to the binding that is decided next.
 #[derive(Debug)]
 pub(super) struct Booker<'a> {
     survivors: &'a Survivors,
     /// Row of each cluster by its number; [`u32::MAX`] if it is lost.
     rows: Vec<u32>,
-    /// Positions of those that are decided, in order: they book for themselves.
+    /// Positions of the survivors that are decided, in order. Their decisions book for them.
     decided: &'a [u32],
-    /// Position of the next one.
+    /// Position of the next survivor.
     next: usize,
     /// Index of each resource in the ledger; made at the first booking.
     resources: Vec<usize>,
 }
 
 impl<'a> Booker<'a> {
-    /// Nothing is booked so far. `numbers` are those of the clusters in each row.
+    /// A booker that has booked nothing. `numbers` are the numbers of the clusters by row.
     pub(super) fn new(survivors: &'a Survivors, numbers: &[u32], decided: &'a [u32]) -> Self {
         let mut rows = vec![u32::MAX; survivors.by_cluster.len()];
         for (&number, row) in numbers.iter().zip(0..) {
@@ -152,7 +152,7 @@ impl<'a> Booker<'a> {
         }
     }
 
-    /// Books everything that those before a position in the order of decisions take; all if it is `None`.
+    /// Books for all survivors before a position in the order of decisions; for all if it is `None`.
     pub(super) fn book_before(&mut self, rank: Option<u32>, ledger: Option<&mut Ledger>) {
         let Some(ledger) = ledger else { return };
         let all = &self.survivors.all;
@@ -160,7 +160,7 @@ impl<'a> Booker<'a> {
             self.next + all[self.next..].partition_point(|survivor| survivor.rank < rank)
         });
         while self.next < end {
-            // Those up to the next one that is decided stand together.
+            // The bookings of the survivors up to the next decided one are consecutive.
             let decided = self.decided.first().map_or(end, |&position| end.min(position as usize));
             if decided > self.next {
                 let bookings = self.survivors.bookings(self.next).start..self.survivors.bookings(decided - 1).end;

@@ -18,8 +18,7 @@ pub(super) struct Usage {
     resources: BTreeMap<String, usize>,
     /// Names of the clusters that exist, by number.
     clusters: Vec<String>,
-    /// One entry per cluster that exists and resource: what is allocatable and what is used; `None` if the cluster does not
-    /// report the resource.
+    /// Allocatable and used quantity per existing cluster and resource; `None` if the cluster does not report the resource.
     cells: Vec<Option<Cell>>,
 }
 
@@ -29,7 +28,7 @@ struct Cell {
     used: i128,
 }
 
-/// Changes of use by one loss, which are taken back by [`Usage::undo`].
+/// Changes of use by one loss, which [`Usage::undo`] takes back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Undo {
     /// Cell and quantity.
@@ -43,7 +42,7 @@ pub(super) struct Undo {
 pub(super) struct Filled {
     /// Replicas beyond capacity.
     pub(super) beyond_capacity: i64,
-    /// Clusters that are full, and are not without the loss.
+    /// Clusters that are full because of the loss.
     pub(super) newly_full: usize,
     /// True if one is fuller than the limit.
     pub(super) too_full: bool,
@@ -82,7 +81,7 @@ impl Usage {
         }
     }
 
-    /// Changes a binding's shares from `before` to `after`. What that changes is added to `undo`.
+    /// Changes a binding's shares from `before` to `after`, and adds the changes of use to `undo`.
     pub(super) fn change(&mut self, binding: &Binding, before: &[Share], after: &[Share], undo: &mut Undo) {
         let width = self.resources.len();
         let signed = [(before, -1), (after, 1)];
@@ -93,7 +92,7 @@ impl Usage {
             for (shares, sign) in signed {
                 for &(number, replicas) in shares {
                     let number = number as usize;
-                    // Clusters that do not exist have the numbers after those that do.
+                    // Clusters that do not exist have higher numbers than those that do.
                     if number >= self.clusters.len() || replicas == 0 {
                         continue;
                     }
@@ -153,7 +152,7 @@ impl Usage {
                 *gains.entry(*quantity).or_insert(0) += replicas;
             }
         }
-        // Of each cluster, the resource that most replicas exceed.
+        // Per cluster, the resource for which most replicas have to be removed.
         let mut by_cluster: HashMap<usize, i64> = HashMap::new();
         for (position, (excess, gains)) in &gains {
             let most = by_cluster.entry(position / width).or_insert(0);
@@ -173,8 +172,7 @@ impl Usage {
         }
     }
 
-    /// The fullest resource of the clusters that are not lost; `None` if none of them reports any. The first by name if there
-    /// are several.
+    /// The fullest resource of the clusters that are not lost, the first by name among equals; `None` if no cluster reports any.
     pub(super) fn tightest(&self, is_lost: &[bool]) -> Option<Tightest> {
         let width = self.resources.len();
         let mut fullest: Option<(i128, usize)> = None;

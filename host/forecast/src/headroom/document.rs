@@ -13,7 +13,7 @@ pub struct HeadroomDocument {
     pub format: u32,
     /// The side that decides, with the changes that were made first.
     pub after: SideDocument,
-    /// True if the capacity that all other results take counts as used. False if each binding is measured alone.
+    /// True if the capacity that all other results take counts as used; false if each binding is measured alone.
     pub assumes: bool,
     /// The bindings, sorted by key.
     pub bindings: Vec<HeadroomRow>,
@@ -42,8 +42,8 @@ pub struct HeadroomRow {
     /// True if any number of replicas schedules, as with a strategy that ignores capacity.
     #[serde(rename = "unbounded")]
     pub is_unbounded: bool,
-    /// The largest number of replicas that schedules. It was decided, and the next one was, too. Absent if no number
-    /// schedules, or any.
+    /// The largest number of replicas that schedules. Both it and the next number were decided. Absent if no number schedules,
+    /// or any does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<i64>,
     /// `most` less `replicas`; negative if the present replicas do not schedule.
@@ -87,12 +87,12 @@ pub struct HeadroomStop {
     /// Reason why it does not schedule; empty if it does.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Candidates for this number, or clusters that could have been.
+    /// Candidates for this number, or the feasible clusters if none was selected.
     pub candidates: usize,
     /// The scarcest resource of each candidate that has too little room. Empty if room is not the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ScarceResource>,
-    /// Clusters that filters let pass and Select left out.
+    /// Clusters that passed the filters and that Select left out.
     pub not_selected: usize,
     /// Clusters that filters rejected, the most frequent reason first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! A workload that does not exist: requests, and the placement of a binding that does, or of none.
+//! A workload that does not exist: requests, and the placement of an existing binding, or none.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const NAME: &str = "hypothetical";
 /// A workload that does not exist.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hypothetical {
-    /// Requests of one replica. If empty, those of the binding whose placement it has.
+    /// Requests of one replica; if empty, those of the binding in `placed_as`.
     pub requests: ResourceList,
     /// Strategy, as if its policy named it.
     pub strategy: Option<String>,
@@ -62,7 +62,7 @@ pub enum HypotheticalError {
 }
 
 impl HypotheticalError {
-    /// A way to fix it, if known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoBinding { nearest, .. } => crate::selection::did_you_mean(nearest),

@@ -1,9 +1,9 @@
 //! Growth of a binding: the largest number of replicas that still schedules, and what stops the next one.
 //!
-//! The question is asked of one binding at a time, when everything else has been decided and has taken its room: the
-//! others keep what they get. Every answer is decided: the count that is reported schedules, and the one after it does not
+//! Bindings are measured one at a time, after everything else has been decided and has taken its room: all others keep
+//! their results. The answer is always backed by decisions: the reported count schedules, and the next one does not
 //! ([`search`]). A strategy that ignores capacity schedules any count; for it, the largest count that also fits is
-//! searched in the same way.
+//! searched for in the same way.
 
 pub mod document;
 pub mod hypothetical;
@@ -41,7 +41,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A binding that nothing has been decided about.
+    /// A binding that is not in the situation.
     pub fn hypothetical(binding: Binding) -> Self {
         Self {
             binding: Arc::new(binding),
@@ -50,7 +50,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// True if a binding has a number of replicas that could be another: those of one pod template.
+/// True if a binding has a number of replicas that can change, that is, those of one pod template.
 pub fn is_measurable(binding: &Binding) -> bool {
     has_replicas(binding)
 }
@@ -76,7 +76,7 @@ struct Measurement<'a> {
     decisions: usize,
     /// The binding's entry in the future; `None` for a hypothetical one, which has no replicas yet.
     entry: Option<&'a Entry>,
-    /// True if the future was decided by the binding's own strategy, and this measures another.
+    /// True if the future was decided with the binding's own strategy, and another one is measured.
     is_overridden: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Measurement<'a> {
             .continuing(future.ledger.clone())
             .deciding_at(time)
             .knowing(future.placements.clone());
-        // The room that its own result has taken is its own.
+        // The binding can use the room that its own result has taken.
         if let Some(entry) = subject.entry
             && let Fate::Decided(_, decision) = &entry.fate
             && let Outcome::Scheduled(targets) = &decision.outcome
@@ -116,13 +116,13 @@ impl<'a> Measurement<'a> {
     fn row(mut self) -> (HeadroomRow, Option<CycleError>) {
         let replicas = self.binding.object.spec.replicas.unwrap_or(0);
         let first = self.decide(replicas, true);
-        let stands = self.stands();
+        let kept = self.kept_result();
         let mut row = HeadroomRow {
             binding: self.binding.key(),
             kind: self.binding.object.scope().kind().to_owned(),
             strategy: first.strategy().to_owned(),
             replicas: self.entry.map_or(0, |_| i64::from(replicas)),
-            result: stands.unwrap_or(first.outcome.word()).to_owned(),
+            result: kept.unwrap_or(first.outcome.word()).to_owned(),
             ..HeadroomRow::default()
         };
         let error = match &first.outcome {
@@ -135,11 +135,11 @@ impl<'a> Measurement<'a> {
                 row.message = error.to_string();
                 return (row, Some(error.clone()));
             }
-            Outcome::Failed(error) if stands.is_none() => Some(error.clone()),
+            Outcome::Failed(error) if kept.is_none() => Some(error.clone()),
             Outcome::Failed(_) | Outcome::Scheduled(_) => None,
         };
         row.message = error.as_ref().map(ToString::to_string).unwrap_or_default();
-        let found = largest(replicas, |count| match stands {
+        let found = largest(replicas, |count| match kept {
             Some(_) if count == replicas => Try {
                 is_accepted: true,
                 suggestion: None,
@@ -151,9 +151,9 @@ impl<'a> Measurement<'a> {
         (row, error)
     }
 
-    /// The result of the present replicas, if the future leaves them in place. Nothing is tried then: where others exceed
-    /// what fits, another decision might not find the room again that this one has.
-    fn stands(&self) -> Option<&'static str> {
+    /// The result of the present replicas, if the future keeps them. They are then not tried: if other bindings use more than
+    /// fits, a new decision might not find the room that this binding already has.
+    fn kept_result(&self) -> Option<&'static str> {
         let entry = self.entry.filter(|_| !self.is_overridden)?;
         match &entry.fate {
             Fate::Satisfied => Some("Satisfied"),
@@ -162,7 +162,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Fills in what the search found, from decisions that are explained.
+    /// Fills in the findings of the search, from decisions that are explained.
     fn report(&mut self, found: Found, row: &mut HeadroomRow) {
         let Some(most) = found.most else {
             row.stop = Some(self.stop(1));
@@ -173,7 +173,7 @@ impl<'a> Measurement<'a> {
         if !row.is_unbounded {
             row.most = Some(i64::from(most));
             row.headroom = Some(i64::from(most) - row.replicas);
-            row.clusters = match (self.stands(), self.entry) {
+            row.clusters = match (self.kept_result(), self.entry) {
                 (Some(_), Some(entry)) if i64::from(most) == row.replicas => counts(&entry.targets),
                 _ => targets(&self.decide(most, false)),
             };
@@ -202,7 +202,7 @@ impl<'a> Measurement<'a> {
     /// The reason for which a count was refused.
     fn stop(&mut self, count: i32) -> HeadroomStop {
         let decision = self.decide(count, true);
-        stop::of(count, &decision, self.binding, self.fleet, self.scheduler.ledger())
+        stop::read(count, &decision, self.binding, self.fleet, self.scheduler.ledger())
     }
 }
 
@@ -233,7 +233,7 @@ fn fits(binding: &Binding, decision: &Decision) -> bool {
     })
 }
 
-/// Replicas that a binding has on a cluster already.
+/// Replicas that a binding already has on a cluster.
 fn last(binding: &Binding, cluster: &str) -> i64 {
     let mut targets = binding.last();
     targets

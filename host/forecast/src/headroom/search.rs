@@ -1,7 +1,7 @@
-//! The largest count that a predicate accepts, by real tries.
+//! The largest count that a predicate accepts, found by trying.
 //!
-//! Nothing is assumed that was not tried: the count that is found was accepted, the next one was refused. Whether a larger
-//! one would be accepted again is tried at a few counts and reported.
+//! The result was tried, not inferred: the count that is found was accepted, and the next one was refused. A few larger
+//! counts are tried as well, and one that is accepted is reported.
 
 /// The largest number of replicas that Kubernetes allows.
 pub const REPLICAS_MAX: i32 = i32::MAX;
@@ -14,7 +14,7 @@ const SINGLE_STEPS: i32 = 64;
 pub struct Try {
     /// True if the count is accepted.
     pub is_accepted: bool,
-    /// A count that may be the largest, as the refusal says.
+    /// A count that may be the largest, according to the refusal.
     pub suggestion: Option<i64>,
 }
 
@@ -48,7 +48,7 @@ pub fn largest(start: i32, mut attempt: impl FnMut(i32) -> Try) -> Found {
     }
 }
 
-/// An accepted count, a larger one that is refused, and what that one suggests.
+/// An accepted count, a larger one that is refused, and the suggestion of its refusal.
 fn first_accepted(
     start: i32,
     suggestion: Option<i64>,
@@ -67,7 +67,7 @@ fn first_accepted(
         let high = if count < start { start } else { REPLICAS_MAX };
         return Some((count, high, None));
     }
-    // Halves, from the start down: where smaller counts are easier, one of them is accepted.
+    // Halves, from the start down: if smaller counts are easier, one of them is accepted.
     let mut count = start / 2;
     while count > 0 {
         if attempt(count).is_accepted {
@@ -75,7 +75,7 @@ fn first_accepted(
         }
         count /= 2;
     }
-    // Where only a few counts are accepted, halves miss them.
+    // If only a few counts are accepted, halves miss them.
     let least = start.saturating_sub(SINGLE_STEPS).max(1);
     let single = (least..start).rev().find(|&count| attempt(count).is_accepted)?;
     Some((single, single + 1, None))
@@ -103,7 +103,7 @@ fn between(mut low: i32, mut high: i32, mut suggestion: Option<i64>, attempt: &m
         if tried.is_accepted {
             low = count;
             step = step.saturating_mul(2);
-            // If the suggestion was right, the next count settles it. More steps of one would creep.
+            // If the suggestion was right, trying the next count completes the search. Further steps of one would be slow.
             suggestion = suggested.filter(|_| !is_next).map(|count| i64::from(count) + 1);
             is_next = suggestion.is_some();
         } else {
@@ -115,7 +115,7 @@ fn between(mut low: i32, mut high: i32, mut suggestion: Option<i64>, attempt: &m
     low
 }
 
-/// An accepted count above the one after `most`, if one of a few is.
+/// An accepted count above the one after `most`, if one of the few that are tried is accepted.
 fn beyond(most: i32, attempt: &mut impl FnMut(i32) -> Try) -> Option<i32> {
     let near = (2..=4).map(|more| most.saturating_add(more));
     let far = (2..16).map(|power| most.max(1).saturating_mul(1 << power));

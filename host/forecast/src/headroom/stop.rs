@@ -12,8 +12,8 @@ use divvy_scheduler::plan::Plan;
 
 use super::document::{HeadroomStop, RejectedClusters, ScarceResource};
 
-/// Reads a decision on a count that is refused, or that exceeds what fits, and was explained.
-pub(super) fn of(
+/// Reads the explained decision on a count that is refused, or that exceeds what fits.
+pub(super) fn read(
     count: i32,
     decision: &Decision,
     binding: &Binding,
