@@ -16,7 +16,7 @@ pub enum Command {
     Schedule,
     /// `divvy diff`: from one future to another.
     Diff,
-    /// `divvy headroom`: from the present replicas of each binding to the most that schedule.
+    /// `divvy headroom`: from the present replicas of each binding to the largest number that schedules.
     Headroom,
 }
 
@@ -83,7 +83,7 @@ pub struct Binding {
 /// The largest size of a binding, and a sentence that names what stops it.
 #[derive(Debug, Clone)]
 pub struct Growth {
-    /// As in the JSON.
+    /// The row, as in the JSON.
     pub row: HeadroomRow,
     /// Obstacle to the next replica.
     pub stopped_by: String,
@@ -97,7 +97,7 @@ impl Binding {
 }
 
 impl Content {
-    /// Shows only these clusters, and the bindings that have or get something there. The totals remain those of everything.
+    /// Shows only these clusters, and the bindings that have or get replicas there. The totals still count everything.
     pub fn retain_clusters(&mut self, names: &[&str]) {
         let chosen: BTreeSet<&str> = names.iter().copied().collect();
         self.is_partial = true;

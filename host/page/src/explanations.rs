@@ -1,7 +1,7 @@
 //! Reasons per cluster, kept in little memory while decisions are made.
 //!
-//! The explanation of one decision on a thousand clusters takes half a megabyte; thousands of them at once would not fit. Here a
-//! text is kept once, and the reasons of clusters without replicas as runs of equal ones, which most bindings share.
+//! The explanation of one decision on a thousand clusters takes half a megabyte, and thousands of them would not fit in memory. Each
+//! text is therefore kept once, and the reasons of clusters without replicas as runs of equal ones, which most bindings share.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -58,9 +58,9 @@ impl Explanations {
         explained.with_replicas.insert(cluster.to_owned(), text);
     }
 
-    /// Adds the explanation of a decision. `message` says why the decision failed, if it did.
+    /// Adds the explanation of a decision. `message` is the reason why the decision failed; it is empty otherwise.
     ///
-    /// All explanations must be about the same clusters, as those of one fleet are.
+    /// All explanations must be about the same clusters, that is, about one fleet.
     pub fn add(&mut self, explanation: &Explanation, message: &str) -> Explained {
         if !self.is_brief && self.clusters.len() < explanation.clusters.len() {
             self.clusters = explanation

@@ -1,6 +1,6 @@
 //! Moves from cluster to cluster.
 //!
-//! A decision says how many replicas each cluster has, never which replica went where. So moves are *attributed*:
+//! A decision has a number of replicas per cluster, but does not say which replica went where. So moves are *attributed*:
 //! within one binding, losses are matched to gains in proportion. The attributed moves add up exactly to the replicas
 //! that the binding moves, and exceed no cluster's loss or gain.
 
@@ -35,8 +35,8 @@ fn sum(counts: &[i64]) -> i128 {
     counts.iter().map(|&count| i128::from(count)).sum()
 }
 
-/// Divides a total in proportion to weights, by largest remainders; of equal remainders the first is served. No share exceeds
-/// its weight, provided that the total does not exceed their sum.
+/// Divides a total in proportion to weights, by largest remainders, the first among equals. No share exceeds its weight, provided
+/// that the total does not exceed the sum of the weights.
 fn apportion(total: i128, weights: &[i64]) -> Vec<i64> {
     let all = sum(weights);
     if all == 0 {

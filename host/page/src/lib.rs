@@ -1,16 +1,16 @@
 //! A report as one HTML file: a verdict, charts, and the same data as tables.
 //!
-//! The file needs no network and asks for none: a Content Security Policy allows its own scripts and styles, by their hashes, and
-//! nothing else. The data are gzipped JSON, which the browser unpacks, so that a large fleet makes a small file.
+//! The file makes no requests: a Content Security Policy allows its own scripts and styles, by their hashes, and nothing else. The
+//! data are gzipped JSON, which the browser unpacks, so that the file is small even for a large fleet.
 //!
 //! - [`content`]: the content of a page. A caller fills it from a forecast or from decisions.
 //! - [`explanations`]: reasons per cluster, kept in little memory while decisions are made.
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
-//! - [`verdict`]: the headline and its figures, which are in the page even if scripts are off.
+//! - [`verdict`]: the headline and its figures, which the page shows even if scripts are off.
 //! - [`render()`]: the file.
 //!
-//! This crate opens no file, writes to no terminal and decides nothing.
+//! This crate opens no files, has no output and makes no decisions.
 
 pub mod content;
 pub mod data;

@@ -32,7 +32,7 @@ const SCRIPTS: [&str; 10] = [
     include_str!("../assets/main.js"),
 ];
 
-/// Reason why no page could be made.
+/// Reason why a page could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The data could not be packed.
@@ -43,7 +43,7 @@ pub enum PageError {
     Template(#[source] askama::Error),
 }
 
-/// One side, as texts.
+/// The texts of one side.
 struct SideText {
     label: &'static str,
     profile: String,

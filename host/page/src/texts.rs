@@ -1,4 +1,4 @@
-//! Texts that occur many times, each kept once, and texts that may hold characters which hide what they say.
+//! Texts that occur many times, each kept once, and texts with characters that make them deceptive.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ impl Texts {
     }
 }
 
-/// A text with its control characters escaped, and those that change the direction of text. A browser would obey them.
+/// A text whose control characters, and characters that change the direction of text, are escaped. A browser would obey them.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')

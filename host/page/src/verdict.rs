@@ -31,7 +31,7 @@ pub struct Figure {
     pub label: &'static str,
     /// The number, as it is shown.
     pub value: String,
-    /// More about it; may be empty.
+    /// Details; may be empty.
     pub detail: String,
     /// Tone of the figure.
     pub tone: Tone,
@@ -72,7 +72,7 @@ impl Tone {
         }
     }
 
-    /// Word that says the same as the colour. Empty if there is nothing to say.
+    /// Word with the same meaning as the colour; empty for a neutral one.
     pub fn word(self) -> &'static str {
         match self {
             Self::Bad => "Attention",
@@ -218,7 +218,7 @@ fn difference_verdict(content: &Content) -> Verdict {
     }
 }
 
-/// Clusters that gain what does not fit, as a sentence without its full stop.
+/// Gains beyond capacity and full clusters, as a sentence without its full stop.
 fn beyond(totals: &Totals) -> Option<String> {
     let newly = number(totals.newly_full);
     match (totals.beyond_capacity, newly) {

@@ -8,8 +8,7 @@ use super::{Names, index_of};
 use crate::content::{Binding, Content};
 use crate::texts::Texts;
 
-/// Maximum number of cells of a page, each the count of a binding on a cluster. Beyond it, bindings keep their totals
-/// and lose their cells.
+/// Maximum number of cells of a page, each the count of a binding on a cluster. Beyond it, bindings have totals only.
 const CELLS_MAX: usize = 600_000;
 
 /// One entry per binding, sorted by key.
@@ -104,7 +103,7 @@ pub(super) fn bindings(content: &Content, names: &Names<'_>, texts: &mut Texts) 
     (columns, cells, without)
 }
 
-/// The bindings whose cells are kept, up to the limit on cells. Those that change come first.
+/// The bindings whose cells are kept, up to the limit on cells. Bindings that change come first.
 fn with_cells(bindings: &[Binding], most: usize) -> Vec<bool> {
     let mut order: Vec<(usize, &Binding)> = bindings.iter().enumerate().collect();
     order.sort_by_key(|(_, binding)| binding.from == binding.to);

@@ -1,7 +1,7 @@
 //! The content in columns, as the page's scripts read it (`assets/data.js` describes the same).
 //!
 //! Columns of numbers take a tenth of the space of objects with named fields, and a browser parses them faster. Names
-//! are indexes into lists; −1 stands for an absent count.
+//! are indexes into lists, and −1 is an absent count.
 
 mod bindings;
 mod regions;
@@ -115,7 +115,7 @@ pub fn data(content: &Content) -> (Data, Vec<String>) {
     let (bindings, cells, without_cells) = bindings::bindings(content, &names, &mut texts);
     let growth = bindings::growth(content, &bindings, &mut texts);
     let (from, to) = content.states();
-    // The runs count the clusters that were explained. The page may have more of them: those that are gone.
+    // Runs count the clusters that were explained. The page may also have clusters that are gone.
     let is_same = explained.iter().eq(content.clusters.iter().map(|row| &row.name));
     let reasons = runs.iter().map(|runs| match is_same {
         true => runs.iter().flat_map(|run| [run.start, run.length, run.text]).collect(),
@@ -165,17 +165,17 @@ fn renumbered(runs: &[crate::explanations::Run], explained: &[String], names: &N
     numbers
 }
 
-/// Sentences about what the page leaves out.
+/// Sentences about the data that the page leaves out.
 fn omissions(content: &Content, without_cells: usize) -> Vec<String> {
     let mut omitted = Vec::new();
     let counted = |count: usize| crate::number::counted(i64::try_from(count).unwrap_or(i64::MAX), "binding");
     if content.hidden > 0 {
-        let who = match content.command {
+        let counted_in = match content.command {
             Command::Schedule => "The figures of clusters count them, those at the top do not.",
             Command::Diff | Command::Headroom => "The figures at the top and those of clusters count them.",
         };
         omitted.push(format!(
-            "{} decided but not shown, as requested. {who}",
+            "{} decided but not shown, as requested. {counted_in}",
             counted(content.hidden)
         ));
     }
