@@ -107,7 +107,7 @@ struct Direct<'a> {
 impl Direct<'_> {
     fn divide(&mut self) {
         let (rows, descends) = (self.rows, self.descends);
-        let ties = |place: usize| ties::karmada_tie_key(descends, rows[place].into());
+        let ties = |index: usize| ties::karmada_tie_key(descends, rows[index].into());
         let (out, scratch) = (&mut self.result, &mut self.scratch);
         out.fill(0);
         divide_by_dynamic_weight(&self.request, Rounding::Karmada, ties, out, scratch)

@@ -9,11 +9,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
-/// Annotation that keeps the placement by which a binding was scheduled. Karmada's taint manager and descheduler refuse
+/// Annotation that records the placement by which a binding was scheduled. Karmada's taint manager and descheduler refuse
 /// bindings without it.
 pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
 
-/// Annotation that keeps the rest by which Divvy scheduled a binding: see
+/// Annotation that records the request that Divvy's last decision answered: see
 /// [`AppliedPolicy`](crate::decide::policy::AppliedPolicy).
 pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 
@@ -60,7 +60,7 @@ pub struct PlanInput<'a> {
     pub priority: i32,
 }
 
-/// The annotations of a binding, without those that decisions leave: deciding again gives the same result.
+/// The annotations of a binding, without those that decisions write, so that deciding again gives the same result.
 #[derive(Debug, Clone, Copy)]
 pub struct Annotations<'a>(&'a StringMap);
 
@@ -71,7 +71,7 @@ impl<'a> Annotations<'a> {
         self.0.iter().filter(move |(key, _)| !is_left(key))
     }
 
-    /// All annotations of an object, including those that decisions leave, for searches.
+    /// All annotations of an object, including those that decisions write, for lookups.
     pub(crate) fn all(self) -> &'a StringMap {
         self.0
     }
@@ -82,7 +82,7 @@ impl Hash for Annotations<'_> {
         for annotation in self.iter() {
             annotation.hash(state);
         }
-        // Distinguishes the end from what follows.
+        // The count separates the annotations from the next field.
         state.write_usize(self.iter().count());
     }
 }
@@ -146,7 +146,7 @@ impl<'a> PlanInput<'a> {
         hasher.finish()
     }
 
-    /// Text that decides ties, together with a seed: the UID if there is one, otherwise kind, namespace and name.
+    /// Text that breaks ties, together with a seed: the UID if there is one, otherwise kind, namespace and name.
     pub fn identity(&self) -> String {
         if self.uid.is_empty() {
             [self.kind, "/", self.namespace, "/", self.name].concat()
@@ -198,7 +198,7 @@ mod tests {
         add(&urgent);
     }
 
-    /// A binding is decided the same before and after its decision was written to it.
+    /// A binding is decided alike before and after its decision is written to it.
     #[test]
     fn what_a_decision_leaves_is_not_a_part_of_the_input() {
         let mut binding = Binding::default();

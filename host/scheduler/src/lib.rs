@@ -1,9 +1,7 @@
 //! The Divvy scheduler as a library: it takes bindings and clusters and returns decisions, all of them made by plugins.
 //!
-//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording (`divvy-recordings`) or a
-//! control plane. The profile, which
-//! selects and configures the plugins, is that of `divvy-profile`. A complete run
-//! takes a few calls:
+//! Bindings can come from files (`divvy-manifests`), a recording (`divvy-recordings`) or a control plane. The profile, which
+//! selects and configures the plugins, comes from `divvy-profile`. A complete run takes a few calls:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -17,7 +15,7 @@
 //!
 //! // The built-in profile, its plugins found, opened, checked and constructed.
 //! let configuration = ProfileSource::built_in().profile(None)?;
-//! let profile = registry::build(&configuration, &PluginDirectories::of_process()).expect("all plugins can be loaded");
+//! let profile = registry::build(&configuration, &PluginDirectories::from_environment()).expect("all plugins can be loaded");
 //!
 //! // Every manifest of a folder. Problems are collected, so that all of them can be reported at once.
 //! let mut manifests = read(&[Input::from("examples/fleet")], &mut std::io::empty(), &ReadOptions::default());
@@ -49,7 +47,7 @@
 //! - [`plugin`]: plugins that are constructed and called; `divvy-loader` opens their libraries.
 //! - [`profile`]: the constructed plugins of a profile, its strategies and its tables.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
-//! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
+//! - [`decide`]: the bindings that a scheduler takes, and the conditions under which one of them is decided again.
 //! - [`decision`]: decides one binding after another, each in its affinity groups.
 //!
 //! # Non-goals

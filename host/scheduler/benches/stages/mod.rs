@@ -151,11 +151,11 @@ impl<'a> Stages<'a> {
         plugin.select(&mut call, None).expect("the plugin selects");
         let count = call.count as usize;
         selected.truncate(count);
-        let chosen = || selected.iter().map(|&place| place as usize);
+        let chosen = || selected.iter().map(|&index| index as usize);
         self.candidates.clear();
-        self.candidates.extend(chosen().map(|place| self.rows[place]));
+        self.candidates.extend(chosen().map(|index| self.rows[index]));
         self.candidates_fit.clear();
-        self.candidates_fit.extend(chosen().map(|place| self.fits_now[place]));
+        self.candidates_fit.extend(chosen().map(|index| self.fits_now[index]));
         self.selected = selected;
     }
 

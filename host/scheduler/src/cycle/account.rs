@@ -1,4 +1,4 @@
-//! The explanation of a cycle, from the columns that its steps left behind and what the plugins said.
+//! The explanation of a cycle, from the columns that its steps left behind and the texts of plugins.
 
 use divvy_framework_abi::arena::NO_ROW;
 
@@ -17,7 +17,7 @@ impl Cycle {
         scheduled: bool,
     ) -> Explanation {
         let names = input.profile.plugin_names();
-        let note = |said| note(input, said);
+        let note = |text| note(input, text);
         let listing = self.listing(input, texts, detail, scheduled);
         let rows = listing.rows.iter();
         let mut clusters: Vec<ClusterExplanation> = rows
@@ -26,29 +26,29 @@ impl Cycle {
                 rejected: match self.codes.get(row as usize).copied().unwrap_or(0) {
                     0 => None,
                     DELETING_CODE => Some(Note::deleting()),
-                    code => Some(note(texts.reason(code).unwrap_or_default())),
+                    code => Some(rejection(input, texts, code)),
                 },
                 ..ClusterExplanation::default()
             })
             .collect();
-        for (place, &row) in self.feasible.rows.iter().enumerate() {
-            let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) else {
+        for (index, &row) in self.feasible.rows.iter().enumerate() {
+            let Some(cluster) = listing.position(row).and_then(|position| clusters.get_mut(position)) else {
                 continue;
             };
             let is_listed = self
                 .feasible
                 .last_index
-                .get(place)
+                .get(index)
                 .is_some_and(|&index| index != NO_ROW);
-            cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
-            cluster.score = self.feasible.scores.get(place).copied();
-            let fits_now = self.feasible.fits_now.get(place).copied();
-            // Unlimited is not a count that a reader can use.
+            cluster.last = self.feasible.last.get(index).copied().filter(|_| is_listed);
+            cluster.score = self.feasible.scores.get(index).copied();
+            let fits_now = self.feasible.fits_now.get(index).copied();
+            // A cluster without a limit has no count that helps a reader.
             cluster.fits_now = fits_now.filter(|&fits_now| fits_now < UNBOUNDED);
-            cluster.tier = self.feasible.tiers.get(place).map(|rank| rank.saturating_add(1));
+            cluster.tier = self.feasible.tiers.get(index).map(|rank| rank.saturating_add(1));
             for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
                 let plugin = plugin.to_owned();
-                let score = scores.get(place).map(|&score| PluginScore {
+                let score = scores.get(index).map(|&score| PluginScore {
                     plugin,
                     score,
                     reason: None,
@@ -56,9 +56,9 @@ impl Cycle {
                 cluster.scores.extend(score);
             }
         }
-        for &place in &self.selected {
-            if let Some(&row) = self.feasible.rows.get(place as usize)
-                && let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place))
+        for &index in &self.selected {
+            if let Some(&row) = self.feasible.rows.get(index as usize)
+                && let Some(cluster) = listing.position(row).and_then(|position| clusters.get_mut(position))
             {
                 cluster.candidate = true;
             }
@@ -66,16 +66,18 @@ impl Cycle {
         // After a failure, targets may remain from tiers that succeeded. They are not a result.
         if scheduled {
             for target in &self.targets {
-                if let Some(cluster) = listing.place(target.row).and_then(|place| clusters.get_mut(place)) {
+                if let Some(cluster) = listing
+                    .position(target.row)
+                    .and_then(|position| clusters.get_mut(position))
+                {
                     cluster.replicas = Some(target.replicas);
                 }
             }
         }
-        let name_of = |plugin: usize| names.get(plugin).map_or("", String::as_str);
         for &(row, plugin) in &self.left_out {
-            if let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) {
+            if let Some(cluster) = listing.position(row).and_then(|position| clusters.get_mut(position)) {
                 cluster.left_out = Some(LeftOut {
-                    plugin: name_of(plugin).to_owned(),
+                    plugin: names[plugin].clone(),
                     reason: None,
                 });
             }
@@ -83,12 +85,15 @@ impl Cycle {
         let (first_score, first_selector) = (input.profile.score_index(0), input.profile.select_index(0));
         let sayings = texts.sayings();
         for said in sayings.iter() {
-            let Some(cluster) = listing.place(said.row).and_then(|place| clusters.get_mut(place)) else {
+            let Some(cluster) = listing
+                .position(said.row)
+                .and_then(|position| clusters.get_mut(position))
+            else {
                 continue;
             };
             let plugin = said.plugin;
-            let reason = Reason::of(name_of(plugin), &sayings.read(said));
-            // A plugin that serves several extension points says something at each of them.
+            let reason = Reason::of(&names[plugin], &sayings.read(said));
+            // A plugin that serves several extension points may give a reason at each of them.
             if (first_score..first_selector).contains(&plugin)
                 && let Some(score) = cluster.scores.get_mut(plugin - first_score)
             {
@@ -115,7 +120,15 @@ impl Cycle {
 /// A plugin's text as a note. The plugin is an index in [`Profile::plugin_names`](crate::profile::Profile::plugin_names).
 pub(super) fn note(input: &CycleInput<'_>, (plugin, text): (usize, String)) -> Note {
     Note {
-        plugin: input.profile.plugin_names().get(plugin).cloned().unwrap_or_default(),
+        plugin: input.profile.plugin_names()[plugin].clone(),
         text,
+    }
+}
+
+/// The rejection with this code. A plugin without the SDK may write a code to which it has given no reason.
+pub(super) fn rejection(input: &CycleInput<'_>, texts: &Texts, code: u32) -> Note {
+    match texts.reason(code) {
+        Some(reason) => note(input, reason),
+        None => Note::unexplained(),
     }
 }

@@ -66,12 +66,12 @@ impl Cycle {
         outcome
     }
 
-    /// Walks the tiers, with state that a plugin which prepares makes only once for all of them.
+    /// Walks the tiers. A plugin that prepares state does so only once for all of them.
     fn walk_prepared(&mut self, division: &Division<'_>, candidates: &Candidates) -> Result<(), CycleError> {
         let views = division.views;
         let mut seen = None;
         let mut call = PrepareCall {
-            cycle: views.cycle_of(division.strategy.plugin(), &mut seen),
+            cycle: views.cycle_for(division.strategy.plugin(), &mut seen),
             policy: views.policy(),
             point: kind::ASSIGN,
             ..PrepareCall::DEFAULT
@@ -79,7 +79,7 @@ impl Cycle {
         views.check_known(division.strategy.plugin())?;
         let prepared = division.strategy.plugin().prepare(&mut call, views.texts());
         self.valid_until.take(call.valid_until);
-        let prepared = prepared.map_err(CycleError::of_call)?;
+        let prepared = prepared.map_err(CycleError::from_call)?;
         let division = Division {
             prepared: prepared.address(),
             ..*division
@@ -90,11 +90,11 @@ impl Cycle {
     /// Copies the columns of the selected clusters into `candidates`, in the order that Select returned.
     fn gather(&mut self, input: &CycleInput<'_>, candidates: &mut Candidates) {
         candidates.gather(&self.feasible, &self.selected);
-        candidates.places.clear();
+        candidates.policy_index.clear();
         if calls::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
             let by_row = &self.by_row;
             candidates
-                .places
+                .policy_index
                 .extend(candidates.rows.iter().map(|&row| by_row[row as usize]));
         }
     }
@@ -117,7 +117,7 @@ impl Cycle {
             fits_now,
             capacity,
             tiers,
-            places,
+            policy_index,
             result,
         } = candidates;
         // The plugin writes into the host's buffer. A candidate that it skips gets 0 replicas.
@@ -126,10 +126,10 @@ impl Cycle {
         let strategy = division.strategy;
         let plugin = strategy.plugin();
         division.views.check_known(plugin)?;
-        let values = Values::of(plugin, division.input, division.views)?;
+        let values = Values::for_plugin(plugin, division.input, division.views)?;
         let mut seen = None;
         let mut call = AssignCall {
-            cycle: division.views.cycle_of(plugin, &mut seen),
+            cycle: division.views.cycle_for(plugin, &mut seen),
             snapshot_value: values.snapshot(),
             binding_value: values.binding(),
             policy: division.views.policy(),
@@ -144,14 +144,14 @@ impl Cycle {
             replicas: share.replicas,
             tier: share.tier,
             tier_count: share.tier_count,
-            policy_index: Slice::new(places),
+            policy_index: Slice::new(policy_index),
             all_rows: Slice::new(all_rows.unwrap_or(rows)),
             result: SliceMut::new(result),
             ..AssignCall::DEFAULT
         };
         let answer = plugin.assign(&mut call, division.views.texts());
         self.valid_until.take(call.valid_until);
-        answer.map_err(CycleError::of_call)?;
+        answer.map_err(CycleError::from_call)?;
         // No result is used before it has passed the strategy's promises.
         verify(division, share.replicas, candidates)
     }
@@ -163,14 +163,14 @@ impl Cycle {
             self.sort_targets(clusters);
             return;
         }
-        // The feasible clusters are in row order, so the results are put beside them instead of being sorted.
-        let by_place = &mut self.replicas;
-        by_place.clear();
-        by_place.resize(self.feasible.rows.len(), 0);
-        for (&place, &replicas) in self.selected.iter().zip(&candidates.result) {
-            by_place[place as usize] = replicas;
+        // The feasible clusters are in row order, so results are collected by their indices instead of being sorted.
+        let by_index = &mut self.replicas;
+        by_index.clear();
+        by_index.resize(self.feasible.rows.len(), 0);
+        for (&index, &replicas) in self.selected.iter().zip(&candidates.result) {
+            by_index[index as usize] = replicas;
         }
-        let results = self.feasible.rows.iter().zip(by_place.iter());
+        let results = self.feasible.rows.iter().zip(by_index.iter());
         let targets = results.filter(|(_, replicas)| **replicas > 0);
         self.targets
             .extend(targets.map(|(&row, &replicas)| Target { row, replicas }));
@@ -198,8 +198,8 @@ fn verify(division: &Division<'_>, replicas: i64, candidates: &Candidates) -> Re
         respects_capacity: strategy.respects_capacity(),
         capacity: &candidates.capacity,
     };
-    rules.check(&candidates.result, |place| {
-        input.fleet.name(candidates.rows[place]).to_owned()
+    rules.check(&candidates.result, |index| {
+        input.fleet.name(candidates.rows[index]).to_owned()
     })?;
     Ok(())
 }

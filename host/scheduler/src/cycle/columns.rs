@@ -5,7 +5,7 @@
 pub(super) struct Feasible {
     pub(super) rows: Vec<u32>,
     pub(super) scores: Vec<i64>,
-    /// 0 where the last result does not list the cluster.
+    /// 0 if the last result does not list the cluster.
     pub(super) last: Vec<i64>,
     /// Index in the last result. Empty if it lists none of the clusters.
     pub(super) last_index: Vec<u32>,
@@ -26,7 +26,8 @@ pub(super) struct Candidates {
     pub(super) fits_now: Vec<i64>,
     pub(super) capacity: Vec<i64>,
     pub(super) tiers: Vec<u32>,
-    pub(super) places: Vec<u32>,
+    /// Rank of the cluster's name in the placement's affinities; empty if no affinity lists names.
+    pub(super) policy_index: Vec<u32>,
     pub(super) result: Vec<i64>,
 }
 
@@ -69,7 +70,7 @@ impl Candidates {
             own.clear();
             // A column that this cycle does not use is empty.
             if !of_feasible.is_empty() {
-                own.extend(selected.iter().map(|&place| of_feasible[place as usize]));
+                own.extend(selected.iter().map(|&index| of_feasible[index as usize]));
             }
         }
         column(&mut self.rows, &feasible.rows, selected);

@@ -36,7 +36,7 @@ pub enum CycleError {
         /// Replicas requested and replicas that could be placed, if capacity is the cause.
         figures: Option<(i64, i64)>,
     },
-    /// The binding or its policy is invalid, and its author has to correct it.
+    /// The binding or its policy is invalid; its author has to correct it.
     #[error("{message}")]
     InvalidBinding {
         /// The problem and its location in the manifest.
@@ -56,13 +56,13 @@ pub enum CycleError {
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
-    /// A plugin needs the time of the decision, for which the caller gave none.
+    /// A plugin needs the time of the decision, which the caller did not provide.
     #[error("plugin `{plugin}` needs the time of the decision, which is not known")]
     TimeUnknown {
         /// Name of the plugin.
         plugin: String,
     },
-    /// A plugin reads a table that the caller does not know.
+    /// A plugin reads a table that the caller does not provide.
     #[error("plugin `{plugin}` reads the table `{table}`, which is not known")]
     TableUnknown {
         /// Name of the plugin.
@@ -73,13 +73,13 @@ pub enum CycleError {
     /// The tables of a recorded case cannot be used.
     #[error(transparent)]
     UnusableTables(#[from] UnusableTables),
-    /// A plugin needs the placements of other bindings, which the caller does not know.
+    /// A plugin needs the placements of other bindings, which the caller does not provide.
     #[error("plugin `{plugin}` needs the placements of other bindings in the groups of this one, which are not known")]
     PlacementsUnknown {
         /// Name of the plugin.
         plugin: String,
     },
-    /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
+    /// A plugin failed, panicked, is quarantined, or does not serve a call that the profile uses it for.
     #[error(transparent)]
     Plugin(CallError),
     /// A plugin's result breaks a rule, so the host discards it.
@@ -90,12 +90,12 @@ pub enum CycleError {
     Defect(#[from] Defect),
 }
 
-/// Kind of the errors that are somebody's fault, unlike a lack of room.
+/// Kind of errors that are a fault, unlike a lack of room.
 const ERROR: &str = "Error";
 
 impl CycleError {
     /// Converts the error of a plugin call. Only faults of the plugin become [`Self::Plugin`].
-    pub(super) fn of_call(error: CallError) -> Self {
+    pub(super) fn from_call(error: CallError) -> Self {
         match error {
             CallError::Unschedulable {
                 plugin,
@@ -144,7 +144,7 @@ impl CycleError {
         }
     }
 
-    /// True if the binding, its policy or the caller is at fault, and has to change something.
+    /// True if the binding, its policy or the caller is at fault and has to be corrected.
     pub fn is_input_fault(&self) -> bool {
         self.kind() == ERROR && !self.is_plugin_fault() && !self.is_defect()
     }
@@ -158,7 +158,7 @@ impl CycleError {
             ..
         } = &mut self
             && let Some((_, known)) = plan.preferences.iter().find(|(known, _)| known == plugin)
-            // An entry of a list has its location in its name.
+            // The message may begin with the location already, as for an entry of a list.
             && !message.starts_with(known.as_str())
         {
             origin.clone_from(known);

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub enum Detail {
     /// Every cluster.
     Full,
-    /// Those of the result and of the last result, and of the others at most this many for each plugin and reason, the first
-    /// by name. [`Explanation::unlisted`] counts the rest. In a large fleet this takes a fraction of the time.
+    /// The clusters of the result and of the last result, and at most this many others per plugin and reason, the first by
+    /// name. [`Explanation::unlisted`] counts the rest. In a large fleet, this takes a fraction of the time.
     Short(usize),
 }
 
@@ -37,8 +37,8 @@ pub struct Explanation {
 pub struct Unlisted {
     /// Outcome for these clusters.
     pub fate: Fate,
-    /// Name of the plugin that rejected them or left them out; empty for candidates, for clusters that are being deleted, and
-    /// for those that Select did not see.
+    /// Name of the plugin that rejected them or left them out; empty for candidates, for clusters that are being deleted or
+    /// were rejected without a reason, and for those that Select did not see.
     pub plugin: String,
     /// Reason of their rejection; empty for the others.
     pub text: String,
@@ -76,6 +76,14 @@ impl Note {
             text: "cluster is being deleted".to_owned(),
         }
     }
+
+    /// The rejection of a cluster for which the filter gave no reason, so that it is not known which filter it was.
+    pub(super) fn unexplained() -> Self {
+        Self {
+            plugin: String::new(),
+            text: "cluster was rejected without a reason".to_owned(),
+        }
+    }
 }
 
 /// Explanation for one cluster.
@@ -84,7 +92,8 @@ impl Note {
 pub struct ClusterExplanation {
     /// Name of the cluster.
     pub name: String,
-    /// The filter that rejected it, with the reason. The plugin's name is empty if the cluster is being deleted.
+    /// The filter that rejected it, with the reason. The plugin's name is empty if the cluster is being deleted, or if the filter
+    /// gave no reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Note>,
     /// Score from each Score plugin, before the profile's weights.
@@ -134,7 +143,7 @@ pub struct Reason {
     pub plugin: String,
     /// The rule: a word of [`Cause`].
     pub cause: Cow<'static, str>,
-    /// Limit that keeps the share from being larger, or the cluster from being chosen: a word of [`Bound`].
+    /// Limit that prevents a larger share, or the choice of the cluster: a word of [`Bound`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<Cow<'static, str>>,
     /// Distribution of the replicas that rounding leaves over.
@@ -158,7 +167,7 @@ pub struct Remainder {
 }
 
 impl Reason {
-    /// The reason as a plugin gave it.
+    /// The reason of a plugin.
     pub fn of(plugin: &str, given: &divvy_framework_view::reason::Reason) -> Self {
         let remainder = given.remainder_by().map(|(served, decider)| Remainder {
             served,
@@ -174,7 +183,7 @@ impl Reason {
         }
     }
 
-    /// True if only its text says anything, in the plugin's own words.
+    /// True if it consists of its text alone, in the plugin's own words.
     pub fn is_plain(&self) -> bool {
         self.cause == Cause::Other.word()
     }

@@ -31,7 +31,7 @@ impl Cycle {
                 continue;
             }
             views.calling(|| input.profile.filter_index(number));
-            // The SDK only lets a plugin reject. Any other library may write to the whole column.
+            // With the SDK, a plugin can only reject clusters. Any other library may write to the whole column.
             let may_change = !plugin.library().is_certified();
             if may_change {
                 self.row_buffer.clone_from(&self.codes);
@@ -41,11 +41,11 @@ impl Cycle {
                 rejected = count(&self.codes);
             }
             views.check_known(plugin)?;
-            let values = Values::of(plugin, input, views)?;
+            let values = Values::for_plugin(plugin, input, views)?;
             let (mut policy, mut seen) = (None, None);
             let mut call = FilterCall {
-                cycle: views.cycle_of(plugin, &mut seen),
-                policy: views.policy_of(plugin, &mut policy),
+                cycle: views.cycle_for(plugin, &mut seen),
+                policy: views.policy_for(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),
                 codes: SliceMut::new(&mut self.codes),
@@ -56,7 +56,7 @@ impl Cycle {
             let answer = plugin.filter(&mut call, views.texts());
             // A failure can hold for a limited time as well.
             self.valid_until.take(call.valid_until);
-            answer.map_err(CycleError::of_call)?;
+            answer.map_err(CycleError::from_call)?;
             if may_change {
                 self.check_rejections(input, plugin.name())?;
             }

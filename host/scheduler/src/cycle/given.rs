@@ -1,4 +1,4 @@
-//! A division among given candidates: Assign alone, as the cycle calls it. For checks of what a strategy promises about other
+//! A division among given candidates: Assign alone, as the cycle calls it. It serves to check a strategy's promises about other
 //! orders and other last results, which a whole cycle would mix with the decisions of other plugins.
 
 use super::error::CycleError;
@@ -19,22 +19,22 @@ impl Cycle {
     /// The candidates of the last cycle, in the order of its last selector; empty if it did not get that far.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = GivenCandidate> {
         let feasible = &self.feasible;
-        let value = |column: &[i64], place: u32| column.get(place as usize).copied().unwrap_or(0);
-        self.selected.iter().map(move |&place| GivenCandidate {
-            row: feasible.rows.get(place as usize).copied().unwrap_or(0),
-            score: value(&feasible.scores, place),
-            fits_now: value(&feasible.fits_now, place),
+        let value = |column: &[i64], index: u32| column.get(index as usize).copied().unwrap_or(0);
+        self.selected.iter().map(move |&index| GivenCandidate {
+            row: feasible.rows.get(index as usize).copied().unwrap_or(0),
+            score: value(&feasible.scores, index),
+            fits_now: value(&feasible.fits_now, index),
         })
     }
 
     /// Divides the replicas of the plan among these candidates, in this order, by the strategy's plugin alone, and returns the
-    /// targets sorted by cluster name. The result is checked as in any cycle.
+    /// targets sorted by cluster name. The result is checked as in a whole cycle.
     ///
-    /// The rows must be distinct and those of clusters in the snapshot.
+    /// The rows must be distinct rows of the snapshot.
     ///
     /// # Errors
     ///
-    /// A [`CycleError`] as of a cycle.
+    /// The same as those of [`Self::run`].
     pub fn divide_among(
         &mut self,
         input: &CycleInput<'_>,
@@ -47,11 +47,11 @@ impl Cycle {
         self.feasible
             .scores
             .extend(sorted.iter().map(|candidate| candidate.score));
-        let places = candidates.iter().filter_map(|candidate| {
-            let place = sorted.binary_search_by_key(&candidate.row, |known| known.row).ok()?;
-            u32::try_from(place).ok()
+        let indices = candidates.iter().filter_map(|candidate| {
+            let index = sorted.binary_search_by_key(&candidate.row, |known| known.row).ok()?;
+            u32::try_from(index).ok()
         });
-        self.selected.extend(places);
+        self.selected.extend(indices);
         self.with_view(input, |cycle, strategy, views, resolution| {
             cycle.last_of_feasible(input, resolution);
             cycle.room_of_feasible(|_, fits_now| {

@@ -1,15 +1,15 @@
-//! The clusters that an explanation lists one by one; of the others it has only the number.
+//! The clusters that an explanation lists one by one. It only counts the others.
 
 use std::collections::BTreeMap;
 
 use divvy_framework_abi::arena::NO_ROW;
 
-use super::account::note;
+use super::account::{note, rejection};
 use super::explanation::{Detail, Fate, Note, Unlisted};
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
 
-/// Clusters that met the same fate, for one reason.
+/// Clusters with the same outcome for the same reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Candidate,
@@ -26,17 +26,17 @@ enum Kind {
 pub(super) struct Listing {
     /// Rows of the clusters that are listed, ascending.
     pub(super) rows: Vec<u32>,
-    /// Place of each row in [`Self::rows`]; [`NO_ROW`] if it is not listed.
-    places: Vec<u32>,
+    /// Position of each row in [`Self::rows`]; [`NO_ROW`] if it is not listed.
+    positions: Vec<u32>,
     /// Clusters that are not listed.
     pub(super) unlisted: Vec<Unlisted>,
 }
 
 impl Listing {
-    /// Place of a row in [`Self::rows`]; `None` if it is not listed.
-    pub(super) fn place(&self, row: u32) -> Option<usize> {
-        let place = *self.places.get(row as usize)?;
-        (place != NO_ROW).then_some(place as usize)
+    /// Position of a row in [`Self::rows`]; `None` if it is not listed.
+    pub(super) fn position(&self, row: u32) -> Option<usize> {
+        let position = *self.positions.get(row as usize)?;
+        (position != NO_ROW).then_some(position as usize)
     }
 }
 
@@ -48,7 +48,7 @@ impl Cycle {
             Detail::Full => {
                 return Listing {
                     rows: all.clone().collect(),
-                    places: all.collect(),
+                    positions: all.collect(),
                     unlisted: Vec::new(),
                 };
             }
@@ -56,19 +56,19 @@ impl Cycle {
         };
         let kinds = self.kinds(input.fleet.len());
         let mut listing = Listing {
-            places: vec![NO_ROW; input.fleet.len()],
+            positions: vec![NO_ROW; input.fleet.len()],
             ..Listing::default()
         };
-        // Marked by any place that is not `NO_ROW`, until the places are known.
+        // Marked by any position that is not `NO_ROW`, until the positions are known.
         let results = self.targets.iter().map(|target| target.row).filter(|_| scheduled);
         for row in results.chain(self.resolution.last_rows().iter().copied()) {
-            if let Some(place) = listing.places.get_mut(row as usize) {
-                *place = 0;
+            if let Some(position) = listing.positions.get_mut(row as usize) {
+                *position = 0;
             }
         }
         let mut counts: BTreeMap<Kind, (usize, usize)> = BTreeMap::new();
-        for ((row, kind), place) in all.zip(kinds).zip(&mut listing.places) {
-            if *place == NO_ROW {
+        for ((row, kind), position) in all.zip(kinds).zip(&mut listing.positions) {
+            if *position == NO_ROW {
                 let (listed, unlisted) = counts.entry(kind).or_default();
                 if *listed == most {
                     *unlisted += 1;
@@ -76,8 +76,8 @@ impl Cycle {
                 }
                 *listed += 1;
             }
-            // There are at most as many places as rows.
-            *place = listing.rows.len() as u32;
+            // There are no more positions than rows, which have 32 bits.
+            *position = listing.rows.len() as u32;
             listing.rows.push(row);
         }
         let unlisted = counts.into_iter().filter(|(_, (_, count))| *count > 0);
@@ -104,8 +104,8 @@ impl Cycle {
         for &(row, plugin) in &self.left_out {
             set(row, Kind::LeftOut(plugin));
         }
-        for &place in &self.selected {
-            if let Some(&row) = self.feasible.rows.get(place as usize) {
+        for &index in &self.selected {
+            if let Some(&row) = self.feasible.rows.get(index as usize) {
                 set(row, Kind::Candidate);
             }
         }
@@ -119,8 +119,9 @@ fn unlisted_of(kind: Kind, count: usize, input: &CycleInput<'_>, texts: &Texts) 
         Kind::LeftOut(plugin) => (Fate::LeftOut, Some(note(input, (plugin, String::new())))),
         Kind::Feasible => (Fate::LeftOut, None),
         Kind::Rejected(DELETING_CODE) => (Fate::Rejected, Some(Note::deleting())),
-        Kind::Rejected(code) => (Fate::Rejected, texts.reason(code).map(|reason| note(input, reason))),
+        Kind::Rejected(code) => (Fate::Rejected, Some(rejection(input, texts, code))),
     };
+    // No plugin is responsible for candidates without replicas, or for clusters that Select did not see.
     let by = by.unwrap_or_default();
     Unlisted {
         fate,

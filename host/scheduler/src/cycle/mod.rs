@@ -8,7 +8,7 @@
 //! - [`Cycle::run_with_estimates`]: for callers with their own estimates, which are filled in after Filter.
 //! - [`Cycle::divide_among`]: Assign alone, among given candidates.
 //! - [`verify`]: the rules that a plugin's result must satisfy.
-//! - [`explanation`]: why each cluster got its replicas.
+//! - [`explanation`]: the reasons for each cluster's replicas.
 
 mod account;
 mod assign;

@@ -89,7 +89,7 @@ pub struct Cycle {
     /// Unweighted scores per Score plugin; filled only if an explanation is requested.
     pub(super) plugin_scores: Vec<Vec<i64>>,
     pub(super) targets: Vec<Target>,
-    /// Scratch for putting the targets into row order: replicas by row, or by place among the feasible clusters.
+    /// Scratch for putting the targets into row order: replicas by row, or by index among the feasible clusters.
     pub(super) replicas: Vec<i64>,
     /// Earliest time until which the answer of a plugin holds.
     pub(super) valid_until: ValidUntil,
@@ -122,7 +122,7 @@ impl Cycle {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`].
+    /// The same as those of [`Self::run`].
     pub fn run_with_estimates(
         &mut self,
         input: &CycleInput<'_>,
@@ -155,13 +155,13 @@ impl Cycle {
     }
 
     /// Time until which the result of the last cycle holds, in milliseconds since 1970: the earliest that any of its plugins
-    /// named, whether the cycle succeeded or not. `None` if none did.
+    /// named, even if the cycle failed. `None` if no plugin named one.
     pub fn valid_until(&self) -> Option<i64> {
         self.valid_until.get()
     }
 
-    /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle. `guess` is the index at which the
-    /// cluster is looked for first, and becomes that of the next one: most targets of a large result follow each other.
+    /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle. The search begins at the index
+    /// `guess` and sets it to the next one, because most targets of a large result are consecutive.
     pub(crate) fn figures(&self, row: u32, guess: &mut usize) -> Option<(i64, i64)> {
         let rows = &self.feasible.rows;
         let index = match rows.get(*guess) {
@@ -176,14 +176,17 @@ impl Cycle {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`].
+    /// The same as those of [`Self::run`].
     pub fn run_explained(
         &mut self,
         input: &CycleInput<'_>,
         ledger: Option<&Ledger>,
     ) -> (Result<&[Target], CycleError>, Explanation) {
         let (result, explanation) = self.run_with_estimates(input, Some(Detail::Full), general_estimate(input, ledger));
-        (result, explanation.unwrap_or_default())
+        let Some(explanation) = explanation else {
+            unreachable!("a cycle that was run with a detail has an explanation");
+        };
+        (result, explanation)
     }
 
     /// Runs the steps with one view, so that it is built only once.
@@ -221,8 +224,8 @@ impl Cycle {
         }
     }
 
-    /// Repeats Filter to collect the reasons if no cluster was feasible. Collecting them has a cost, so the
-    /// first attempt runs without.
+    /// Repeats Filter to collect the reasons if no cluster was feasible. Collecting them costs time, so the first attempt
+    /// runs without.
     fn with_reasons(&mut self, input: &CycleInput<'_>, outcome: Result<(), CycleError>) -> Result<(), CycleError> {
         if self.texts.is_some() || !matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
             return outcome;
@@ -233,14 +236,14 @@ impl Cycle {
         outcome
     }
 
-    /// Texts without anything in them.
+    /// Empty texts, in the memory of an earlier cycle if there was one.
     fn empty_texts(&mut self) -> Box<Texts> {
         let mut texts = self.spare_texts.take().unwrap_or_default();
         texts.clear();
         texts
     }
 
-    /// Fills in the room of each feasible cluster: what fits now, by `estimate`, and the capacity.
+    /// Fills in the room of each feasible cluster: the replicas that fit now, by `estimate`, and the capacity.
     pub(super) fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut Vec<i64>)) {
         let Feasible {
             rows,
@@ -255,7 +258,7 @@ impl Cycle {
             *fits = (*fits).max(0);
         }
         capacity.clear();
-        // The last replicas already run on a cluster, so it has room for them in addition to what fits now.
+        // A cluster has room for the last replicas, which already run there, in addition to those that fit now.
         let columns = fits_now.iter().zip(last.iter());
         capacity.extend(columns.map(|(fits, last)| fits.saturating_add(*last)));
     }
@@ -271,8 +274,8 @@ impl Cycle {
         self.select(input, strategy, views)?;
         // Without replicas to divide, every candidate becomes a target and the strategy is not called.
         if input.plan.whole {
-            self.targets.extend(self.selected.iter().map(|&place| Target {
-                row: self.feasible.rows[place as usize],
+            self.targets.extend(self.selected.iter().map(|&index| Target {
+                row: self.feasible.rows[index as usize],
                 replicas: 0,
             }));
             self.sort_targets(input.fleet.len());
@@ -336,7 +339,7 @@ impl Cycle {
             unknown,
             texts: texts.as_deref(),
         };
-        // What plugins log meanwhile names the binding.
+        // Log records of plugins name the binding meanwhile.
         let outcome = log::of_binding(&group.record, || steps(self, &strategy, views, &resolution));
         self.resolution = resolution;
         if record.is_some() {
@@ -393,15 +396,15 @@ impl Cycle {
             return;
         }
         last_index.resize(rows.len(), NO_ROW);
-        places_of_rows(rows, input.fleet.len(), &mut self.by_row);
+        index_rows(rows, input.fleet.len(), &mut self.by_row);
         let mut is_listed = false;
         for (((_, replicas), &row), index) in entries.zip(resolution.last_rows()).zip(0..) {
-            let place = self
+            let position = self
                 .by_row
                 .get(row as usize)
-                .map_or(usize::MAX, |&place| place as usize);
+                .map_or(usize::MAX, |&position| position as usize);
             // If a cluster is listed twice, the first entry counts, as in Karmada.
-            if let (Some(replicas_slot), Some(slot)) = (last.get_mut(place), last_index.get_mut(place))
+            if let (Some(replicas_slot), Some(slot)) = (last.get_mut(position), last_index.get_mut(position))
                 && *slot == NO_ROW
             {
                 (*replicas_slot, *slot) = (replicas, index);
@@ -431,14 +434,14 @@ fn general_estimate<'a>(
     }
 }
 
-/// Fills `places` with one entry per cluster of the snapshot: its index in `rows`, or [`NO_ROW`] if it is not among
+/// Fills `indices` with one entry per cluster of the snapshot: its index in `rows`, or [`NO_ROW`] if it is not among
 /// them.
-pub(super) fn places_of_rows(rows: &[u32], clusters: usize, places: &mut Vec<u32>) {
-    places.clear();
-    places.resize(clusters, NO_ROW);
-    for (place, &row) in (0..).zip(rows) {
-        if let Some(slot) = places.get_mut(row as usize) {
-            *slot = place;
+pub(super) fn index_rows(rows: &[u32], clusters: usize, indices: &mut Vec<u32>) {
+    indices.clear();
+    indices.resize(clusters, NO_ROW);
+    for (index, &row) in (0..).zip(rows) {
+        if let Some(slot) = indices.get_mut(row as usize) {
+            *slot = index;
         }
     }
 }

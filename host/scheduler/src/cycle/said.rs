@@ -1,7 +1,7 @@
-//! What plugins say about single clusters, kept as they hand it over.
+//! Reasons that plugins give for single clusters, kept as they hand them over.
 //!
-//! A plugin explains every cluster, a thousand times in a large fleet, and most explanations list a few dozen. So nothing is
-//! read until it is known to be listed, and the memory is that of the cycle before.
+//! A plugin explains every cluster, a thousand of them in a large fleet, but most explanations list a few dozen. So a reason is
+//! read only once it is known to be listed, and memory is reused from cycle to cycle.
 
 use std::ops::Range;
 
@@ -9,27 +9,27 @@ use divvy_framework_abi::reason::{FigureRow, Reason as AbiReason};
 use divvy_framework_abi::{PluginText, Slice};
 use divvy_framework_view::reason::Reason;
 
-/// Reasons for which memory is kept: two for each of 30,000 clusters.
+/// Reasons for which memory is kept: two per cluster for 30,000 clusters.
 const KEPT_REASONS: usize = 60_000;
-/// Figures for which memory is kept: three for each reason.
+/// Figures for which memory is kept: three per reason.
 const KEPT_FIGURES: usize = 3 * KEPT_REASONS;
 /// Bytes of texts and names for which memory is kept.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// What plugins said in one cycle.
+/// The reasons of one cycle.
 #[derive(Debug, Default)]
 pub(super) struct Sayings {
     said: Vec<Said>,
-    /// Place of each name in `bytes`, and the value.
+    /// Range of each figure's name in `bytes`, and its value.
     figures: Vec<(Range<usize>, i64)>,
     /// Texts and names of figures, as the plugins wrote them.
     bytes: Vec<u8>,
 }
 
-/// A reason, without what it points to.
+/// A reason whose text and figures are in [`Sayings`].
 #[derive(Debug, Clone)]
 pub(super) struct Said {
-    /// Index, in the profile's list of plugins, of the plugin that said it.
+    /// Index, in the profile's list of plugins, of the plugin that gave it.
     pub(super) plugin: usize,
     /// Row of the cluster.
     pub(super) row: u32,
@@ -37,14 +37,14 @@ pub(super) struct Said {
     bound: u32,
     remainder: u32,
     decided_by: u32,
-    /// Places in the figures of all.
+    /// Its range in [`Sayings::figures`].
     figures: Range<usize>,
-    /// Place in the bytes of all.
+    /// Its range in [`Sayings::bytes`].
     text: Range<usize>,
 }
 
 impl Sayings {
-    /// Forgets everything, but keeps the memory, unless a plugin said far more than plugins do.
+    /// Forgets everything, but keeps the memory, up to a multiple of the usual size.
     pub(super) fn clear(&mut self) {
         self.said.clear();
         self.said.shrink_to(KEPT_REASONS);
@@ -54,7 +54,7 @@ impl Sayings {
         self.bytes.shrink_to(KEPT_BYTES);
     }
 
-    /// Keeps a reason of a plugin.
+    /// Stores a reason of a plugin.
     pub(super) fn push(&mut self, plugin: usize, reason: &AbiReason<'_>) {
         let first = self.figures.len();
         for figure in reason.figures.as_slice() {
@@ -80,15 +80,15 @@ impl Sayings {
         start..self.bytes.len()
     }
 
-    /// Everything that was said, in order.
+    /// All reasons, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Said> {
         self.said.iter()
     }
 
-    /// One of the reasons, read.
+    /// Reads one of these reasons.
     pub(super) fn read(&self, said: &Said) -> Reason {
-        let text = |place: &Range<usize>| PluginText::from_bytes(self.bytes.get(place.clone()).unwrap_or_default());
-        let figures = self.figures.get(said.figures.clone()).unwrap_or_default().iter();
+        let text = |range: &Range<usize>| PluginText::from_bytes(&self.bytes[range.clone()]);
+        let figures = self.figures[said.figures.clone()].iter();
         let figures: Vec<FigureRow<'_>> = figures
             .map(|(name, value)| FigureRow {
                 name: text(name),
@@ -114,9 +114,9 @@ mod tests {
 
     use super::*;
 
-    /// A reason with everything in it comes back as it was, wherever it is in the list and however often the list was cleared.
+    /// A reason is read unchanged, wherever it is in the list and however often the list was cleared.
     #[test]
-    fn what_was_kept_is_read_as_it_was_handed_over() {
+    fn a_reason_is_read_as_it_was_handed_over() {
         let reasons = [
             Reason::of(Cause::Other),
             Reason::from("is the cheapest").figure("price", -3),

@@ -28,11 +28,11 @@ impl Cycle {
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
             views.check_known(plugin)?;
-            let values = Values::of(plugin, input, views)?;
+            let values = Values::for_plugin(plugin, input, views)?;
             let (mut policy, mut seen) = (None, None);
             let mut call = ScoreCall {
-                cycle: views.cycle_of(plugin, &mut seen),
-                policy: views.policy_of(plugin, &mut policy),
+                cycle: views.cycle_for(plugin, &mut seen),
+                policy: views.policy_for(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),
                 rows: Slice::new(&self.feasible.rows),
@@ -46,11 +46,11 @@ impl Cycle {
             let answer = plugin.score(&mut call, views.texts());
             // A failure can hold for a limited time as well.
             self.valid_until.take(call.valid_until);
-            answer.map_err(CycleError::of_call)?;
+            answer.map_err(CycleError::from_call)?;
             let rows = &self.feasible.rows;
             // Scores are checked before they are weighted, because the totals rely on their range.
-            verify::check_scores(plugin.name(), &self.score_buffer, |place| {
-                input.fleet.name(rows[place]).to_owned()
+            verify::check_scores(plugin.name(), &self.score_buffer, |index| {
+                input.fleet.name(rows[index]).to_owned()
             })?;
             for (total, score) in self.feasible.scores.iter_mut().zip(&self.score_buffer) {
                 // Scores are at most 100 and weights are bounded by the profile, so this cannot overflow.

@@ -1,6 +1,6 @@
 //! Select: picks the candidates among the feasible clusters.
 //!
-//! Each of the profile's selectors narrows down what the one before left, and reads its columns in the order of that one.
+//! Each of the profile's selectors narrows down the clusters that the one before left, and reads its columns in their order.
 
 use divvy_framework_abi::call::SelectCall;
 use divvy_framework_abi::{Slice, SliceMut};
@@ -17,7 +17,7 @@ use crate::plugin::{CallError, PluginInstance};
 use crate::profile::Strategy;
 
 impl Cycle {
-    /// Calls the profile's Select plugins and keeps the candidates in the order of the last, as indices into the feasible
+    /// Calls the profile's Select plugins and keeps the candidates in the order of the last one, as indices into the feasible
     /// clusters.
     pub(super) fn select(
         &mut self,
@@ -87,11 +87,11 @@ fn call(
     chosen.clear();
     chosen.resize(columns.rows.len(), 0);
     views.check_known(plugin)?;
-    let values = Values::of(plugin, input, views)?;
+    let values = Values::for_plugin(plugin, input, views)?;
     let (mut policy, mut seen) = (None, None);
     let mut call = SelectCall {
-        cycle: views.cycle_of(plugin, &mut seen),
-        policy: views.policy_of(plugin, &mut policy),
+        cycle: views.cycle_for(plugin, &mut seen),
+        policy: views.policy_for(plugin, &mut policy),
         snapshot_value: values.snapshot(),
         binding_value: values.binding(),
         rows: Slice::new(columns.rows),
@@ -108,12 +108,12 @@ fn call(
     // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
     let answer = plugin.select(&mut call, views.texts()).map_err(|error| match error {
         CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
-        other => CycleError::of_call(other),
+        other => CycleError::from_call(other),
     });
     valid_until.take(call.valid_until);
     answer?;
     let count = call.count;
-    let name = |place: usize| input.fleet.name(columns.rows[place]).to_owned();
+    let name = |index: usize| input.fleet.name(columns.rows[index]).to_owned();
     let count = verify::check_selection(plugin.name(), chosen, count, marks, name)?.len();
     chosen.truncate(count);
     Ok(())
@@ -129,9 +129,9 @@ fn note_left_out(
     marks: &[bool],
 ) {
     if views.texts.is_some() {
-        let place = input.profile.select_index(number);
+        let selector = input.profile.select_index(number);
         let unmarked = columns.rows.iter().zip(marks).filter(|(_, is_chosen)| !**is_chosen);
-        left_out.extend(unmarked.map(|(&row, _)| (row, place)));
+        left_out.extend(unmarked.map(|(&row, _)| (row, selector)));
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn check_enforced(input: &CycleInput<'_>, views: Views<'_>) -> Result
         .spread_constraints()
         .map(|constraint| named(&constraint))
         .collect();
-    // The built-in profile is always sound, and names a plugin that everyone has.
+    // The built-in profile is always valid, and its plugin is bundled.
     let usual = built_in_profile().ok().and_then(|profile| profile.select?.pop());
     Err(CycleError::InvalidBinding {
         message: format!(

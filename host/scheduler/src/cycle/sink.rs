@@ -37,11 +37,11 @@ impl Texts {
 
     /// Plugin and text behind a code; `None` if the code was never assigned.
     pub(super) fn reason(&self, code: u32) -> Option<(usize, String)> {
-        let place = code.checked_sub(DELETING_CODE + 1)? as usize;
-        self.reasons.borrow().get(place).cloned()
+        let index = code.checked_sub(DELETING_CODE + 1)? as usize;
+        self.reasons.borrow().get(index).cloned()
     }
 
-    /// Forgets everything, but keeps the memory.
+    /// Forgets all texts, but keeps the memory.
     pub(super) fn clear(&mut self) {
         let Self {
             plugin,
@@ -74,11 +74,11 @@ impl Texts {
         };
         // A map, since each cluster may have a reason of its own.
         let entry = (self.plugin.get(), reason);
-        let place = *indices.entry(entry).or_insert_with_key(|reason| {
+        let index = *indices.entry(entry).or_insert_with_key(|reason| {
             reasons.push(reason.clone());
             reasons.len() - 1
         });
-        u32::try_from(place).unwrap_or(u32::MAX - 2) + DELETING_CODE + 1
+        u32::try_from(index).unwrap_or(u32::MAX - 2) + DELETING_CODE + 1
     }
 }
 

@@ -40,9 +40,9 @@ impl Cycle {
         }
         let overflow = &self.tiers.overflow;
         let priorities = &self.priorities;
-        let pair = |place: usize| {
-            let tier = overflow.get(place).copied().unwrap_or(0);
-            let priority = priorities.get(rows[place] as usize).copied().unwrap_or(0);
+        let pair = |index: usize| {
+            let tier = overflow.get(index).copied().unwrap_or(0);
+            let priority = priorities.get(rows[index] as usize).copied().unwrap_or(0);
             (tier, std::cmp::Reverse(priority))
         };
         let ranks = &mut self.tiers.ranks;
@@ -53,7 +53,7 @@ impl Cycle {
         ranks.dedup();
         // Every pair is in the list, so the search cannot fail.
         ranks_of.extend(
-            (0..rows.len()).map(|place| ranks.binary_search(&pair(place)).unwrap_or_else(|place| place) as u32),
+            (0..rows.len()).map(|index| ranks.binary_search(&pair(index)).unwrap_or_else(|index| index) as u32),
         );
     }
 }

@@ -12,7 +12,7 @@ use super::run::CycleInput;
 use super::views::Views;
 use crate::plugin::{CallError, KeptValue, PluginInstance, ValueTables};
 
-/// The values of one plugin for one call, which keeps them alive.
+/// The values of one plugin for one call, kept alive until the call is over.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     snapshot: Option<KeptValue>,
@@ -26,11 +26,15 @@ impl Values {
     ///
     /// The plugin's error when it makes a value, which aborts this cycle.
     #[inline]
-    pub(super) fn of(plugin: &PluginInstance, input: &CycleInput<'_>, views: Views<'_>) -> Result<Self, CycleError> {
+    pub(super) fn for_plugin(
+        plugin: &PluginInstance,
+        input: &CycleInput<'_>,
+        views: Views<'_>,
+    ) -> Result<Self, CycleError> {
         if !plugin.keeps_values() {
             return Ok(Self::default());
         }
-        Self::make(plugin, input, views).map_err(CycleError::of_call)
+        Self::make(plugin, input, views).map_err(CycleError::from_call)
     }
 
     #[cold]
@@ -42,7 +46,7 @@ impl Values {
                 ..CycleView::DEFAULT
             };
             let mut seen = ValueTables::default();
-            if let (Some((provided, _)), Some((tables, cells))) = (views.tables, views.tables_of(plugin)) {
+            if let (Some((provided, _)), Some((tables, cells))) = (views.tables, views.tables_for(plugin)) {
                 view = tables.seen_in(view, cells);
                 seen = ValueTables {
                     number: provided.number(),
@@ -53,7 +57,7 @@ impl Values {
         }
         if plugin.library().serves(kind::BINDING_VALUE) {
             values.binding = Some(input.group.values.get(plugin, || {
-                // The binding and what its policy says, without anything that depends on clusters or on this cycle.
+                // The binding and its policy, without anything that depends on clusters or on this cycle.
                 let view = CycleView {
                     snapshot: Slice::EMPTY,
                     last_rows: Slice::EMPTY,

@@ -17,7 +17,7 @@ use crate::profile::ProvidedTables;
 #[derive(Clone, Copy)]
 pub(super) struct Views<'a> {
     pub(super) cycle: &'a CycleView<'a>,
-    /// For the strategy's plugin; the others do not see it.
+    /// Preferences for the strategy's plugin; other plugins do not see them.
     pub(super) policy: &'a PolicyView<'a>,
     /// The binding, with the preferences of the other plugins.
     pub(super) record: &'a BindingRecord,
@@ -35,7 +35,7 @@ pub(super) struct Views<'a> {
 impl<'a> Views<'a> {
     /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
-    pub(super) fn cycle_of<'b>(
+    pub(super) fn cycle_for<'b>(
         &self,
         plugin: &PluginInstance,
         own: &'b mut Option<CycleView<'a>>,
@@ -59,14 +59,14 @@ impl<'a> Views<'a> {
     where
         'a: 'b,
     {
-        match self.tables_of(plugin) {
+        match self.tables_for(plugin) {
             None => Pointer::new(self.cycle),
             Some((tables, cells)) => Pointer::new(own.insert(tables.seen_in(*self.cycle, cells))),
         }
     }
 
     /// Tables and cells that a plugin reads; `None` if it reads none.
-    pub(super) fn tables_of(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
+    pub(super) fn tables_for(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
         let (provided, cells) = self.tables?;
         let (index, tables) = provided.of(plugin.number())?;
         Some((tables, cells.get(index)?))
@@ -78,7 +78,7 @@ impl<'a> Views<'a> {
 
     /// Preferences of the policy for a plugin, written into `own` unless they are the strategy's.
     #[inline]
-    pub(super) fn policy_of<'b>(
+    pub(super) fn policy_for<'b>(
         &self,
         plugin: &PluginInstance,
         own: &'b mut Option<PolicyView<'a>>,
@@ -95,10 +95,11 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// False if a call of a plugin that acts on these parts of a binding, or on any if they are 0, would change nothing.
+    /// False if a call would change nothing: the plugin acts only on parts of a binding that this binding does not have.
+    /// `acts_on` is 0 if it acts on any binding.
     #[inline]
     pub(super) fn calls(&self, plugin: &PluginInstance, acts_on: u64) -> bool {
-        // The plugin may refuse preferences, whatever the binding is like.
+        // The plugin may refuse its preferences in any binding.
         acts_on == 0 || acts_on & self.parts != 0 || self.has_preferences(plugin)
     }
 
@@ -157,7 +158,7 @@ impl<'a> Views<'a> {
     }
 }
 
-/// The parts of a binding: those of its record, and its workload affinity groups. It may be in any if they are not known.
+/// The parts of a binding: those of its record, and its workload affinity groups. If the groups are not known, it may be in any.
 pub(super) fn parts(record: &BindingRecord, placements: Option<&PlacementsRecord>) -> u64 {
     const GROUPS: u64 = binding_part::AFFINITY_GROUP | binding_part::ANTI_AFFINITY_GROUP;
     record.parts() | placements.map_or(GROUPS, PlacementsRecord::parts)
@@ -174,7 +175,7 @@ impl Default for ValidUntil {
 }
 
 impl ValidUntil {
-    /// Takes in the time that a plugin wrote into its call.
+    /// Includes the time that a plugin wrote into its call.
     pub(super) fn take(&mut self, milliseconds: i64) {
         self.0 = self.0.min(milliseconds);
     }

@@ -57,7 +57,7 @@ impl Cycle {
         let mut left = division.input.plan.replicas;
         for overflow in 0..=last_overflow {
             let ranks = &self.tiers.ranks;
-            let is_member = |place: &usize| ranks.get(all.tiers[*place] as usize).map_or(0, |rank| rank.0) == overflow;
+            let is_member = |index: &usize| ranks.get(all.tiers[*index] as usize).map_or(0, |rank| rank.0) == overflow;
             walk.members.clear();
             walk.members.extend((0..all.rows.len()).filter(is_member));
             if walk.members.is_empty() {
@@ -65,7 +65,7 @@ impl Cycle {
             }
             // Only overflow bounds a tier here; otherwise the division checks the capacity.
             let quota = if group.overflows {
-                let capacity_of = |&place: &usize| all.capacity[place];
+                let capacity_of = |&index: &usize| all.capacity[index];
                 let capacity = walk.members.iter().map(capacity_of).fold(0, i64::saturating_add);
                 left.min(capacity)
             } else {
@@ -103,7 +103,7 @@ impl Cycle {
         let strategy = division.strategy;
         let Walk { members, ranks, .. } = walk;
         ranks.clear();
-        ranks.extend(members.iter().map(|&place| all.tiers[place]));
+        ranks.extend(members.iter().map(|&index| all.tiers[index]));
         ranks.sort_unstable();
         ranks.dedup();
         // A single rank needs no division, and some plugins divide among ranks themselves.
@@ -125,7 +125,7 @@ impl Cycle {
             if quota == 0 && !strategy.duplicates() {
                 continue;
             }
-            let has_rank = |place: &usize| all.tiers[*place] == rank;
+            let has_rank = |index: &usize| all.tiers[*index] == rank;
             walk.of_rank.clear();
             walk.of_rank.extend(walk.members.iter().copied().filter(has_rank));
             walk.candidates.take_from(all, &walk.of_rank);
@@ -159,15 +159,15 @@ impl Walk {
         // Candidates that do not take part offer no room, so their rank gets only what the others can hold.
         let column = |column: &[i64], of_members: &mut Vec<i64>| {
             of_members.clear();
-            of_members.extend(members.iter().map(|&place| {
-                let participates = all_participate || positive.contains(Row::from_index(all.rows[place] as usize));
-                if participates { column[place] } else { 0 }
+            of_members.extend(members.iter().map(|&index| {
+                let participates = all_participate || positive.contains(Row::from_index(all.rows[index] as usize));
+                if participates { column[index] } else { 0 }
             }));
         };
         column(&all.fits_now, fits_now);
         column(&all.last, last);
         tier_of.clear();
-        let tier = |&place: &usize| ranks.binary_search(&all.tiers[place]).unwrap_or(0) as u32;
+        let tier = |&index: &usize| ranks.binary_search(&all.tiers[index]).unwrap_or(0) as u32;
         tier_of.extend(members.iter().map(tier));
         quotas.clear();
         quotas.resize(ranks.len(), 0);
@@ -215,7 +215,7 @@ impl Candidates {
         fn column<T: Copy>(own: &mut Vec<T>, all: &[T], members: &[usize]) {
             own.clear();
             // A column that this cycle does not use is empty, so a member may be missing from it.
-            own.extend(members.iter().filter_map(|&place| all.get(place).copied()));
+            own.extend(members.iter().filter_map(|&index| all.get(index).copied()));
         }
         column(&mut self.rows, &all.rows, members);
         column(&mut self.scores, &all.scores, members);
@@ -224,7 +224,7 @@ impl Candidates {
         column(&mut self.fits_now, &all.fits_now, members);
         column(&mut self.capacity, &all.capacity, members);
         column(&mut self.tiers, &all.tiers, members);
-        column(&mut self.places, &all.places, members);
+        column(&mut self.policy_index, &all.policy_index, members);
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! - [`ownership`]: the bindings that this scheduler may touch.
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
-//! - [`policy`]: the request that a policy's annotations make, and the annotation that keeps it.
+//! - [`policy`]: the request in a policy's annotations, and the annotation that records it.
 //! - [`affinity`]: the clusters whose changes concern a binding.
 //! - [`clearing`]: the failures that remove a result.
 

@@ -1,9 +1,9 @@
 //! Requests of a policy and a binding beside the placement, and the annotation that remembers them.
 //!
-//! Strategy and preferences are annotations, which raise no generation and are not part of the applied placement. So
-//! what a decision was made by is kept on the binding, in one annotation of Divvy's own, and compared like the applied
-//! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
-//! Divvy's and has no affinity groups carries none.
+//! Strategy and preferences are annotations, which do not raise the generation and are not part of the applied placement.
+//! So the request that a decision answered is kept on the binding, in one annotation of Divvy's own, and compared like the
+//! applied placement. The annotation is only written if there is something to keep: a binding whose policy uses no feature
+//! of Divvy's and has no affinity groups carries none.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub struct AppliedPolicy {
     /// Time until which the result holds, in milliseconds since 1970; only if a plugin named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<i64>,
-    /// Hash of the result. If it does not fit `spec.clusters`, something else has changed the result since, and the
+    /// Hash of the result. If it does not match `spec.clusters`, another program has changed the result since, and the
     /// annotation no longer describes it.
     pub result: String,
 }
@@ -105,7 +105,7 @@ impl Request {
         }
     }
 
-    /// Puts the request into a policy's facts, in place of the one that they have.
+    /// Replaces the request in a policy's facts.
     pub fn put_into(&self, policy: &mut PolicyFacts) {
         let values = [
             (STRATEGY_ANNOTATION, &self.strategy),
@@ -129,7 +129,7 @@ impl Request {
 
 impl AppliedPolicy {
     /// Reads the annotation. One that cannot be read, or that describes another result than `clusters`, counts as
-    /// absent: the binding was scheduled by something else since.
+    /// absent, because another program has scheduled the binding since.
     pub fn read(text: Option<&str>, clusters: &[TargetCluster]) -> Option<Self> {
         let applied: Self = serde_json::from_str(text?).ok()?;
         (applied.result == result_hash(clusters)).then_some(applied)
@@ -169,13 +169,13 @@ pub struct Awaited<'a> {
     pub workload_version: &'a str,
     /// True if the binding was scheduled before.
     pub was_scheduled: bool,
-    /// True if the binding's specification changed since the scheduler looked at it last.
+    /// True if the binding's specification changed since the scheduler last observed it.
     pub has_changed: bool,
 }
 
 impl Awaited<'_> {
-    /// True if the workload has not changed since the last decision. The applied record has its version; without one,
-    /// a specification that was observed as it is has not changed either.
+    /// True if the workload has not changed since the last decision. The applied record has its version; without a record,
+    /// a specification that was observed since it last changed counts as unchanged.
     fn waits(self, applied: Option<&AppliedPolicy>) -> bool {
         match applied.and_then(|applied| applied.workload_version.as_deref()) {
             Some(version) => version == self.workload_version,
@@ -186,8 +186,9 @@ impl Awaited<'_> {
 
 /// The policy's request that is in force for a binding.
 ///
-/// Usually the policy's own. The applied one stays in force while a lazy policy waits for its workload, and while the
-/// policy is not known, for instance between its deletion and the moment when Karmada takes its claim off the binding.
+/// Usually this is the policy's own request. The applied one stays in force while a lazy policy waits for its workload, and
+/// while the policy is not known, for instance between its deletion and the moment when Karmada removes its claim from the
+/// binding.
 pub fn request_in_force(
     policy: Option<&PolicyFacts>,
     applied: Option<&AppliedPolicy>,

@@ -1,7 +1,7 @@
 //! The rules by which a woken binding is decided: the five of Karmada (`doScheduleBinding`, `pkg/scheduler/scheduler.go:420`),
 //! and those of Divvy's own.
 //!
-//! A binding to which none applies is satisfied: it keeps its replicas, and at most its status is brought up to date.
+//! A binding to which no rule applies is satisfied: it keeps its replicas, and at most its status is updated.
 
 use divvy_karmada::api::{Placement, ReadJson, ReplicaSchedulingType, ResourceBinding};
 
@@ -23,16 +23,16 @@ pub enum Reason {
     GoesEverywhere,
     /// A cluster of the result is being deleted.
     ClusterDeleting,
-    /// A cluster changed, under a profile that then moves satisfied bindings.
+    /// A cluster changed, and the profile moves satisfied bindings for that reason.
     ClustersChanged,
-    /// The time has passed until which a plugin said that the result holds.
+    /// The time until which the result holds, according to a plugin, has passed.
     ResultExpired,
 }
 
 /// Relation between the replicas of a result and those of the binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sum {
-    /// Together they are the binding's replicas.
+    /// They add up to the binding's replicas.
     Divided,
     /// Each cluster has the binding's replicas.
     Duplicated,
@@ -59,9 +59,9 @@ pub struct Standing<'a> {
     pub applied: Option<&'a AppliedPolicy>,
     /// True if a reschedule was requested that no decision has answered.
     pub is_reschedule_pending: bool,
-    /// True if a cluster changed, under a profile that then moves satisfied bindings.
+    /// True if a cluster changed, and the profile moves satisfied bindings for that reason.
     pub is_moved_by_clusters: bool,
-    /// The present, in milliseconds since 1970; `None` if it is not known, in which case no result has expired.
+    /// The current time, in milliseconds since 1970; `None` if it is not known, in which case no result has expired.
     pub time: Option<i64>,
 }
 
@@ -89,8 +89,8 @@ impl Sum {
     }
 }
 
-/// The rule by which a binding is decided; `None` if it is satisfied. `is_deleting` says of a cluster's name that the
-/// cluster is being deleted.
+/// The rule by which a binding is decided; `None` if it is satisfied. `is_deleting` is true for the name of a cluster that is
+/// being deleted.
 pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> bool) -> Option<Reason> {
     let Standing { binding, .. } = standing;
     if placement_changed(standing) {
@@ -118,7 +118,7 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     has_expired(standing).then_some(Reason::ResultExpired)
 }
 
-/// True if the time has passed until which the result holds.
+/// True if the time until which the result holds has passed.
 fn has_expired(standing: &Standing<'_>) -> bool {
     let valid_until = standing.applied.and_then(|applied| applied.valid_until);
     standing
@@ -135,7 +135,7 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
     let Some(applied) = standing.applied_placement.filter(|text| !text.is_empty()) else {
         return true;
     };
-    // Nearly always the text that was written.
+    // Nearly always, the text is unchanged.
     if applied == standing.placement_text {
         return false;
     }

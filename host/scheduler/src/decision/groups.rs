@@ -39,7 +39,7 @@ pub struct Circumstances<'a> {
     pub detail: Option<Detail>,
 }
 
-/// An affinity group that does not fit, and why.
+/// An affinity group that does not fit, with its error.
 pub(super) struct FailedAttempt<'a> {
     pub(super) group: &'a AffinityGroup,
     pub(super) error: CycleError,
@@ -56,12 +56,12 @@ pub(super) struct Attempt<'a> {
     pub(super) explanation: Option<Explanation>,
     /// Earliest time until which the answers of all groups that were tried hold.
     pub(super) valid_until: Option<i64>,
-    /// The panic of Divvy that ended the attempt, whatever the groups before it said.
+    /// The panic of Divvy that ended the attempt, regardless of the groups before it.
     pub(super) defect: Option<CycleError>,
 }
 
 impl Attempt<'_> {
-    /// The error that is reported: a defect, otherwise that of the first group, which is the preferred one; `None` if one fits.
+    /// The error that is reported: a defect, otherwise that of the first group, which is the preferred one; `None` if a group fits.
     pub(super) fn error(&self) -> Option<&CycleError> {
         if self.defect.is_some() {
             return self.defect.as_ref();
@@ -79,8 +79,8 @@ impl Attempt<'_> {
     }
 }
 
-/// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. The clusters of the result are put
-/// into `targets`, sorted by name. A panic of Divvy ends the attempt, and nothing of it is left in `cycle` and `targets`.
+/// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. Writes the clusters of the result
+/// to `targets`, sorted by name. A panic of Divvy ends the attempt and leaves `cycle` and `targets` empty.
 pub(super) fn try_groups<'a>(
     cycle: &mut Cycle,
     plan: &'a Plan,
@@ -126,7 +126,7 @@ fn try_unguarded<'a>(
             check_targets(found);
             targets.extend_from_slice(found);
         });
-        // Also of a group that fails: later it may fit, which makes another decision as well.
+        // A group that fails counts too, because it may fit later, and the decision would then be another.
         attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {
             Ok(()) => {
@@ -147,7 +147,8 @@ fn try_unguarded<'a>(
     attempt
 }
 
-/// Asserts what everything after the cycle relies on: one pass pairs the targets with the last result, and the API's counts have 32 bits.
+/// Asserts the properties of a result that later code relies on: one pass pairs the targets with the last result, and the API's counts
+/// have 32 bits.
 fn check_targets(targets: &[Target]) {
     assert!(
         targets.is_sorted_by(|left, right| left.row < right.row),
@@ -161,7 +162,7 @@ fn check_targets(targets: &[Target]) {
     );
 }
 
-/// The general estimate, and where an estimator answered the smaller of both counts, as in Karmada.
+/// The general estimate, or the estimator's answer if that is smaller, as in Karmada.
 fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], fits: &mut Vec<i64>) {
     let Circumstances { fleet, ledger, .. } = circumstances;
     let clusters: Clusters<'_> = fleet.snapshot().clusters();
@@ -187,8 +188,8 @@ pub(super) fn planless(error: &PlanError, profile: &Profile) -> CycleError {
     }
 }
 
-/// Suggests a list that the strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
-/// the host has read those lists, does not know them.
+/// In an error about an unknown key, suggests a list that the strategy reads. The plugin cannot suggest it: it sees only the keys that
+/// remain after the host has read those lists.
 fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
     if let CycleError::InvalidPreferences { message, hint, .. } = &mut error
         && let Some(key) = message.strip_prefix("unknown key `")

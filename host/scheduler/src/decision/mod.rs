@@ -3,7 +3,7 @@
 //! - [`Decision`]: a decision, made from a binding's plan and [`Circumstances`], trying one affinity group after another.
 //! - [`Scheduler`]: schedules bindings from manifests and keeps plans, a ledger and placements between them.
 //! - [`guarded`]: confines a panic of Divvy to one decision.
-//! - [`Recurring`]: a binding that is decided again and again.
+//! - [`Recurring`]: a binding that is decided repeatedly.
 
 mod groups;
 mod outcome;

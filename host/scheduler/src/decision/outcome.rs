@@ -27,7 +27,7 @@ pub struct Decision {
     pub affinity: String,
     /// The other affinity groups that were tried, in order, each with its error.
     pub failed_groups: Vec<(String, CycleError)>,
-    /// Time of the decision, in milliseconds since 1970; `None` if the scheduler was given none.
+    /// Time of the decision, in milliseconds since 1970; `None` if it is not known.
     pub time: Option<i64>,
     /// Tables that plugins could read; `None` if they read none.
     pub tables: Option<Arc<ProvidedTables>>,
@@ -43,11 +43,11 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Decides a binding: the one way from a binding with its plan to a result, offline and live. Estimates, ledger, time and peers
-    /// are those of `circumstances`.
+    /// Decides a binding: the only way from a binding with its plan to a result, offline and live. Estimates, ledger, time and
+    /// peers are those of `circumstances`.
     ///
-    /// `cycle` is left with the figures of the last group that was tried, and `targets` with the clusters of the result, which the
-    /// decision does not name yet: [`Self::name_targets`] does.
+    /// Leaves the figures of the last group that was tried in `cycle`, and the clusters of the result in `targets`; the decision
+    /// itself does not name them until [`Self::name_targets`].
     pub fn make(
         cycle: &mut Cycle,
         targets: &mut Vec<Target>,
@@ -189,7 +189,12 @@ pub(super) fn target_figures(
     let has_capacity = plan.demand != Demand::Nothing;
     let mut guess = 0;
     targets.iter().map(move |target| {
-        let (score, fits_now) = cycle.figures(target.row, &mut guess).unwrap_or_default();
+        let found = cycle.figures(target.row, &mut guess);
+        debug_assert!(
+            found.is_some(),
+            "a target is not among the feasible clusters of its cycle"
+        );
+        let (score, fits_now) = found.unwrap_or_default();
         let figures = TargetFigures {
             score,
             fits_now: has_capacity.then_some(fits_now),

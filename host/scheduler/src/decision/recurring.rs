@@ -1,4 +1,4 @@
-//! Bindings that are decided again and again, against one fleet after another.
+//! Bindings that are decided repeatedly, against one fleet after another.
 
 use divvy_karmada::detector::Binding;
 use divvy_profile::WhenNoClusterFits;
@@ -18,7 +18,7 @@ pub struct Recurring {
     is_fresh: bool,
 }
 
-/// The outcome of a binding, without anything that only a reader needs.
+/// The outcome of a binding, without the details that only a reader needs.
 #[derive(Debug)]
 pub enum BriefOutcome {
     /// Its targets are [`Scheduler::latest_targets`].
@@ -30,14 +30,14 @@ pub enum BriefOutcome {
 /// The reason why a binding could not be scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BriefFailure {
-    /// No cluster fits, in whatever affinity group: [`CycleError::NoClusterFit`].
+    /// No cluster fits in any affinity group: [`CycleError::NoClusterFit`].
     FitsNowhere,
-    /// No cluster fits in the first affinity group, and the others lack something else.
+    /// No cluster fits in the first affinity group, and the others fail for another reason.
     NoClusterFit,
     /// The clusters have too little room or cannot be selected: [`CycleError::Unschedulable`],
     /// [`CycleError::NotSelectable`].
     Unschedulable,
-    /// Any other error, also that the binding has no plan.
+    /// Any other error, including that the binding has no plan.
     Other,
 }
 
@@ -53,7 +53,7 @@ impl BriefFailure {
 }
 
 impl BriefFailure {
-    /// True if the failure removes the previous result, as [`clears`](crate::decide::clearing::clears) says.
+    /// True if the failure removes the previous result, by the rule of [`clears`](crate::decide::clearing::clears).
     pub fn clears(self, rule: WhenNoClusterFits) -> bool {
         match rule {
             WhenNoClusterFits::Clear => self == Self::FitsNowhere,
@@ -73,7 +73,7 @@ impl Scheduler {
         }
     }
 
-    /// Schedules a binding as [`Self::schedule`] does, and returns its peers, too. `recurring` must be made of this binding
+    /// Schedules a binding as [`Self::schedule`] does, and also returns its peers. `recurring` must be made from this binding
     /// under the same profile. The binding must not be one that is skipped.
     pub fn schedule_again(
         &mut self,
@@ -93,24 +93,24 @@ impl Scheduler {
             );
         }
         self.book(binding, &recurring.footprint, fleet);
-        if self.places(binding) {
+        if self.tracks(binding) {
             let named = self.named_targets(fleet);
             self.placed(binding, &named);
         }
         (BriefOutcome::Scheduled, peers)
     }
 
-    /// True if a result of the binding, once it is scheduled, stays the same when clusters are taken away, except that those
-    /// clusters leave it: however full the other clusters are, and unless none of its clusters is left.
+    /// True if the removal of clusters from the fleet changes a result of the binding only by these clusters, as long as one is
+    /// left, however full the others are.
     ///
-    /// That follows from promises of all plugins that take part. `recurring` must be made of this binding under the same
+    /// This follows from promises of all plugins that take part. `recurring` must be made from this binding under the same
     /// profile.
     pub fn keeps_the_rest(&self, binding: &Binding, recurring: &Recurring) -> bool {
         let profile = self.profile();
         let Ok(plan) = recurring.plan.as_ref() else {
             return false;
         };
-        // With several groups or tiers, the loss of a cluster can let others in. With peers, so can the loss of theirs.
+        // With several groups or tiers, the loss of a cluster can admit others. With peers, so can the loss of a peer's cluster.
         let [group] = plan.groups.as_slice() else {
             return false;
         };
@@ -122,8 +122,8 @@ impl Scheduler {
         promises && plan.leaves_clusters_alone(strategy, group) && !has_peers
     }
 
-    /// Hands over the row, the resource and the quantity of everything that the latest result, which is the binding's, has
-    /// taken from the ledger.
+    /// Passes on the row, the resource and the quantity of everything that the latest result has taken from the ledger.
+    /// `binding` must be that of the latest result.
     pub fn latest_growth(
         &self,
         binding: &Binding,

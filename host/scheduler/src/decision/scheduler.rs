@@ -50,7 +50,7 @@ impl Scheduler {
         self
     }
 
-    /// Keeps no plans: for bindings that are decided once, whose plans would be the largest part of the memory.
+    /// Does not keep plans, for bindings that are decided only once. Plans would be the largest part of the memory.
     #[must_use]
     pub fn keeping_no_plans(mut self) -> Self {
         self.plans = None;
@@ -108,14 +108,14 @@ impl Scheduler {
     }
 
     /// True if results of the binding are recorded for its peers.
-    pub(super) fn places(&self, binding: &Binding) -> bool {
+    pub(super) fn tracks(&self, binding: &Binding) -> bool {
         let is_member = binding.object.spec.workload_affinity_groups.is_some();
         is_member && self.ledger.is_some() && self.placements.is_some()
     }
 
     /// Records the clusters of a result for the peers of its binding.
     pub(super) fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
-        if self.places(binding)
+        if self.tracks(binding)
             && let Some(placements) = self.placements.as_mut()
         {
             let targets = targets.iter().map(|(cluster, replicas)| TargetCluster {
@@ -145,7 +145,7 @@ impl Scheduler {
         self
     }
 
-    /// Continues with what an earlier scheduler's results have taken. `None` turns the ledger off.
+    /// Continues with the ledger of an earlier scheduler. `None` turns the ledger off.
     #[must_use]
     pub fn continuing(mut self, ledger: Option<Ledger>) -> Self {
         self.ledger = ledger;
@@ -157,7 +157,7 @@ impl Scheduler {
         self.ledger.as_ref()
     }
 
-    /// Capacity that earlier results have taken, to take more of it; `None` without a ledger.
+    /// The ledger, to book more capacity; `None` without a ledger.
     pub fn ledger_mut(&mut self) -> Option<&mut Ledger> {
         self.ledger.as_mut()
     }
@@ -181,7 +181,7 @@ impl Scheduler {
     }
 
     /// Schedules a binding as [`Self::schedule`] does, and passes the row, the replicas and the figures of each cluster of the result
-    /// to `take`, sorted by name. The decision has no clusters then: their names would be most of a large one.
+    /// to `take`, sorted by name. The decision then has no clusters: their names would be the largest part of it.
     pub fn schedule_rows(
         &mut self,
         binding: &Binding,
@@ -202,8 +202,8 @@ impl Scheduler {
         self.decide(binding, fleet, true, false)
     }
 
-    /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. `explains` alone decides
-    /// whether the decision is explained.
+    /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. The decision is explained if
+    /// `explains` is true, whatever [`Self::explaining`] says.
     pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
         let explains = std::mem::replace(&mut self.explains, explains);
         let decision = self.decide(binding, fleet, binding.is_fresh(), false);
@@ -270,7 +270,7 @@ impl Scheduler {
         decision
     }
 
-    /// Decides without naming the clusters of the result. Also returns true if the targets of the latest cycle are the result.
+    /// Decides without naming the clusters of the result. Returns true as well if the targets of the latest cycle are the result.
     fn decide_rows(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> (Decision, bool) {
         let plan = self.plan(binding);
         if let Some(reason) = binding.skip_reason() {
@@ -291,7 +291,7 @@ impl Scheduler {
         let is_scheduled = matches!(decision.outcome, Outcome::Scheduled(_));
         if is_scheduled && books {
             self.book(binding, &Footprint::new(&binding.object.spec), fleet);
-            if self.places(binding) {
+            if self.tracks(binding) {
                 let named = self.named_targets(fleet);
                 self.placed(binding, &named);
             }
@@ -316,7 +316,7 @@ impl Scheduler {
         }
     }
 
-    /// Tries the affinity groups without anything that only a reader needs.
+    /// Tries the affinity groups without collecting the details that only a reader needs.
     pub(super) fn try_groups<'a>(
         &mut self,
         binding: &Binding,
@@ -349,7 +349,7 @@ impl Scheduler {
         &self.targets
     }
 
-    /// Books what the targets of the latest cycle add to the last result. Does nothing without a ledger.
+    /// Books the growth of the targets of the latest cycle over the last result. Does nothing without a ledger.
     pub(super) fn book(&mut self, binding: &Binding, footprint: &Footprint, fleet: &FleetSnapshot) {
         let Some(ledger) = self.ledger.as_mut() else { return };
         each_growth(&self.targets, binding, footprint, fleet, |row, resource, quantity| {
@@ -359,7 +359,7 @@ impl Scheduler {
     }
 }
 
-/// Hands over the row, the resource and the quantity of everything that targets add to the last result of their binding.
+/// Passes on the row, the resource and the quantity of everything that targets add to the last result of their binding.
 pub(super) fn each_growth(
     targets: &[Target],
     binding: &Binding,
@@ -402,9 +402,9 @@ pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnap
     decided.into_iter().map(|(decision, ())| decision).collect()
 }
 
-/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. `each` can
-/// take parts out of the decision, such as explanations, since those of thousands of decisions would not fit into memory. Its answer
-/// accompanies the decision.
+/// Like [`decide`], but passes each decision to `each` as soon as it is made, with the index of its binding. `each` can take parts
+/// out of the decision, such as explanations, because those of thousands of decisions would not fit into memory. Its answer is
+/// returned with the decision.
 pub fn decide_each<T>(
     scheduler: &mut Scheduler,
     bindings: &[Binding],

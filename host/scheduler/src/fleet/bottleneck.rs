@@ -7,8 +7,8 @@ use super::estimate::{ComponentDemand, Demand, PODS, UNBOUNDED, estimate};
 
 /// The resource that bounds each cluster's estimate, one entry per entry of `rows`; `None` if nothing bounds it.
 ///
-/// Every resource is estimated on its own, by the rules of [`estimate`], and the least estimate wins: pods first, then in
-/// the order of the requests. Where resource models bound several resources together, this is the scarcest of them.
+/// Every resource is estimated on its own, by the rules of [`estimate`], and the smallest estimate wins; among equal ones
+/// pods, then the first of the requests. If resource models bound several resources together, this is the scarcest of them.
 pub fn bottlenecks<'demand>(
     clusters: &Clusters<'_>,
     rows: &[u32],

@@ -1,4 +1,4 @@
-//! Karmada's general estimate: how many replicas fit in each cluster now.
+//! Karmada's general estimate: the number of replicas that fit in each cluster now.
 //!
 //! Source: Karmada v1.19-rc, `pkg/estimator/client/general.go` and `pkg/scheduler/core/estimation.go`. A cluster
 //! without a resource summary has no room. Free pods bound every estimate, and a requested resource that is not
@@ -18,7 +18,7 @@ pub const PODS: &str = "pods";
 pub const UNBOUNDED: i64 = i32::MAX as i64;
 
 /// Maximum pods per node in Karmada's simulation of resource models.
-const PODS_A_NODE: i64 = 110;
+const PODS_PER_NODE: i64 = 110;
 
 /// Demand of a binding, for which room is estimated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct ComponentDemand {
 
 /// Fills `fits` with the replicas (or sets) that fit now, one count per entry of `rows`.
 ///
-/// Where nothing bounds a cluster, the count is `replicas`; for [`Demand::Nothing`] it is [`UNBOUNDED`]. If `ledger` is
+/// If nothing bounds a cluster, the count is `replicas`; for [`Demand::Nothing`] it is [`UNBOUNDED`]. If `ledger` is
 /// given, capacity that it has booked does not count as free.
 pub fn estimate(
     clusters: &Clusters<'_>,
@@ -153,7 +153,7 @@ impl Divisor {
     #[inline]
     fn quotient(self, dividend: i64) -> i64 {
         let product = u128::from(dividend.unsigned_abs()) * u128::from(self.reciprocal);
-        // The dividend is below 2⁶³, so what the reciprocal lacks makes the quotient at most 1 too small.
+        // The dividend is below 2⁶³, so the error of the reciprocal makes the quotient at most 1 too small.
         let quotient = (product >> 64) as i64;
         let rest = dividend - quotient * self.divisor;
         quotient + i64::from(rest >= self.divisor)
@@ -221,7 +221,7 @@ impl NodeCapacities {
             self.sets.resize(set + 1, None);
         }
         self.sets[set].get_or_insert_with(|| {
-            let capacity = |model: &Model<'_>| (model.grade, replicas_a_node(model, requests));
+            let capacity = |model: &Model<'_>| (model.grade, replicas_per_node(model, requests));
             cluster.models().iter().map(capacity).collect()
         })
     }
@@ -256,17 +256,17 @@ fn usable_models<'a>(cluster: &Cluster<'a>) -> Option<Vec<Model<'a>>> {
 }
 
 /// Replicas that fit on a node with the minimum of every range of its model.
-fn replicas_a_node(model: &Model<'_>, requests: &[(String, i64)]) -> i64 {
+fn replicas_per_node(model: &Model<'_>, requests: &[(String, i64)]) -> i64 {
     requests
         .iter()
         .filter(|(resource, quantity)| *quantity > 0 && is_known_to_models(resource))
         .map(|(resource, quantity)| on_node(model, resource) / quantity)
-        .fold(PODS_A_NODE, i64::min)
+        .fold(PODS_PER_NODE, i64::min)
 }
 
 fn on_node(model: &Model<'_>, resource: &str) -> i64 {
     if resource == PODS {
-        return PODS_A_NODE;
+        return PODS_PER_NODE;
     }
     model
         .ranges
@@ -374,7 +374,7 @@ fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i6
         .filter(|model| model.nodes > 0)
         .map(|model| NodeRun {
             nodes: model.nodes,
-            pods: PODS_A_NODE,
+            pods: PODS_PER_NODE,
             left: resources.iter().map(|resource| on_node(model, resource)).collect(),
         })
         .collect();

@@ -109,7 +109,7 @@ impl Footprint {
         })
     }
 
-    /// Gives back what [`Self::book`] took.
+    /// Returns the room that [`Self::book`] took.
     pub fn release(&self, ledger: &mut Ledger, row: usize, pods: &[i64]) {
         for (template, pods) in self.templates.iter().zip(pods) {
             ledger.release(row, *pods, template.requests());

@@ -1,4 +1,5 @@
-//! Capacity that earlier results have taken: of the same run (`--assume`), or of a live scheduler that clusters do not report yet.
+//! Capacity that earlier results have taken: those of the same run (`--assume`), or those of a live scheduler that clusters do not
+//! report yet.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,8 @@ impl Ledger {
         }
     }
 
-    /// Gives back what `replicas` replicas had booked with these requests on the cluster in `row`. Does nothing unless
-    /// `replicas` is positive.
+    /// Returns the booking of `replicas` replicas with these requests on the cluster in `row`. Does nothing unless `replicas` is
+    /// positive.
     pub fn release<'requests>(
         &mut self,
         row: usize,
@@ -54,13 +55,13 @@ impl Ledger {
         }
     }
 
-    /// The bookings that count where a cluster is estimated by its models. Models show pods only once they are bound to a node, so
-    /// a booking can end later there.
+    /// The bookings that count for clusters that are estimated by their models. Models show pods only once they are bound to a
+    /// node, so a booking can end later there.
     pub fn by_models(&self) -> &Self {
         self.by_models.as_deref().unwrap_or(self)
     }
 
-    /// Keeps bookings of their own for clusters that are estimated by their models, from now on.
+    /// From now on, keeps separate bookings for clusters that are estimated by their models.
     #[must_use]
     pub fn keeping_models_apart(self) -> Self {
         Self {

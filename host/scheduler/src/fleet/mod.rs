@@ -4,7 +4,7 @@
 //! - [`estimate`]: Karmada's general estimate, over the columns of a snapshot.
 //! - [`bottlenecks`]: the resource that bounds it in each cluster.
 //! - [`Ledger`]: capacity that earlier results of the same run have taken.
-//! - [`Footprint`]: what a result takes of it.
+//! - [`Footprint`]: the capacity that a result takes.
 
 mod bottleneck;
 pub mod estimate;
@@ -50,7 +50,7 @@ impl Fleet {
         self.keeps_raw
     }
 
-    /// Keeps the JSON of clusters that are added or replaced from now on, or does not.
+    /// Starts or stops keeping the JSON of clusters that are added or replaced.
     pub fn keep_raw(&mut self, keeps: bool) {
         self.keeps_raw = keeps;
     }
@@ -60,8 +60,8 @@ impl Fleet {
         self.upsert_with_json(cluster, None);
     }
 
-    /// As [`Self::upsert`], with the cluster's original JSON if it is available. Otherwise the JSON is serialized if
-    /// needed.
+    /// Like [`Self::upsert`], with the cluster's original JSON if it is available. Otherwise the cluster is serialized if plugins
+    /// need its JSON.
     pub fn upsert_with_json(&mut self, cluster: &Cluster, json: Option<&str>) {
         let keeps_raw = self.keeps_raw;
         self.store.upsert(&cluster.metadata.name, |writer| {
@@ -69,7 +69,14 @@ impl Fleet {
             match json {
                 _ if !keeps_raw => {}
                 Some(json) => _ = writer.raw_json(json),
-                None => _ = writer.raw_json(serde_json::to_string(cluster).unwrap_or_default()),
+                None => match serde_json::to_string(cluster) {
+                    Ok(json) => _ = writer.raw_json(json),
+                    Err(error) => {
+                        debug_assert!(false, "a cluster cannot be written as JSON: {error}");
+                        let cluster = &cluster.metadata.name;
+                        tracing::error!(cluster, %error, "the cluster's JSON is missing for plugins");
+                    }
+                },
             }
         });
     }

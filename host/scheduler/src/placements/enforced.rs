@@ -1,4 +1,4 @@
-//! Workload affinity that a binding asks for and that no filter of a profile enforces.
+//! Workload affinity that a binding requests and no filter of its profile enforces.
 
 use divvy_karmada::api::{Placement, WorkloadAffinityGroups};
 
@@ -12,7 +12,7 @@ pub struct Enforced {
 }
 
 impl Enforced {
-    /// The field of a binding that asks for workload affinity which is not enforced; `None` if there is none.
+    /// The field of a binding that requests workload affinity without being enforced; `None` if there is none.
     ///
     /// A binding that is in no group although its placement asks for groups may belong to a workload without the label,
     /// or to a control plane whose feature gate is off. With the filters, it is scheduled as Karmada would.

@@ -1,4 +1,4 @@
-//! The index: groups with their members, and where each is placed.
+//! The index: groups with their members, and the clusters of each member.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::peers::{Peer, Peers};
 /// The clusters of a binding, sorted by name.
 pub type Targets = Arc<[TargetCluster]>;
 
-/// Placements of bindings, by workload affinity group. Bindings that are in no group are not in it.
+/// Placements of bindings, by workload affinity group. Bindings in no group are left out.
 #[derive(Debug, Clone, Default)]
 pub struct Placements {
     namespaces: HashMap<String, Namespace>,
@@ -36,7 +36,7 @@ struct Member {
 }
 
 impl Placements {
-    /// The placements of these bindings, as their last results have them.
+    /// The placements of these bindings in their last results.
     pub fn of<'a>(bindings: impl IntoIterator<Item = &'a Binding>) -> Self {
         let mut placements = Self::default();
         for binding in bindings {
@@ -45,13 +45,12 @@ impl Placements {
         placements
     }
 
-    /// Adds or updates a binding with its last result. Returns true if that changed what its peers see.
+    /// Adds or updates a binding with its last result. Returns true if its peers see a change.
     pub fn insert(&mut self, binding: &ResourceBinding) -> bool {
         self.place(binding, targets_of(&binding.spec.clusters))
     }
 
-    /// Adds or updates a binding with these clusters instead of its last result. Returns true if that changed what its
-    /// peers see.
+    /// Adds or updates a binding with these clusters instead of its last result. Returns true if its peers see a change.
     pub fn place(&mut self, binding: &ResourceBinding, targets: Targets) -> bool {
         let (namespace, name) = (&binding.metadata.namespace, &binding.metadata.name);
         match groups_of(binding) {
@@ -60,7 +59,7 @@ impl Placements {
         }
     }
 
-    /// Places a member of these groups. Returns true if that changed what its peers see.
+    /// Adds or updates a member of these groups. Returns true if its peers see a change.
     pub fn set(&mut self, namespace: &str, name: &str, groups: &WorkloadAffinityGroups, targets: Targets) -> bool {
         let known = self.namespaces.entry(namespace.to_owned()).or_default();
         if let Some(member) = known.members.get_mut(name) {
@@ -110,7 +109,7 @@ impl Placements {
         true
     }
 
-    /// The groups of a binding, and where it is placed; `None` if it is in no group.
+    /// The groups of a binding and its clusters; `None` if it is in no group.
     pub fn get(&self, namespace: &str, name: &str) -> Option<(&WorkloadAffinityGroups, &Targets)> {
         let member = self.namespaces.get(namespace)?.members.get(name)?;
         Some((&member.groups, &member.targets))
@@ -161,7 +160,7 @@ impl Placements {
     }
 }
 
-/// The clusters of a result, as the index has them.
+/// The clusters of a result in the form of the index.
 pub fn targets_of(clusters: &[TargetCluster]) -> Targets {
     let mut targets: Vec<TargetCluster> = clusters
         .iter()

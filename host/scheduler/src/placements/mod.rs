@@ -1,7 +1,7 @@
 //! Placements of other bindings: an index by workload affinity group, and the part of it that a decision sees.
 //!
-//! The caller keeps the index: from the bindings of its input, from a watch, with results that are decided and not
-//! written yet. A group belongs to a namespace, so only ResourceBindings are in one, as in Karmada
+//! The caller maintains the index: from the bindings of its input, or from a watch and results that are not written yet.
+//! A group belongs to a namespace, so only ResourceBindings are in one, as in Karmada
 //! (`pkg/scheduler/framework/plugins/workloadaffinity` and `workloadantiaffinity`).
 
 mod enforced;

@@ -42,8 +42,7 @@ fn read_targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D
 }
 
 impl Peers {
-    /// The peers of a binding, in an index that may not be known. `None` if it is not, and the binding is in a group: a
-    /// binding in no group has no peers.
+    /// The peers of a binding. `None` if the binding is in a group and `placements` is `None`; a binding in no group has no peers.
     pub fn of(binding: &Binding, placements: Option<&Placements>) -> Option<Self> {
         let groups = binding.object.spec.workload_affinity_groups.as_ref();
         match groups.filter(|groups| !groups.is_empty()) {
@@ -52,7 +51,7 @@ impl Peers {
         }
     }
 
-    /// The peers of a recorded binding. `None` as for [`Self::of`].
+    /// The peers of a recorded binding; `None` if it is in a group and `peers` is `None`.
     pub fn recorded(binding: &Binding, peers: Option<&[Peer]>) -> Option<Self> {
         let groups = binding.object.spec.workload_affinity_groups.clone().unwrap_or_default();
         if groups.is_empty() {

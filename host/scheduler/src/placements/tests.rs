@@ -30,7 +30,7 @@ fn shop(name: &str, groups: Value, clusters: &[(&str, i32)]) -> Binding {
 }
 
 /// Each peer: its name, the groups that it shares, and its clusters.
-fn told(peers: &Peers) -> String {
+fn described(peers: &Peers) -> String {
     let peers = peers.peers.iter().map(|peer| {
         let groups = match (peer.shares_affinity_group, peer.shares_anti_affinity_group) {
             (true, true) => "+-",
@@ -59,7 +59,7 @@ fn peers_are_of_the_namespace_and_the_kind_of_group() {
         binding("ClusterResourceBinding", "", "g", both("app=x"), &[("m1", 1)]),
     ];
     let placements = Placements::of(&bindings);
-    let peers = |binding: &Binding| told(&placements.peers(binding));
+    let peers = |binding: &Binding| described(&placements.peers(binding));
     assert_eq!(peers(&bindings[0]), "c+[]");
     assert_eq!(peers(&bindings[1]), "c-[]");
     assert_eq!(peers(&bindings[2]), "a+[m1:3 m2:1] b-[m3:1]");
@@ -78,11 +78,11 @@ fn a_change_is_reported_only_if_peers_can_see_it() {
     assert!(placements.insert(&web("app=x", &[("m1", 2)]).object));
     assert!(placements.insert(&web("app=y", &[("m1", 2)]).object));
     let new = |group| shop("new", both(group), &[]);
-    assert_eq!(told(&placements.peers(&new("app=x"))), "");
-    assert_eq!(told(&placements.peers(&new("app=y"))), "web+-[m1:2]");
+    assert_eq!(described(&placements.peers(&new("app=x"))), "");
+    assert_eq!(described(&placements.peers(&new("app=y"))), "web+-[m1:2]");
     assert!(placements.insert(&shop("web", Value::Null, &[]).object));
     assert!(!placements.remove("shop", "web"));
-    assert_eq!(told(&placements.peers(&new("app=y"))), "");
+    assert_eq!(described(&placements.peers(&new("app=y"))), "");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl PlanError {
 }
 
 impl AffinityGroup {
-    /// True if its clusters are in tiers.
+    /// True if the group's clusters are in tiers.
     pub fn has_tiers(&self) -> bool {
         self.overflows || self.record.has_priorities()
     }
@@ -181,8 +181,8 @@ impl Plan {
         strategy.ignores_spread() && !self.keeps_spread_constraints
     }
 
-    /// True if the promise to judge each cluster alone counts after Filter: the strategy duplicates, no spread constraints are
-    /// in force and there are no tiers. `group` must be one of the plan's.
+    /// True if each cluster is judged alone after Filter, too: the strategy duplicates, no spread constraints are in force, and
+    /// there are no tiers. `group` must be one of the plan's.
     pub fn leaves_clusters_alone(&self, strategy: Strategy<'_>, group: &AffinityGroup) -> bool {
         let is_spread = group.record.has_spread_constraints() && !self.ignores_spread(strategy);
         strategy.duplicates() && !is_spread && !group.has_tiers()
@@ -198,7 +198,7 @@ impl Plan {
     }
 }
 
-/// Warns of workload affinity that no filter enforces: the decision is made without it.
+/// Warns of workload affinity that no filter enforces, so that the decision ignores it.
 fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<Warning> {
     let field = options
         .enforced_affinity
@@ -215,7 +215,7 @@ fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<W
 pub const UNENFORCED_HINT: &str =
     "add a filter that promises to enforce it to `filters` in the profile; `divvy plugin list` shows promises";
 
-/// Each plugin that gets preferences, with their location.
+/// Each plugin that gets preferences, with the location of these.
 fn located(request: &StrategyRequest) -> Vec<(String, String)> {
     let own = request.preferences.is_some() || !request.rules.is_empty();
     let own = own.then(|| (request.plugin.clone(), request.preferences_origin.clone()));

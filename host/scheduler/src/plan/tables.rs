@@ -76,7 +76,7 @@ pub(super) fn binding_tables(
     // Annotations can be long, so they are copied only for a plugin that reads them.
     if has_metadata {
         builder.queue_priority(input.priority.into());
-        // A policy without a name is not known: only the request that it made is, from the annotation of a decision.
+        // A policy without a name is not known. Only its request is, from the annotation of a decision.
         if let Some(policy) = input.policy.filter(|policy| !policy.name.is_empty()) {
             builder.policy_metadata(&policy.labels, &policy.annotations);
         }

@@ -98,7 +98,7 @@ impl<'a> Carriers<'a> {
         })
     }
 
-    /// The preferences that name their plugin in the annotation, by that name.
+    /// The preferences in annotations that name a plugin, by its name.
     pub(super) fn plugin_preferences(self) -> BTreeMap<&'a str, Written<'a>> {
         let mut found = BTreeMap::new();
         for carrier in self.each() {

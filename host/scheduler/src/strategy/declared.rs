@@ -83,10 +83,10 @@ impl Declarations {
     }
 }
 
-/// Location of a list, which decides what its entries can contain.
+/// Location of a list, which determines the keys that its entries can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Road {
-    /// In `divvy.io/preferences`, which no API server checks, so that undeclared keys are rejected here.
+pub(super) enum ListLocation {
+    /// In `divvy.io/preferences`, which no API server checks, so undeclared keys are rejected here.
     Annotation,
     /// Under `replicaScheduling`, where an API server drops unknown keys.
     Field,
@@ -99,20 +99,20 @@ pub(super) fn read_entries(
     entries: PreferenceEntries<'_>,
     list: Option<&RuleList>,
     origin: &str,
-    road: Road,
+    location: ListLocation,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
     match entries {
         PreferenceEntries::Typed(entries) => (0..)
             .zip(entries)
-            .map(|(index, entry)| read_entry(entry, list, format!("{origin}[{index}]"), road, warnings))
+            .map(|(index, entry)| read_entry(entry, list, format!("{origin}[{index}]"), location, warnings))
             .collect(),
         PreferenceEntries::Written(entries) => (0..)
             .zip(entries)
             .map(|(index, entry): (usize, _)| {
                 let origin = format!("{origin}[{index}]");
                 let entry = typed(entry, &origin)?;
-                read_entry(&entry, list, origin, road, warnings)
+                read_entry(&entry, list, origin, location, warnings)
             })
             .collect(),
     }
@@ -123,14 +123,20 @@ pub(super) fn read_list(
     value: &Value,
     list: &RuleList,
     origin: &str,
-    road: Road,
+    location: ListLocation,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
     let Value::Array(entries) = value else {
         let expected = "a list of objects with `targetCluster`";
         return Err(InvalidBinding::wrong_type(origin, expected, value));
     };
-    read_entries(PreferenceEntries::Written(entries), Some(list), origin, road, warnings)
+    read_entries(
+        PreferenceEntries::Written(entries),
+        Some(list),
+        origin,
+        location,
+        warnings,
+    )
 }
 
 /// Decodes an entry, whatever list it belongs to.
@@ -145,7 +151,7 @@ fn read_entry(
     entry: &ClusterPreference,
     list: Option<&RuleList>,
     origin: String,
-    road: Road,
+    location: ListLocation,
     warnings: &mut Vec<Warning>,
 ) -> Result<PreferenceRule, InvalidBinding> {
     let target = match &entry.target_cluster {
@@ -168,7 +174,7 @@ fn read_entry(
     let mut fields: BTreeMap<String, i64> = entry.extend_fields.clone();
     for (field, value) in &entry.fields {
         let is_declared = declared.iter().any(|known| known.name == *field);
-        if !is_declared && road == Road::Annotation {
+        if !is_declared && location == ListLocation::Annotation {
             return Err(InvalidBinding::UnknownKey {
                 origin,
                 key: field.clone(),
@@ -180,8 +186,8 @@ fn read_entry(
             // An API server would have dropped this key.
             None if !is_declared => continue,
             None => {
-                let place = format!("{origin}.{field}");
-                return Err(InvalidBinding::wrong_type(&place, WHOLE_NUMBER, value));
+                let path = format!("{origin}.{field}");
+                return Err(InvalidBinding::wrong_type(&path, WHOLE_NUMBER, value));
             }
         };
         if let Some(extended) = fields.insert(field.clone(), direct)
@@ -196,7 +202,7 @@ fn read_entry(
         }
     }
     // The proposals also print `extendFields` where it does not belong. It is read, with a warning.
-    if road != Road::Extension
+    if location != ListLocation::Extension
         && let Some((field, value)) = entry.extend_fields.first_key_value()
     {
         let message =

@@ -210,13 +210,13 @@ fn key<T: DeserializeOwned>(
     let Some(field) = preferences.get(key).filter(|field| !field.is_null()) else {
         return Ok(None);
     };
-    let place = format!("{origin}.{key}");
+    let path = format!("{origin}.{key}");
     match field {
         Value::Array(_) => {}
-        other => return Err(InvalidBinding::wrong_type(&place, expected, other)),
+        other => return Err(InvalidBinding::wrong_type(&path, expected, other)),
     }
     read_value(field).map(Some).map_err(|error| InvalidBinding::Malformed {
-        origin: place,
+        origin: path,
         reason: error.to_string(),
     })
 }

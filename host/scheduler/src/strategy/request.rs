@@ -47,7 +47,7 @@ impl fmt::Display for StrategySource {
 /// A preference for a group of clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreferenceRule {
-    /// Name of the list that the rule is an entry of.
+    /// Name of the list that the rule is an entry of; empty for an extension field under a strategy that declares no list.
     pub list: String,
     /// The group. An empty affinity matches every cluster.
     pub target: ClusterAffinity,
@@ -87,8 +87,8 @@ pub struct StrategyRequest {
     pub plugin_preferences: Vec<PluginPreferences>,
     /// Priorities of groups of clusters, which make the strategy run tier by tier. The largest priority comes first.
     pub priorities: Vec<(ClusterAffinity, i64)>,
-    /// True if the placement contains Karmada's `weightPreference` without any weight. Karmada then divides evenly and, other
-    /// than without `weightPreference`, applies the spread constraints.
+    /// True if the placement contains Karmada's `weightPreference` without any weight. Karmada then divides evenly and, unlike
+    /// without `weightPreference`, applies the spread constraints.
     pub has_empty_weights: bool,
     /// True if affinity groups are tiers instead of fallbacks.
     pub affinity_groups_as_tiers: bool,

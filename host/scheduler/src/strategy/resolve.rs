@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;
 use super::annotations::{Carriers, Written};
-use super::declared::{Declaration, Declarations, Road, read_entries, read_list};
+use super::declared::{Declaration, Declarations, ListLocation, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
@@ -117,7 +117,7 @@ pub fn resolve_strategy(
     Ok(request)
 }
 
-/// Preferences of an annotation, separated by what handles them.
+/// Preferences of an annotation, separated by the part of Divvy that handles them.
 #[derive(Debug, Default)]
 struct Annotated {
     /// Declared lists in the annotation, by name.
@@ -178,7 +178,7 @@ impl Annotated {
         };
         let mut rules = counts.cloned().unwrap_or_default();
         let origin = format!("{}.{}", self.origin, list.name);
-        rules.extend(read_list(value, list, &origin, Road::Annotation, warnings)?);
+        rules.extend(read_list(value, list, &origin, ListLocation::Annotation, warnings)?);
         Ok(Some(rules))
     }
 }
@@ -267,7 +267,7 @@ fn written_name(
     (name.to_owned(), StrategySource::ReplicaDivisionPreference)
 }
 
-/// The strategy that the written name stands for, as a plugin declares it.
+/// The strategy that the written name means, as its plugin declares it.
 fn served<'a>(
     written: &str,
     is_dynamic: bool,
@@ -306,9 +306,12 @@ fn rules<'list>(
     if own.is_empty()
         && let Some((entries, origin)) = extension(scheduling, warnings)?
     {
-        // A strategy that declares no list can read whatever the extension fields hold.
-        let road = Road::Extension;
-        rules.push((EXTENSION_LIST, read_entries(entries, None, &origin, road, warnings)?));
+        // A strategy that declares no list can read any extension field.
+        let location = ListLocation::Extension;
+        rules.push((
+            EXTENSION_LIST,
+            read_entries(entries, None, &origin, location, warnings)?,
+        ));
     }
     Ok(rules)
 }
@@ -322,13 +325,13 @@ fn placed_rules(
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
     if is_first && let Some((entries, origin)) = extension(scheduling, warnings)? {
-        return read_entries(entries, Some(list), &origin, Road::Extension, warnings);
+        return read_entries(entries, Some(list), &origin, ListLocation::Extension, warnings);
     }
     let mut lists = scheduling.lists().filter(|given| given.object != EXTENSION);
     match lists.find(|given| given.list == list.name && !given.entries.is_empty()) {
         Some(given) => {
             let origin = format!("{}.{}", given.object, given.list);
-            read_entries(given.entries, Some(list), &origin, Road::Field, warnings)
+            read_entries(given.entries, Some(list), &origin, ListLocation::Field, warnings)
         }
         None => Ok(Vec::new()),
     }
@@ -399,14 +402,15 @@ fn cluster_priority(
     let in_placement = input
         .placement
         .and_then(|placement| placement.cluster_priority.as_ref());
-    let (given, origin, road): (&Map<String, Value>, &str, Road) = match (&annotated.priority, in_placement) {
-        (Some((Value::Object(given), origin)), _) => (given, origin, Road::Annotation),
+    let (given, origin, location): (&Map<String, Value>, &str, ListLocation) = match (&annotated.priority, in_placement)
+    {
+        (Some((Value::Object(given), origin)), _) => (given, origin, ListLocation::Annotation),
         (Some((other, origin)), _) => {
             let names: Vec<String> = lists.iter().map(|list| format!("`{}`", list.name)).collect();
             let expected = format!("an object with {}", names.join(" or "));
             return Err(InvalidBinding::wrong_type(origin, &expected, other));
         }
-        (None, Some(given)) => (given, CLUSTER_PRIORITY, Road::Field),
+        (None, Some(given)) => (given, CLUSTER_PRIORITY, ListLocation::Field),
         (None, None) => return Ok(None),
     };
     // Priorities are read even if the strategy refuses them, so that a malformed list is reported first.
@@ -414,7 +418,7 @@ fn cluster_priority(
     for list in lists {
         if let Some(value) = given.get(&list.name).filter(|value| !value.is_null()) {
             let origin = format!("{origin}.{}", list.name);
-            let rules = read_list(value, list, &origin, road, warnings)?;
+            let rules = read_list(value, list, &origin, location, warnings)?;
             priorities.extend(targets_and_priorities(list, &rules));
         }
     }

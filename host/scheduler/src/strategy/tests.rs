@@ -224,7 +224,7 @@ fn a_list_of_another_strategy_is_left_out_with_a_warning() {
 
 /// Only the strategy that reads a list validates it, and that strategy is not used here.
 #[test]
-fn a_list_that_is_left_out_is_not_judged() {
+fn a_list_that_is_left_out_is_not_validated() {
     let preferences = r#"{"staticWeightList":[{"weight":0}]}"#;
     let binding = binding("{}", &[(STRATEGY, "Average"), (PREFERENCES, preferences)], &[]);
     let request = request(&binding, None).expect("the list is left out");
@@ -389,13 +389,13 @@ fn preferences_for_a_plugin_that_takes_no_part_are_ignored_with_a_warning() {
     ];
     let request = request(&binding(AVERAGE, &[], &policy), None).unwrap();
     assert!(request.plugin_preferences.is_empty());
-    let told: Vec<String> = request
+    let warnings: Vec<String> = request
         .warnings
         .iter()
         .map(|warning| format!("{} {}", warning.message, warning.hint.as_deref().unwrap_or("-")))
         .collect();
     assert_eq!(
-        told,
+        warnings,
         [
             "the policy's `divvy.io/preferences.duplicated`: the plugin `duplicated` does not serve the strategy `Average`; \
              ignoring it -",

@@ -21,7 +21,7 @@ fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<App
     });
     for (path, change) in changes.as_object().unwrap() {
         match value.pointer_mut(path) {
-            Some(place) => *place = change.clone(),
+            Some(value) => *value = change.clone(),
             None => {
                 let (parent, key) = path.rsplit_once('/').unwrap();
                 value.pointer_mut(parent).unwrap()[key] = change.clone();
@@ -100,7 +100,7 @@ fn an_unreadable_annotation_counts_as_unchanged() {
 }
 
 #[test]
-fn of_several_groups_only_the_observed_one_counts() {
+fn only_the_observed_one_of_several_groups_counts() {
     let placement =
         |groups: Value| json!({"clusterAffinities": groups, "replicaScheduling": {"replicaSchedulingType": "Divided"}});
     let cases = [
