@@ -1,8 +1,8 @@
 //! Workloads that requests to estimators include: results that do not run yet, by Karmada's rule.
 //!
 //! Each result is assumed with its whole footprint on every cluster, until the resource is healthy there or five minutes have passed
-//! (the feature gate SchedulingOvercommitProtection, Karmada v1.19-rc, `pkg/scheduler/cache`). Nothing but requests to estimators
-//! reads this; capacity in decisions is held by [`crate::holdings`].
+//! (the feature gate SchedulingOvercommitProtection, Karmada v1.19-rc, `pkg/scheduler/cache`). Only requests to estimators read this;
+//! [`crate::holdings`] holds capacity for decisions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use divvy_scheduler::fleet::Footprint;
 
 use crate::objects::{AggregatedStatus, BindingKey, Health};
 
-/// Time after which a workload is no longer assumed, although it never became healthy.
+/// Time after which a workload is no longer assumed, even if it never became healthy.
 const ASSUMED_MAX: Duration = Duration::from_secs(300);
 
 /// Results that do not run yet, by binding.
@@ -61,7 +61,7 @@ impl AssumedResults {
         self.results.insert(Arc::clone(key), result);
     }
 
-    /// Notes the state of a binding's resource. An entry from before the decision describes the resource as it was.
+    /// Records the state of a binding's resource. An entry from before the decision describes an earlier state.
     pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus]) {
         let Some(result) = self.results.get_mut(key) else {
             return;
@@ -75,7 +75,7 @@ impl AssumedResults {
         }
     }
 
-    /// Forgets what was assumed too long.
+    /// Forgets workloads that were assumed for too long.
     pub(crate) fn expire(&mut self, now: Instant) {
         self.results
             .retain(|_, result| now.saturating_duration_since(result.since) < ASSUMED_MAX);

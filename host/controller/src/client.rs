@@ -1,7 +1,7 @@
 //! Connections to the API server.
 //!
-//! Two clients: one for watches and lists, one for writes. Writes are retried here, where it is known whether they may
-//! still be made; the client's own retries, fifteen of them, could outlive a lost lease. Each request has a deadline.
+//! There are two clients: one for watches and lists, one for writes. Writes are retried by this crate, which knows whether
+//! they are still permitted; the client's own fifteen retries could outlive a lost lease. Each request has a deadline.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use axum::http::header::{HeaderName, HeaderValue};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
-/// Deadline of a request that is not a watch. Karmada's webhooks have three seconds; the lease is held for five more
-/// after the last write may start.
+/// Deadline of a request that is not a watch. Karmada's webhooks have three seconds, and the lease is held for five seconds
+/// after the last moment at which a write may start.
 pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_millis(4500);
 
 /// Server-side duration of a watch. A dead connection is noticed five seconds after it.
 pub const WATCH_SECONDS: u32 = 60;
 
-/// Silence after which a watching connection is given up.
+/// Time without data after which a watching connection is dropped.
 const READ_TIMEOUT: Duration = Duration::from_secs(WATCH_SECONDS as u64 + 10);
 
 /// Address of the API server, and the user for requests to it.
@@ -91,7 +91,7 @@ pub async fn connect(options: &ConnectionOptions) -> Result<Clients, ConnectionE
     })
 }
 
-/// Waits before a write, as long as the measurement of a slow API server asks for.
+/// Waits before a write, to simulate a slow API server in a measurement.
 pub(crate) async fn delay(latency: Duration) {
     if !latency.is_zero() {
         tokio::time::sleep(latency).await;

@@ -71,7 +71,7 @@ pub(crate) enum Retry {
 }
 
 impl Retry {
-    /// The condition for trying a binding again whose affinity groups failed for two reasons: the one that is met by more events.
+    /// The condition for trying a binding again whose affinity groups failed for two reasons: the one that more events meet.
     #[must_use]
     pub(crate) fn or(self, other: Self) -> Self {
         let breadth = |retry: &Self| match retry {
@@ -100,8 +100,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The failure of a decision: the error of the affinity group that was tried first, until whatever helps any of them. `None` if the
-    /// decision did not fail.
+    /// The failure of a decision: the error of the affinity group that was tried first, until an event that may help any of the
+    /// groups. `None` if the decision did not fail.
     pub(crate) fn from_decision(decision: &Decision) -> Option<Self> {
         let failures = decision.failures().map(|(_, error)| Self::from_cycle(error));
         let combined = failures.reduce(|first, other| Self {

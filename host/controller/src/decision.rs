@@ -1,7 +1,7 @@
 //! A decision as a control plane keeps it: targets and conditions in Karmada's types.
 //!
-//! The decision itself is [`Decision::make`], as offline. A plan is not kept, because a live binding is rarely decided twice with the
-//! same input.
+//! The decision itself is [`Decision::make`], as it is offline. A plan is not kept, because a live binding is rarely decided twice with
+//! the same input.
 
 use divvy_karmada::api::{Component, TargetCluster, TargetComponent};
 use divvy_karmada::detector::Binding;
@@ -20,7 +20,7 @@ pub struct LiveDecision {
     pub decision: Decision,
     /// The clusters with their replicas, sorted by name, or the failure.
     pub result: Result<Vec<TargetCluster>, Failure>,
-    /// Pod templates of the binding, which say how much room the result takes.
+    /// Pod templates of the binding, which determine the room that the result takes.
     pub(crate) footprint: Footprint,
 }
 
@@ -57,7 +57,7 @@ impl LiveDecision {
         }
     }
 
-    /// Mistakes in the binding or its policy that were tolerated, each with its hint, as they are shown to people.
+    /// Mistakes in the binding or its policy that were tolerated, each with its hint, as shown to people.
     pub fn warnings(&self) -> Vec<String> {
         let plan = self.decision.plan.as_ref().as_ref();
         let warnings = plan.map_or(&[][..], |plan| &plan.warnings).iter();

@@ -1,4 +1,4 @@
-//! Accurate estimates for a decision: which clusters are asked for what, and the answers.
+//! Accurate estimates for a decision: the clusters that are asked, the question, and the answers.
 //!
 //! Estimates come over the network, so they are fetched before the decision, which then never waits. A binding whose
 //! requirements change meanwhile is asked about again.
@@ -51,7 +51,7 @@ pub struct Answers {
 pub struct Answer {
     /// Replicas that fit.
     pub count: i64,
-    /// Time of the question: what was taken since is not in the answer.
+    /// Time of the question. The answer does not reflect anything later.
     pub asked: Instant,
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Met
 /// The answer in an estimate, for a question that was asked now.
 fn answer(estimate: &Estimate, now: Instant) -> Option<Answer> {
     let asked = match estimate {
-        // A clock that began later than the question has nothing on record that is older.
+        // If the age reaches back before the start of the clock, now is as good: no taking on record is older.
         Estimate::LastKnown { age, .. } => now.checked_sub(*age).unwrap_or(now),
         Estimate::Answered(_) | Estimate::Absent(_) => now,
     };

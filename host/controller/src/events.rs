@@ -1,9 +1,9 @@
 //! Events about bindings and the objects that they propagate, as `kubectl describe` shows them.
 //!
-//! Written here rather than with kube's recorder, which scans its whole cache at each event and repeats an old text when
-//! the new one differs. An event that repeats within ten minutes raises the count of the first, at most once per minute.
-//! Each object may cause a burst of events and then one every five minutes, as in client-go. Events are the first thing
-//! that is dropped if the API server cannot keep up: decisions never wait for them.
+//! kube's recorder is not used, because it scans its whole cache at each event and repeats an old text when the new one
+//! differs. An event that repeats within ten minutes raises the count of the first, at most once per minute. Each object
+//! may cause a burst of events and then one every five minutes, as in client-go. If the API server cannot keep up, events
+//! are dropped first: decisions never wait for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use crate::observe::{Metrics, WriteKind, WriteResult};
 
 /// Longest text of an event, in bytes.
 const MESSAGE_MAX: usize = 1024;
-/// Events that wait to be sent. More are dropped.
+/// Maximum number of events that wait to be sent. Further ones are dropped.
 const BACKLOG_MAX: usize = 10_000;
-/// Requests at a time.
+/// Maximum number of concurrent requests.
 const CONCURRENCY: usize = 8;
 /// Time within which an equal event counts as a repetition.
 const REPETITION_WINDOW: Duration = Duration::from_secs(600);
 /// Time between two updates of a repeated event.
 const REPETITION_INTERVAL: Duration = Duration::from_secs(60);
-/// Events that an object may cause at once, and the time in which it regains one.
+/// Maximum number of events that an object may cause at once, and the time after which it may cause another.
 const BURST: f64 = 25.0;
 const REFILL: Duration = Duration::from_secs(300);
-/// Objects and texts that are remembered.
+/// Maximum number of objects and texts that are remembered.
 const REMEMBERED_MAX: usize = 8192;
 
 /// Sends events in the background.
@@ -134,7 +134,7 @@ fn subjects(announcement: &Announcement) -> Vec<Subject> {
 enum Action {
     /// A new event of this name.
     Create(String),
-    /// This event happened that many times.
+    /// The event of this name happened this many times.
     Count(String, u32),
 }
 
@@ -142,7 +142,7 @@ enum Action {
 #[derive(Debug, Default)]
 struct Correlator {
     known: HashMap<(Subject, String), Known>,
-    /// Number of them at which old ones are forgotten, if more than [`REMEMBERED_MAX`].
+    /// Number of known events at which old ones are forgotten, if more than [`REMEMBERED_MAX`].
     known_max: usize,
     budgets: HashMap<Subject, (f64, Instant)>,
     created: u64,
@@ -163,7 +163,7 @@ impl Correlator {
             self.known
                 .retain(|_, known| now.saturating_duration_since(known.last) < REPETITION_INTERVAL);
             self.known.shrink_to(REMEMBERED_MAX);
-            // In a burst all of them are young. The next look comes once there are twice as many, not with each event.
+            // In a burst, all of them are young. The next cleanup comes once there are twice as many, not with each event.
             self.known_max = 2 * self.known.len();
         }
         if self.budgets.len() >= REMEMBERED_MAX {

@@ -20,8 +20,7 @@ use divvy_scheduler::decide::rules::Reason;
 /// Bytes that all explanations may take.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
-/// Clusters that are listed one by one among those that were rejected, per reason, beside those of the last result. Of the
-/// rest only the number is kept.
+/// Rejected clusters that are listed per reason, in addition to those of the last result. The rest are only counted.
 const REJECTED_MAX: usize = 20;
 
 /// The newest explanation of each binding.
@@ -43,11 +42,16 @@ impl Explanations {
         }
     }
 
-    /// Keeps an explanation, in place of an older one of the same binding.
+    /// Keeps an explanation, replacing an older one of the same binding.
     pub(crate) fn insert(&mut self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.remove(key);
-        let Ok(text) = serde_json::to_vec(explanation) else {
-            return;
+        let text = match serde_json::to_vec(explanation) {
+            Ok(text) => text,
+            Err(error) => {
+                debug_assert!(false, "an explanation cannot be written as JSON: {error}");
+                tracing::error!(binding = %key, %error, "the explanation is not kept");
+                return;
+            }
         };
         if text.len() > self.limit {
             return;
@@ -86,11 +90,11 @@ impl Explanations {
     }
 }
 
-/// A decision as it is kept and shown: the outcome, the rule by which it was made, each candidate, and the other clusters by the
-/// reason of their rejection.
+/// A decision in the form in which it is kept and shown: the outcome, the rule by which it was made, each candidate, and the other
+/// clusters by the reason of their rejection.
 ///
-/// Written, it borrows from the decision and becomes text at once: a tree of values for every cluster costs several times the
-/// decision itself. Read, it owns everything.
+/// When written, it borrows from the decision and is serialised directly, because a tree of values for every cluster would cost several
+/// times the decision itself. When read, it owns its contents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Description<'a> {
@@ -204,13 +208,13 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl<'a> Description<'a> {
-    /// Notes whether the previous result is removed.
+    /// Sets [`Self::clears`].
     #[must_use]
     pub(crate) fn clearing(self, clears: bool) -> Self {
         Self { clears, ..self }
     }
 
-    /// Lists held capacity, if there is any.
+    /// Sets [`Self::held`].
     #[must_use]
     pub(crate) fn holding(self, held: Option<HeldCapacity<'a>>) -> Self {
         Self { held, ..self }
@@ -293,7 +297,7 @@ fn further_candidates(explanation: &Explanation) -> Option<usize> {
         .map(|unlisted| unlisted.count)
 }
 
-/// Text for a feasible cluster whose selector says no more.
+/// Text for a feasible cluster whose selector gives no reason.
 const NOT_SELECTED: &str = "feasible, but not selected";
 
 /// Rejected clusters by reason, and feasible ones that were not selected.

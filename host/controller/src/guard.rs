@@ -1,38 +1,38 @@
 //! Protection against clusters that vanish from the list without having been deleted.
 //!
-//! Karmada deletes a cluster in two steps: its deletion timestamp appears, bindings move away, then it goes. A cluster
-//! that goes without the first step, or a list that is suddenly shorter or empty, is more likely a mistake (a restored
-//! backup, a wrong endpoint, an aggregated API server that lost its storage) than a wish. Scheduling by such a list
-//! would take replicas from healthy clusters. So while clusters are missing, no write takes replicas away from any
-//! cluster, until they come back, a person confirms, or the time limit passes.
+//! Karmada deletes a cluster in two steps: its deletion timestamp appears and bindings move away, then the object disappears.
+//! A cluster that disappears without the first step, or a list that is suddenly shorter or empty, is more likely a mistake (a
+//! restored backup, a wrong endpoint, an aggregated API server that lost its storage) than intended. Scheduling by such a
+//! list would take replicas from healthy clusters. So while clusters are missing, no write takes replicas away from any
+//! cluster, until they return, a person confirms that they are gone, or the time limit passes.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::TargetCluster;
 
-/// Time after which missing clusters are believed to be gone.
+/// Time after which missing clusters count as gone.
 pub(crate) const CONFIRMED_AFTER: Duration = Duration::from_secs(300);
 
-/// Clusters that are missing, each since when.
+/// Clusters that are missing, each with the time of its disappearance.
 #[derive(Debug, Default)]
 pub(crate) struct LossGuard {
     missing: BTreeMap<String, Instant>,
 }
 
 impl LossGuard {
-    /// Notes that a cluster vanished without its deletion having been announced.
+    /// Records that a cluster vanished although its deletion was not announced.
     pub(crate) fn vanished(&mut self, cluster: &str, now: Instant) {
         self.missing.entry(cluster.to_owned()).or_insert(now);
     }
 
-    /// Notes that a cluster is there. Returns true if it was missing.
+    /// Records that a cluster exists. Returns true if it was missing.
     pub(crate) fn appeared(&mut self, cluster: &str) -> bool {
         self.missing.remove(cluster).is_some()
     }
 
-    /// Judges the first list after a start: `named` are the clusters that results name. If at least half of them do
-    /// not exist, they count as missing. Fewer may be left over from clusters that were removed long ago.
+    /// Checks the first list after a start: `named` are the clusters that results name. If at least half of them do not
+    /// exist, they count as missing. A smaller number may be left over from clusters that were removed long ago.
     pub(crate) fn started<'a>(
         &mut self,
         named: impl IntoIterator<Item = &'a str>,
@@ -53,7 +53,7 @@ impl LossGuard {
         }
     }
 
-    /// Believes that these clusters are gone: a person confirmed it.
+    /// Treats these clusters as gone, because a person confirmed it.
     pub(crate) fn confirm(&mut self, clusters: &[String]) {
         for cluster in clusters {
             self.missing.remove(cluster);
@@ -65,7 +65,7 @@ impl LossGuard {
         self.missing.contains_key(cluster)
     }
 
-    /// Believes that clusters are gone that were missing too long. Returns their names.
+    /// Treats clusters that were missing for too long as gone. Returns their names.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<String> {
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= CONFIRMED_AFTER;
         let gone: Vec<String> = self
@@ -90,7 +90,7 @@ impl LossGuard {
         !self.missing.is_empty()
     }
 
-    /// Time at which the next missing cluster is believed to be gone.
+    /// Time at which the next missing cluster counts as gone.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.missing.values().min().map(|since| *since + CONFIRMED_AFTER)
     }

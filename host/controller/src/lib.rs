@@ -11,15 +11,15 @@
 //! - [`client`], [`outage`]: connections to an API server, and the times at which it does not answer.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
-//! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
+//! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and the estimators' addresses.
 //! - [`holdings`], [`takings`], [`assumed`]: capacity that is taken but not reported, the part of it that estimators cannot
 //!   know, and the part that requests to them include.
 //! - [`guard`]: protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`mod@write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
-//! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
-//! - [`listing`]: a control plane as manifests, for commands that look once.
+//! - [`panel`], [`explanations`], [`watchdog`]: the state that is shown there.
+//! - [`listing`]: a control plane as manifests, for commands that read it once.
 //! - [`reload`]: changed profiles and plugins.
 //! - [`run`]: the threads and tasks around the engine.
 

@@ -1,6 +1,6 @@
 //! Looks up the Services of accurate estimators in Karmada's API.
 //!
-//! An operator makes an ExternalName Service there if the estimators do not run where the scheduler runs. As in Karmada,
+//! An operator creates an ExternalName Service there if the estimators do not run in the scheduler's cluster. As in Karmada,
 //! only that type counts, and its port must have a number as its target.
 
 use std::fmt::Display;
@@ -12,10 +12,10 @@ use k8s_openapi::api::core::v1::{Service, ServicePort};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{Api, Client};
 
-/// Time for one look. The estimator's deadline covers it as well and may be shorter.
+/// Time for one lookup. The estimator's deadline includes it and may be shorter.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// The type of a Service that is a name of something outside.
+/// The type of a Service that is an alias for an external name.
 const EXTERNAL_NAME: &str = "ExternalName";
 
 /// Services of Karmada's API. Needs the right to `get` them in the estimators' namespace.

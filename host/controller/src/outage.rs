@@ -1,7 +1,7 @@
 //! Outages of the API server: one log line at the start and one at the end, and a wake-up for waiting tasks.
 //!
-//! Every request reports its outcome here. An outage begins with a request that the server does not answer, or answers as one that is
-//! starting or overloaded; it ends with the next answer of any other kind. While it lasts, retries are not worth a line each.
+//! Every request reports its outcome here. An outage begins with a request that the server does not answer, or answers as a server that
+//! is starting or overloaded does; it ends with the next answer of any other kind. Meanwhile, retries are not logged one by one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -24,7 +24,7 @@ struct State {
 }
 
 impl Outage {
-    /// A request failed in a way that says that the server is not working. Returns true if this begins an outage.
+    /// A request failed in a way that shows that the server is not working. Returns true if this begins an outage.
     pub(crate) fn failed(&self, cause: &str) -> bool {
         let mut since = self.lock();
         let begins = since.is_none();
@@ -77,8 +77,8 @@ impl Outage {
     }
 }
 
-/// True if an API server refuses a request because it knows no right to it: an answer of authorisation, and not of an admission plugin.
-/// A starting API server answers like that until it has loaded its roles.
+/// True if an API server refuses a request because the right to it is missing: an answer of authorisation, not of an admission plugin.
+/// A starting API server answers like this until it has loaded its roles.
 ///
 /// Kubernetes gives both the code 403 and the reason `Forbidden`; only authorisation names user and verb (`responsewriters.Forbidden`,
 /// `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go`).
@@ -90,12 +90,11 @@ pub(crate) fn lacks_right(status: &kube::core::Status) -> bool {
     status.code == 403 && refusal.is_some_and(|refusal| refusal.contains("\" cannot "))
 }
 
-/// True if an error says that the API server as a whole is not working, whatever was asked of it. A missing right does not: others may be
-/// there.
+/// True if an error shows that the whole API server is not working. A missing right does not, because other requests may succeed.
 pub(crate) fn is_outage(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => matches!(status.code, 502..=504),
-        // The server's answer was read.
+        // The server did answer.
         kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => false,
         _ => true,
     }

@@ -1,8 +1,8 @@
 //! Placements of bindings in workload affinity groups: on the control plane, and after the decisions in flight.
 //!
-//! A decision places its binding at once, so that the next decision sees it. A successful write keeps it there; a
-//! failed one puts the binding back to where the control plane has it. Versions that arrive meanwhile are kept aside.
-//! Placements are kept only for profiles with a plugin that needs them.
+//! The placement of a decision counts at once, so that the next decision sees it. A successful write keeps it; a failed one
+//! restores the placement on the control plane. Versions that arrive meanwhile are kept aside. Placements are kept only for
+//! profiles with a plugin that needs them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl LivePlacements {
         }
     }
 
-    /// Places a binding where a decision puts it, until [`Self::keep`] or [`Self::take_back`].
+    /// Records the placement of a decision, until [`Self::keep`] or [`Self::take_back`].
     pub(crate) fn assume(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster]) {
         let Some((groups, targets)) = self.current(key) else {
             return;
@@ -56,12 +56,12 @@ impl LivePlacements {
         self.set(key, assumed);
     }
 
-    /// Leaves a binding where its decision put it: it is written.
+    /// Keeps the placement of a decision that was written.
     pub(crate) fn keep(&mut self, key: &BindingKey) {
         self.in_flight.remove(key);
     }
 
-    /// Puts a binding back to where the control plane has it: the decision was not written.
+    /// Restores the placement on the control plane, because the decision was not written.
     pub(crate) fn take_back(&mut self, key: &BindingKey) {
         if let Some(observed) = self.in_flight.remove(key) {
             self.set(key, observed);

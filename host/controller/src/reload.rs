@@ -1,9 +1,9 @@
 //! A changed profile, table or plugin file becomes effective without a restart.
 //!
-//! The files are looked at every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by
-//! exchanging a link. A changed set is loaded beside the old one, tried on the last decisions, and takes its place between
-//! two decisions. A set that cannot be loaded, or that fails where the old one does not, is refused, and the old one
-//! stays. It is tried again when one of its files changes, and one that is missing is a file, too.
+//! The files are checked every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by exchanging a
+//! link. A changed set is loaded beside the old one, tried on the last decisions, and replaces it between two decisions. A
+//! set that cannot be loaded, or that fails where the old one does not, is refused, and the old one stays. It is tried again
+//! when one of its files changes; a missing file counts as one that can change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use std::time::{Duration, SystemTime};
 use crate::engine::{ActiveProfile, Trial};
 use crate::observe::{Metrics, ReloadResult};
 
-/// Time between two looks at the files.
+/// Time between two checks of the files.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Loads the profile as at the start.
 pub trait ProfileLoader: Send + Sync {
-    /// Reads the profile, and finds, opens and constructs its plugins. `files` takes the version of each file before it is
-    /// read: the profile, its tables, and every file in which a plugin is looked for, whether it is there or not.
+    /// Reads the profile, and finds, opens and constructs its plugins. Adds the version of each file to `files` before it is
+    /// read: the profile, its tables, and every file in which a plugin is searched for, even if it does not exist.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub struct Reloading {
     pub files: FileVersions,
 }
 
-/// Versions of files, of those that are missing as well.
+/// Versions of files, including missing ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileVersions(BTreeMap<PathBuf, Fingerprint>);
 
@@ -44,12 +44,12 @@ pub struct FileVersions(BTreeMap<PathBuf, Fingerprint>);
 type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
 
 impl FileVersions {
-    /// Notes the present version of a file, unless it was noted before.
+    /// Adds the present version of a file, unless the file was added before.
     pub fn note(&mut self, file: impl Into<PathBuf>) {
         self.0.entry(file.into()).or_insert_with_key(|file| fingerprint(file));
     }
 
-    /// The noted files.
+    /// The files.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.keys().map(PathBuf::as_path)
     }
@@ -67,7 +67,7 @@ fn fingerprint(file: &Path) -> Fingerprint {
     Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
-/// Looks at the files for ever, and hands each changed set to `apply`, which tries it.
+/// Checks the files forever, and passes each changed set to `apply`, which tries it.
 pub(crate) async fn watch<Applied>(
     reloading: Reloading,
     metrics: Arc<Metrics>,

@@ -1,10 +1,10 @@
-//! Replicas that decisions assigned recently and an estimator's answer does not contain.
+//! Replicas that were assigned recently and that an estimator's answer does not reflect.
 //!
-//! An estimator counts what is on its cluster's nodes when it is asked. By the time of the decision, other decisions have
-//! taken some of that: a few with an answer from now, many with one that is a minute old and stands in for a missing
-//! one. What was taken since the question is subtracted, in replicas of the binding that is being decided.
+//! An estimator counts the free room on its cluster's nodes when it is asked. By the time of the decision, other decisions
+//! have taken some of it: a few after a new answer, many after a last answer that is a minute old. The room that was taken
+//! since the question is subtracted, in replicas of the binding that is being decided.
 //!
-//! Unlike a holding, an entry does not end when the cluster has shown it: an old answer stays as old as it is.
+//! Unlike a holding, an entry does not end when the cluster reports it, because an old answer does not change.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use divvy_scheduler::fleet::estimate::Demand;
 use crate::estimates::Answers;
 use crate::objects::BindingKey;
 
-/// Time for which takings are remembered. Older answers lack what was taken before.
+/// Time for which takings are remembered. Answers are never older.
 const REMEMBERED: Duration = Duration::from_secs(300);
 
 /// Replicas that decisions assigned, in the order of the decisions.
@@ -37,7 +37,7 @@ struct Taking {
 }
 
 impl Takings {
-    /// Notes what a result adds to the last one.
+    /// Records the growth of a result over the last one.
     pub(crate) fn push(
         &mut self,
         key: &Arc<BindingKey>,
@@ -62,15 +62,15 @@ impl Takings {
         }
     }
 
-    /// Takes back the last entry of a binding: its write failed.
+    /// Removes the last entry of a binding whose write failed.
     pub(crate) fn retract(&mut self, key: &BindingKey) {
-        // A write that ends was begun lately, so its entry is among the last.
+        // The write began recently, so its entry is among the last.
         if let Some(index) = self.entries.iter().rposition(|taking| *taking.key == *key) {
             self.entries.remove(index);
         }
     }
 
-    /// Forgets what is too old for any answer.
+    /// Forgets entries that are older than any answer.
     pub(crate) fn expire(&mut self, now: Instant) {
         let is_old = |taking: &Taking| now.saturating_duration_since(taking.at) >= REMEMBERED;
         while self.entries.front().is_some_and(is_old) {
@@ -112,7 +112,7 @@ impl Takings {
     }
 }
 
-/// Answers, without what was taken since each.
+/// Answers, less the room that was taken since each.
 #[derive(Debug)]
 pub(crate) struct Current<'a> {
     answers: &'a Answers,
@@ -120,7 +120,7 @@ pub(crate) struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
-    /// The answers as they are after the last decisions.
+    /// The answers, less the room that the last decisions have taken.
     pub(crate) fn new(answers: &'a Answers, takings: &Takings) -> Self {
         Self {
             answers,
@@ -128,7 +128,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// The answers as they came.
+    /// The answers unchanged.
     pub(crate) fn untaken(answers: &'a Answers) -> Self {
         Self {
             answers,
@@ -166,7 +166,7 @@ impl Taken {
         }
     }
 
-    /// Replicas (or sets) of a demand that would have fitted into what was taken in a cluster, rounded up.
+    /// Replicas (or sets) of a demand that would have fitted into the room that was taken in a cluster, rounded up.
     pub(crate) fn displaces(&self, cluster: &str, demand: &Demand) -> i64 {
         let Some(amount) = self.0.get(cluster) else { return 0 };
         match demand {

@@ -1,8 +1,8 @@
 //! Watches of all kinds, as one stream of changes.
 //!
-//! Each kind is listed in pages and then watched; the events pass through as they come, so that a relist needs no second
-//! copy of anything. A watch that fails is begun again after a growing wait, from where it ended if the API server
-//! still can, else with a relist. A relist can also be asked for, when more is to be kept of the objects.
+//! Each kind is listed in pages and then watched; events are passed on as they arrive, so a relist needs no second copy of
+//! the objects. A watch that fails is begun again after a growing wait: at the version at which it ended if the API server
+//! still has it, otherwise with a relist. A relist can also be requested when more of the objects has to be kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub enum Change {
 
 /// Receiver of changes.
 pub(crate) trait Sink: Send {
-    /// Takes a change, waiting if there are too many. Returns false if no more are wanted.
+    /// Accepts a change, waiting if there are too many. Returns false if no more are wanted.
     fn send(&self, change: Change) -> impl Future<Output = bool> + Send;
 }
 
@@ -44,8 +44,7 @@ const WAIT_MIN: Duration = Duration::from_millis(250);
 /// Maximum wait after a failure.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Watches a kind for ever and hands each change to `sink`, until that wants no more. Each call of `relist` begins with a list
-/// again.
+/// Watches a kind and passes each change to `sink`, until that wants no more. Each notification of `relist` begins a new list.
 pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, outage: Outage, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
     let configuration = watcher::Config::default()
@@ -91,7 +90,7 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
                         outage.failed(&text);
                         tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again");
                     }
-                    // The first of several says enough.
+                    // Only the first of consecutive failures is a warning.
                     false if failures > 1 => {
                         tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again")
                     }
@@ -99,7 +98,7 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
                 }
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
-                    // What failed during an outage says nothing about the time after it.
+                    // Failures during an outage do not count after it.
                     () = outage.ended() => failures = 0,
                 }
                 resumed = (Instant::now(), wait);
@@ -114,7 +113,7 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
     }
 }
 
-/// An error of a watch in the API server's words, where it has any.
+/// An error of a watch, in the API server's words if there are any.
 fn described(error: &watcher::Error) -> String {
     use watcher::Error::{InitialListFailed, NoResourceVersion, WatchError, WatchFailed, WatchStartFailed};
     match error {

@@ -1,8 +1,8 @@
-//! Watches the calls of plugins: how long they take, how they end, and whether one hangs.
+//! Watches the calls of plugins: their duration, their outcome, and calls that hang.
 //!
-//! A plugin runs in this process and cannot be interrupted. A call that does not return stops all decisions, so the
-//! least that can be done is to say so: readiness fails, and the message names the plugin and the call. The thread that
-//! decides only notes the beginning and the end; others look.
+//! A plugin runs in this process and cannot be interrupted. A call that does not return stops all decisions, so readiness
+//! fails, with a message that names the plugin and the call. The thread that decides only records the beginning and the end
+//! of each call; other threads check.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,7 @@ impl Watchdog {
         self.lock().current.and_then(|current| current.hanging(now))
     }
 
-    /// The call that hangs, the first time that this is asked about it. It is counted then.
+    /// The call that hangs, only the first time that this is called during it. Counts the hang.
     pub(crate) fn newly_hanging(&self, now: Instant) -> Option<Hanging> {
         let mut state = self.lock();
         let current = state.current.as_mut().filter(|current| !current.is_reported)?;
@@ -74,7 +74,7 @@ impl Watchdog {
         Some(hanging)
     }
 
-    /// Ends a decision: what its calls took per extension point is counted.
+    /// Ends a decision, and counts the time of its calls per extension point.
     pub(crate) fn decided(&self) {
         let points = std::mem::take(&mut self.lock().points);
         for (index, (duration, outcome)) in points {
@@ -93,7 +93,7 @@ impl Watchdog {
         }
     }
 
-    /// Notes the beginning of a call.
+    /// Records the beginning of a call.
     pub(crate) fn began(&self, plugin: &'static str, call: Call, since: Instant) {
         self.lock().current = Some(Current {
             plugin,
@@ -195,7 +195,7 @@ mod tests {
         let later = Instant::now() + HANGING_AFTER;
         let hanging = watchdog.hanging(later).unwrap();
         assert_eq!((hanging.plugin, hanging.point), ("average", "Assign"));
-        // A probe that asked before takes nothing away from the log.
+        // An earlier probe does not suppress the line in the log.
         assert!(watchdog.newly_hanging(later).is_some());
         assert_eq!(watchdog.newly_hanging(later), None);
         assert!(watchdog.hanging(later).is_some());

@@ -1,4 +1,4 @@
-//! A binding that was taken out of the queue, and what is written for a result of it.
+//! A binding that was taken out of the queue, and the patch for its result.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Candidate {
             valid_until,
             result: String::new(),
         };
-        // The result is hashed as it will be read back.
+        // The hash must match the result as it will be read back.
         let shown = if is_same { &spec.clusters } else { result };
         let applied = applied.write(shown);
         let current = metadata.annotations.get(APPLIED_POLICY);

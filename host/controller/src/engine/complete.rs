@@ -13,7 +13,7 @@ use crate::store::Divided;
 use crate::write::{WriteOutcome, Written};
 
 impl Engine {
-    /// Takes in the outcome of a write.
+    /// Handles the outcome of a write.
     pub fn complete(&mut self, key: &Arc<BindingKey>, written: Written, moment: &Moment) {
         let Some(mut in_flight) = self.in_flight.remove(key) else {
             return;
@@ -28,12 +28,13 @@ impl Engine {
             && let Some(record) = self.bindings.get_mut(key)
             && record.requested == divided.request
         {
-            // Without its status, another look would divide from scratch once more, or from the group before, and move replicas again.
+            // Without its status, the next decision would divide from scratch once more, or from the previous group, and move replicas
+            // again.
             if is_written {
                 record.is_reschedule_pending = false;
                 record.divided_into(divided.clone());
             } else if matches!(written.outcome, WriteOutcome::Failed(_)) && record.is_reschedule_pending {
-                // The request may have been carried out, which a version that is still on its way will show.
+                // The request may have been carried out; a version that has not arrived yet will show that.
                 record.divided_into(Divided {
                     awaited: in_flight.placed.as_deref().map(Into::into),
                     ..divided.clone()
@@ -96,7 +97,7 @@ impl Engine {
         }
         // Versions that arrived meanwhile were not compared, because the write itself may have been one of them.
         self.targets_changed(key, &before, moment);
-        // A newer specification than the one that was decided arrived meanwhile, be it with the answer.
+        // A newer specification than the decided one arrived meanwhile, possibly with the answer.
         if let (Some(record), Some(generation)) = (self.bindings.get(key), generation) {
             looks_again |= record.generation > generation;
         }
@@ -105,7 +106,7 @@ impl Engine {
         }
     }
 
-    /// Takes in that the watch may show a result before the answer to its write comes.
+    /// Confirms a result that the watch shows before the answer to its write arrives.
     pub(super) fn confirm_result(&mut self, key: &BindingKey) {
         let Some(in_flight) = self.in_flight.get(key) else {
             return;
@@ -123,8 +124,8 @@ impl Engine {
         placed.is_some_and(|placed| record.is_some_and(|record| record.clusters.are(placed)))
     }
 
-    /// Stores the binding as the API server answered, so that the watch need not repeat it first. One that has been deleted
-    /// meanwhile stays deleted.
+    /// Stores the binding from the API server's answer, before the watch repeats it. A binding that was deleted meanwhile stays
+    /// deleted.
     fn store(&mut self, key: &Arc<BindingKey>, latest: crate::objects::Fetched, moment: &Moment) {
         let record = self.bindings.get(key);
         if record.is_none_or(|record| *record.uid != latest.metadata.uid) {

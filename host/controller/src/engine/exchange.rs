@@ -16,7 +16,7 @@ use crate::condition::{Cause, Failure, Retry};
 use crate::decision::LiveDecision;
 use crate::objects::Kind;
 
-/// Decisions that are remembered for a trial.
+/// Maximum number of decisions that are remembered for a trial.
 const REMEMBERED_MAX: usize = 64;
 
 /// Outcome of the last decisions with a new set of plugins.
@@ -122,7 +122,7 @@ impl Engine {
                 self.holdings.clear();
                 self.takings.clear();
             }
-            // Whatever failed may fail no longer.
+            // Bindings that failed may succeed under the new profile.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
         }
         self.forget_unread();

@@ -1,4 +1,4 @@
-//! Capacity that results hold: changes of results that take or release it, and what it does to a decision.
+//! Capacity that results hold: changes of results that take or release it, and its effect on decisions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(super) struct HeldThere<'a> {
 }
 
 impl Engine {
-    /// Holds what a result takes, `is_written` or not yet; `None` if nothing is held under this profile.
+    /// Holds the capacity that a result takes, `is_written` or not yet; `None` if nothing is held under this profile.
     pub(super) fn hold(
         &mut self,
         key: &Arc<BindingKey>,
@@ -70,8 +70,8 @@ impl Engine {
         Some(self.holdings.take(key, &result))
     }
 
-    /// Takes in a result that may differ from the one before, whichever scheduler wrote it: its growth is held, and what it no longer has is
-    /// released.
+    /// Updates holdings to a result that may differ from the one before, whichever scheduler wrote it: its growth is held, and its
+    /// shrinkage released.
     pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
         let Some(record) = self.bindings.get(key) else { return };
         let is_same = record.clusters.are(before);
@@ -88,8 +88,7 @@ impl Engine {
         }
     }
 
-    /// Takes in the result of a binding that a list names: of what it has, only the part is held that its clusters cannot have reported
-    /// yet.
+    /// Holds the part of a listed binding's result that its clusters cannot have reported yet.
     pub(super) fn targets_found(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
         self.holdings.remove(key);
         if !self.active.holds() {
@@ -97,7 +96,7 @@ impl Engine {
         }
         let Some(record) = self.bindings.get(key) else { return };
         let scheduled = record.answered.map(|at| moment.wall.seconds() - at.seconds());
-        // A time that lies ahead is one of another clock, and now.
+        // A time in the future comes from another clock and counts as now.
         let Some(age) = scheduled.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0))) else {
             return;
         };
@@ -113,7 +112,7 @@ impl Engine {
         self.holdings.restore(key, &result, age);
     }
 
-    /// Gives up what was held too long.
+    /// Releases capacity that was held for too long.
     pub(super) fn give_up_holdings(&mut self, now: Instant) {
         let given_up = self.holdings.expire(now);
         for (key, cluster) in &given_up {
@@ -177,7 +176,7 @@ impl Engine {
 }
 
 impl<'a> HeldThere<'a> {
-    /// As an explanation shows it; `None` if nothing is held. `waits` is true if the result waits for it.
+    /// The held capacity for an explanation; `None` if nothing is held. `waits` is true if the result waits for it.
     pub(super) fn described(&self, waits: bool) -> Option<HeldCapacity<'a>> {
         let parts = self.parts.iter().map(|part| HeldByResult {
             cluster: part.cluster.into(),
@@ -216,8 +215,8 @@ pub(super) fn may_depend_on_holding(decision: &LiveDecision, last: &[TargetClust
     }
 }
 
-/// True if a decision must wait because of held capacity: with nothing held there would be a result, and this one is none, or leaves less
-/// on a cluster than both the last result and that one have there.
+/// True if a decision must wait because of held capacity: without it, there would be a result, and this decision has none, or leaves
+/// fewer replicas on a cluster than both that result and the last one.
 pub(super) fn must_wait(decision: &LiveDecision, unheld: &LiveDecision, last: &[TargetCluster]) -> bool {
     match (&decision.result, &unheld.result) {
         (Err(_), Ok(_)) => true,

@@ -1,14 +1,14 @@
 //! The state of the scheduler and its transitions, without any I/O.
 //!
-//! The engine is fed with changes of objects and with outcomes of writes, and returns writes. It belongs to one
-//! thread, which makes all decisions in the order of the queue and books what they take before it makes the next. It
-//! reads no clock: every call that depends on time takes a [`Moment`].
+//! The engine receives changes of objects and outcomes of writes, and returns writes. It belongs to one thread, which makes
+//! all decisions in the order of the queue and books the capacity that each takes before it makes the next. It reads no
+//! clock: every call that depends on time takes a [`Moment`].
 //!
-//! - [`observe`](self): changes of objects, and which bindings they wake.
-//! - `question`: which estimators are asked before a decision.
+//! - [`observe`](self): changes of objects, and the bindings that they wake.
+//! - `question`: the estimators that are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
-//! - `held`: capacity that results hold, and what it does to a decision.
-//! - `complete`: what follows from the outcome of a write.
+//! - `held`: capacity that results hold, and its effect on decisions.
+//! - `complete`: consequences of the outcome of a write.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
 //! - `report`: log lines about failed decisions.
 //! - `exchange`: another profile, between two decisions.
@@ -109,7 +109,7 @@ impl ActiveProfile {
     }
 }
 
-/// Twelve hexadecimal digits, which differ whenever anything that decides does.
+/// Twelve hexadecimal digits, which differ if anything that affects decisions differs.
 fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> Result<String, serde_json::Error> {
     let mut hasher = Sha256::new();
     hasher.update(serde_json::to_vec(configuration)?);
@@ -134,12 +134,12 @@ pub struct Engine {
     snapshot: Option<FleetSnapshot>,
     /// Changes of the set of clusters.
     cluster_sets: u64,
-    /// Rows of tables without a cluster, as far as they were reported.
+    /// Rows of tables without a cluster that were reported.
     stray_rows: StrayRows,
-    /// Time of the last look at what only time changes.
+    /// Time of the last check for transitions that only time causes.
     ticked: Option<Instant>,
     queue: Queue<Arc<BindingKey>, Cause>,
-    /// Times until which plugins said that results hold.
+    /// Times until which results hold, according to plugins.
     expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     /// Capacity that results have taken and clusters do not report yet.
@@ -204,7 +204,7 @@ struct InFlight {
     failure: Option<Failure>,
     /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
-    /// True if something changed meanwhile that calls for another look.
+    /// True if something changed meanwhile, so that the binding has to be looked at again.
     is_outdated: bool,
     /// Events to send once it is written.
     announcements: Vec<Announcement>,
@@ -215,7 +215,7 @@ struct InFlight {
 }
 
 impl InFlight {
-    /// A write of a decision that took nothing and announces nothing.
+    /// A write of a decision that took no capacity and announces nothing.
     fn new(reason: Option<Reason>, moment: &Moment) -> Self {
         Self {
             taken: None,
@@ -276,7 +276,7 @@ impl Announcement {
     }
 }
 
-/// Serves what the plugins of a profile count, from now on.
+/// From now on, serves the counters of a profile's plugins.
 fn measure_plugins(panel: &Panel, profile: &Arc<Profile>) {
     let profile = Arc::clone(profile);
     panel.metrics.measured_by_plugins(move || {
@@ -329,7 +329,7 @@ impl Engine {
         }
     }
 
-    /// Has estimators asked before each decision about replicas.
+    /// Asks estimators before each decision about replicas.
     #[must_use]
     pub fn asking_estimators(mut self, asks: bool) -> Self {
         self.asks_estimators = asks;
@@ -410,7 +410,7 @@ impl Engine {
         std::mem::take(&mut self.announcements)
     }
 
-    /// Time of the next transition that only time brings about.
+    /// Time of the next transition that only time causes.
     pub fn next_due(&self) -> Option<Instant> {
         let expiry = self.expiries.next_due().filter(|_| self.is_deciding());
         let others = self.queue.next_due().into_iter().chain(self.guard.next_due());
@@ -478,8 +478,8 @@ impl Engine {
     }
 }
 
-/// Notes a change of a binding that is being written or asked about, which is looked at again afterwards. Returns false
-/// if it is neither, so that it belongs into the queue.
+/// Marks a binding that is being written or estimated as changed, so that it is looked at again afterwards. Returns false if it is
+/// neither; it then belongs into the queue.
 fn mark_outdated(
     in_flight: &mut HashMap<Arc<BindingKey>, InFlight>,
     estimating: &mut HashMap<Arc<BindingKey>, bool>,
@@ -493,8 +493,8 @@ fn mark_outdated(
     estimating.get_mut(key).map(|is_outdated| *is_outdated = true).is_some()
 }
 
-/// The kind of a binding, for lists.
-fn scope_of(kind: Kind) -> Option<BindingScope> {
+/// The scope of the bindings of a kind; `None` for other kinds.
+fn binding_scope(kind: Kind) -> Option<BindingScope> {
     match kind {
         Kind::Binding => Some(BindingScope::Namespaced),
         Kind::ClusterBinding => Some(BindingScope::Cluster),

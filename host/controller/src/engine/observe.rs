@@ -1,4 +1,4 @@
-//! Changes of objects, and which bindings they wake (`pkg/scheduler/event_handler.go`).
+//! Changes of objects, and the bindings that they wake (`pkg/scheduler/event_handler.go`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use divvy_karmada::api::{BindingScope, Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
 
 use super::peers::observed;
-use super::{Engine, Moment, scope_of};
+use super::{Engine, Moment, binding_scope};
 use crate::condition::{Cause, Retry};
 use crate::holdings::Usage;
 use crate::lease::Term;
@@ -21,13 +21,13 @@ use crate::watch::Change;
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns, selects};
 use divvy_scheduler::decide::ownership::is_ours;
 
-/// Time between two looks at what only time changes.
+/// Time between two checks for transitions that only time causes.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The way by which a version of an object arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// A list, which says nothing of what happened before.
+    /// A list, which does not show earlier changes.
     List,
     /// A watch.
     Watch,
@@ -36,7 +36,7 @@ pub(super) enum Source {
 }
 
 impl Engine {
-    /// Takes in a change of an object.
+    /// Handles a change of an object.
     pub fn observe(&mut self, change: Change, moment: &Moment) {
         match change {
             Change::ListBegins(kind) => self.list_begins(kind),
@@ -48,14 +48,14 @@ impl Engine {
         }
     }
 
-    /// Begins to decide, or stops: the lease was won or lost. In a new term, what was known about results in flight is
-    /// forgotten and every binding is looked at again, because another scheduler may have written in between.
+    /// Begins to decide, or stops, because the lease was won or lost. In a new term, results in flight are forgotten and every
+    /// binding is looked at again, because another scheduler may have written in between.
     pub fn lead(&mut self, term: Option<Term>, moment: &Moment) {
         if term == self.term {
             return;
         }
         self.term = term;
-        // The next term begins with a look at every binding, which finds the times in their annotations.
+        // The next term looks at every binding and finds the times in their annotations.
         self.expiries.clear();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
@@ -63,14 +63,14 @@ impl Engine {
         }
     }
 
-    /// Takes in the passing of time.
+    /// Handles the passing of time.
     pub fn tick(&mut self, now: Instant) {
         while self.is_deciding()
             && let Some(key) = self.expiries.take(now)
         {
             self.wake(&key, now);
         }
-        // Holdings are many, and a second more or less does not matter to them.
+        // There are many holdings, and they can end a second late.
         let is_due = self
             .ticked
             .is_none_or(|ticked| now.saturating_duration_since(ticked) >= TICK);
@@ -82,7 +82,7 @@ impl Engine {
         if !gone.is_empty() {
             tracing::warn!(
                 clusters = gone.join(", "),
-                "missing clusters are believed to be gone: the time limit passed"
+                "missing clusters count as gone: the time limit passed"
             );
             self.wake_for(Cause::MissingClusters, now);
         }
@@ -97,7 +97,7 @@ impl Engine {
         self.give_up_holdings(now);
     }
 
-    /// Believes that missing clusters are gone: a person confirmed it.
+    /// Treats missing clusters as gone, because a person confirmed it.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The first decisions after a start: everything is listed, and this process leads.
+    /// Prepares the first decisions after a start, once everything is listed and this process leads.
     fn start(&mut self, moment: &Moment) {
         self.takings.clear();
         self.change_placements(moment.instant, LivePlacements::take_back_all);
@@ -154,7 +154,7 @@ impl Engine {
         }
         match kind {
             Kind::Binding | Kind::ClusterBinding => {
-                if let Some(scope) = scope_of(kind) {
+                if let Some(scope) = binding_scope(kind) {
                     self.bindings.begin_relist(scope);
                 }
             }
@@ -168,7 +168,7 @@ impl Engine {
     fn list_ends(&mut self, kind: Kind, moment: &Moment) {
         match kind {
             Kind::Binding | Kind::ClusterBinding => {
-                let gone = scope_of(kind).map(|scope| self.bindings.unlisted(scope));
+                let gone = binding_scope(kind).map(|scope| self.bindings.unlisted(scope));
                 for key in gone.into_iter().flatten() {
                     self.binding_gone(&key, moment.instant);
                 }
@@ -182,7 +182,7 @@ impl Engine {
             Kind::ClusterPolicy => self.policies.end_relist(PolicyScope::Cluster),
             Kind::Quota => {}
         }
-        // A list that had begun before more was kept of its objects is not enough.
+        // A list that began before more of its objects was kept is not enough.
         if self.relisting.get(&kind) == Some(&true) {
             self.relisting.remove(&kind);
         }
@@ -200,7 +200,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the version before of an object that a list names: it is not gone.
+    /// Keeps the previous version of a listed object whose new version cannot be read, because it is not gone.
     fn unreadable(&mut self, kind: Kind, key: &ObjectKey) {
         match kind {
             Kind::Binding => self.bindings.mark_listed(&binding_key(BindingScope::Namespaced, key)),
@@ -270,7 +270,7 @@ impl Engine {
         if !self.is_deciding() {
             return;
         }
-        // Estimates are fetched for the newest state when they come back.
+        // If the state has changed when estimates arrive, they are requested again.
         let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
         if change.is_new || change.metadata || change.generation && !is_in_flight {
@@ -305,7 +305,7 @@ impl Engine {
         if change.is_stale {
             return;
         }
-        // A relist names every cluster again, though few have changed. The others need not be written, and the snapshot stays.
+        // A relist names every cluster again, although few have changed. The others need not be written, so the snapshot stays.
         if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
             return;
         }
@@ -347,8 +347,7 @@ impl Engine {
         });
     }
 
-    /// Wakes the bindings that a change of a cluster's labels or specification, or its deletion, may move although they
-    /// are satisfied.
+    /// Wakes the satisfied bindings that may move because of a change of a cluster's labels or specification, or its deletion.
     fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, sides: &[&ClusterProperties], now: Instant) {
         let reschedules = self.active.when_clusters_change == WhenClustersChange::Reschedule;
         let is_woken = |record: &Record| {
@@ -423,8 +422,8 @@ impl Engine {
         self.queue.wake_parked(now, |_, cause| cause == wanted);
     }
 
-    /// Has bindings looked at again whose failure is still being written when an event removes its cause: they are parked only when
-    /// the write has ended, and would miss it.
+    /// Marks bindings as changed whose failure is still being written when an event removes its cause: they are parked only after the
+    /// write, and would miss the event.
     fn outdate_failures(&mut self, helps: impl Fn(&Record, Cause) -> bool) {
         for (key, in_flight) in &mut self.in_flight {
             let retry = in_flight.failure.as_ref().map(|failure| failure.retry);

@@ -21,7 +21,7 @@ impl Engine {
         Peers::of(binding, Some(placements.index()))
     }
 
-    /// Begins to keep placements: those of the bindings as they are stored, and as the decisions in flight will leave them.
+    /// Begins to keep placements: those of the stored bindings, updated by the decisions in flight.
     pub(super) fn index_placements(&mut self) {
         let mut placements = LivePlacements::default();
         for (key, record) in self.bindings.iter().filter(|(_, record)| record.groups().is_some()) {
@@ -38,7 +38,7 @@ impl Engine {
         self.placements = Some(placements);
     }
 
-    /// Places a binding where its decision puts it, before that is written.
+    /// Records the placement of a decision before it is written.
     pub(super) fn assume_placement(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster], now: Instant) {
         self.change_placements(now, |placements| placements.assume(key, result));
     }

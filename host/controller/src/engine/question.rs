@@ -1,5 +1,4 @@
-//! Questions to estimators: the clusters that are asked before a decision, and the earlier decisions that a question
-//! mentions.
+//! Questions to estimators: the clusters that are asked before a decision, and the earlier decisions that a question lists.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use crate::estimates::{Answers, AskedCluster, EstimateJob, request};
 use divvy_scheduler::decide::affinity::selects;
 
 impl Engine {
-    /// The question to estimators that must be answered first; `None` if none must.
+    /// The question that estimators must answer before the decision; `None` if there is none.
     pub(super) fn question(
         &self,
         candidate: &Candidate,
@@ -25,7 +24,7 @@ impl Engine {
         }
         let in_sets = self.active.profile.plan_options().component_sets;
         let request = request(candidate.object(), in_sets)?;
-        // Answers to other requirements are of no use: the binding changed meanwhile.
+        // Answers to other requirements are useless: the binding changed meanwhile.
         if answers.is_some_and(|answers| answers.request == request) {
             return None;
         }

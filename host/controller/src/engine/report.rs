@@ -1,4 +1,4 @@
-//! Log lines about failed decisions: one for each binding and cause, and a bounded number per second.
+//! Log lines about failed decisions: one per binding and cause, and a bounded number per second.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::objects::BindingKey;
 /// Lines per second. In a burst, the rest is counted.
 const LINES_MAX: u32 = 10;
 
-/// The last failure of each binding, as far as it was reported.
+/// The last reported failure of each binding.
 #[derive(Debug, Default)]
 pub(super) struct FailureLines {
     reported: HashMap<Arc<BindingKey>, (ScheduledReason, u64)>,
@@ -22,8 +22,8 @@ pub(super) struct FailureLines {
 }
 
 impl FailureLines {
-    /// True if a failure is worth a line: its reason or its cause is another one than that of the binding's last failure, and this
-    /// second has not had too many. Figures alone do not make another cause.
+    /// True if a failure gets a line: its reason or cause differs from that of the binding's last failure, and there are not too
+    /// many lines in this second. A difference in figures alone does not count.
     pub(super) fn is_due(&mut self, key: &Arc<BindingKey>, failure: &Failure, now: Instant) -> bool {
         let cause = (failure.reason, without_figures(&failure.message));
         if self.reported.insert(Arc::clone(key), cause) == Some(cause) {
@@ -53,7 +53,7 @@ impl FailureLines {
         bindings
     }
 
-    /// Forgets the failure of a binding: it was scheduled, or is gone.
+    /// Forgets the failure of a binding that was scheduled, or is gone.
     pub(super) fn forget(&mut self, key: &BindingKey) {
         self.reported.remove(key);
     }

@@ -1,4 +1,4 @@
-//! Taking the next binding: whether it is decided, the decision, and the write that follows.
+//! Takes the next binding, decides it if a rule applies, and plans the write.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ const MANAGED_BY: &str = "binding.karmada.io/managed-by";
 /// Clusters up to which each decision is explained in full.
 const EXPLAINED_CLUSTERS: usize = 200;
 
-/// Clusters without replicas that an explanation lists in a larger fleet, for each plugin and reason.
+/// Clusters without replicas that an explanation lists in a larger fleet, per plugin and reason.
 const EXPLAINED_PER_REASON: usize = 20;
 
 /// Bindings that may wait while decisions are explained in a larger fleet.
@@ -46,7 +46,7 @@ impl Engine {
     /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
     /// ready.
     ///
-    /// That binding is then left alone until [`Self::complete`] or [`Self::estimated`] reports the outcome.
+    /// That binding is not taken again until [`Self::complete`] or [`Self::estimated`] reports the outcome.
     pub fn next(&mut self, moment: &Moment) -> Option<Task> {
         if !self.is_deciding() {
             return None;
@@ -60,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// Takes in the estimators' answers, and decides the binding.
+    /// Decides a binding with the estimators' answers.
     pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
         self.estimating.remove(key)?;
         if !self.is_deciding() {
@@ -80,7 +80,7 @@ impl Engine {
             self.queue.done(key);
             return None;
         };
-        // The policy of a binding that another controller manages is not about to become known: it has none.
+        // A binding that another controller manages has no policy to wait for.
         let metadata = &candidate.object().metadata;
         let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
         if is_awaited && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
@@ -148,7 +148,7 @@ impl Engine {
         let detail = if self.clusters.len() <= EXPLAINED_CLUSTERS {
             Some(Detail::Full)
         } else {
-            // Plugins give a reason for each cluster. In a burst over many, time goes to decisions first.
+            // Plugins give a reason for each cluster, which takes time. In a burst, decisions come first.
             (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
         };
         let peers = self.peers(binding);
@@ -172,7 +172,7 @@ impl Engine {
             detail,
         };
         let decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
-        // In shadow mode, the other scheduler may have decided without what is held here.
+        // In shadow mode, the other scheduler may have decided without the capacity that is held here.
         let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
         let unheld = is_compared.then(|| {
             let circumstances = Circumstances {
@@ -253,7 +253,7 @@ impl Engine {
         let key = &candidate.key;
         let known = self.warned.get(key).map_or(&[][..], Vec::as_slice);
         for warning in warnings.iter().filter(|warning| !known.contains(warning)) {
-            tracing::warn!(binding = %key, warning, "the binding or its policy is not read as it is written");
+            tracing::warn!(binding = %key, warning, "a mistake in the binding or its policy is tolerated");
             if self.shadow.is_none() {
                 let announcement = candidate.announcement(News::Warning, warning.clone());
                 self.announcements.push(announcement);
@@ -266,7 +266,7 @@ impl Engine {
         }
     }
 
-    /// Has a binding decided again at a time, in milliseconds since 1970, or at none.
+    /// Sets the time at which a binding is decided again, in milliseconds since 1970; `None` for no such time.
     fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
         let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
         self.expiries.set(key, wait, moment.instant);
@@ -321,7 +321,7 @@ impl Engine {
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
 
-    /// Plans the write of a failure: the condition, and where no cluster fits the removal of the result.
+    /// Plans the write of a failure: the condition, and the removal of the result if no cluster fits.
     fn failed(
         &mut self,
         candidate: &Candidate,
@@ -353,7 +353,7 @@ impl Engine {
         decision.clears(self.active.when_no_cluster_fits)
     }
 
-    /// Writes a line about a failure to the log, unless it is known or there are too many.
+    /// Writes a line about a failure to the log, unless the failure was reported before or there are too many lines.
     pub(super) fn report_line(&mut self, key: &Arc<BindingKey>, failure: &Failure, moment: &Moment) {
         if self.failure_lines.is_due(key, failure, moment.instant) {
             let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
@@ -378,7 +378,7 @@ impl Engine {
             None => failure.message.clone(),
         };
         let in_flight = InFlight {
-            // Only the removal of a result takes its place away.
+            // The failure itself keeps the placement; only the removal of the result changes it.
             placed: cleared.is_some().then(Vec::new),
             last: candidate.last().to_vec(),
             announcements: vec![candidate.announcement(News::Failed, announced)],
@@ -388,8 +388,7 @@ impl Engine {
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
 
-    /// Holds a result back that would take replicas away while clusters are missing. Nothing is written but the
-    /// condition.
+    /// Holds back a result that would take replicas away while clusters are missing. Only the condition is written.
     fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
         self.metrics().held_back(1);
         let missing: Vec<&str> = self.guard.missing().take(5).collect();
@@ -404,11 +403,11 @@ impl Engine {
         self.report_failure(candidate, None, None, failure, Some(reason), moment)
     }
 
-    /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
-    /// between its two patches left behind.
+    /// Updates the status of a satisfied binding: the observed generation, and the status that is missing if a write ended
+    /// between its two patches.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
-        // Nothing is written in shadow mode, so there is no time of a decision of its own either.
+        // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
         let status = &candidate.object().status;
         let is_scheduled = status
@@ -436,7 +435,7 @@ impl Engine {
             false => None,
         };
         let in_flight = InFlight {
-            // The result stays, so none of it is held a second time when the write has ended.
+            // The result stays, so nothing is held a second time after the write.
             last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
@@ -445,7 +444,7 @@ impl Engine {
         job
     }
 
-    /// Hands out a write, unless everything is as wanted already.
+    /// Returns a write, unless the binding already is as wanted.
     fn dispatch(
         &mut self,
         candidate: &Candidate,
@@ -535,10 +534,10 @@ impl Task {
     }
 }
 
-/// The time of a decision that begins now, as its status has it.
+/// The time of a decision that begins now, for its status.
 fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
     let request = candidate.object().spec.reschedule_triggered_at;
-    // A request that was made by another clock may be later than this decision, which answers it all the same.
+    // A request with a time from another clock may be later than this decision, which still answers it.
     let at = request.map_or(start, |request| request.max(start));
     match candidate.object().status.last_scheduled_time {
         // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
@@ -550,7 +549,7 @@ fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
     }
 }
 
-/// True if two results are the same, in whatever order.
+/// True if two results are the same, in any order.
 fn is_same_result(left: &[TargetCluster], right: &[TargetCluster]) -> bool {
     let sorted = |targets: &[TargetCluster]| {
         let mut sorted = targets.to_vec();

@@ -1,8 +1,8 @@
 //! Shadow mode: deciding beside another scheduler without writing, and comparing.
 //!
-//! Each decision is made from the state before the other scheduler's write, and waits for that write. The other one has
-//! decided when the result, the condition or the observed generation changes. What it wrote is taken as the truth from
-//! then on: its results are held like own ones.
+//! Each decision is made from the state before the other scheduler's write, and waits for that write. The other scheduler
+//! has decided once the result, the condition or the observed generation changes. From then on, its result counts and is
+//! held like an own one.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::observe::Agreement;
 use crate::store::Record;
 use divvy_scheduler::decide::rules::Reason;
 
-/// Differences that are kept.
+/// Maximum number of differences that are kept.
 const DIFFERENCES_MAX: usize = 100;
 
 /// Decisions that wait for the other scheduler's, and the last differences.
@@ -37,10 +37,10 @@ pub(super) struct Shadow {
 #[derive(Debug)]
 struct Waiting {
     uid: String,
-    /// The state that the decision was made from, to notice the other's write.
+    /// The state that the decision was made from, to recognise the other scheduler's write.
     before: Mark,
     result: Result<Vec<TargetCluster>, &'static str>,
-    /// The result with nothing held, if it may be another one.
+    /// The result with nothing held, if that may differ.
     unheld: Option<Result<Vec<TargetCluster>, &'static str>>,
     strategy: String,
     explanation: Value,
@@ -48,7 +48,7 @@ struct Waiting {
     guess: Option<DecisionNumber>,
 }
 
-/// Changes by a scheduler's write.
+/// Fields that a scheduler's write changes.
 #[derive(Debug, PartialEq)]
 struct Mark {
     clusters: Vec<TargetCluster>,
@@ -77,7 +77,7 @@ impl Mark {
         }
     }
 
-    /// True if the status that a scheduler writes is another one.
+    /// True if the status that a scheduler writes differs.
     fn has_other_status(&self, other: &Self) -> bool {
         self.condition != other.condition
             || self.scheduled_at != other.scheduled_at
@@ -114,7 +114,7 @@ impl Engine {
         if let Ok(result) = &decision.result {
             self.assume_placement(key, result, moment.instant);
         }
-        // Until the other's result is seen, the own one is the best guess at what is taken.
+        // Until the other's result is seen, the own one is the best guess at the capacity that is taken.
         self.forget_guess(key);
         let guess = match &decision.result {
             Ok(result) => self.hold(key, result, &binding.spec.clusters, &decision.footprint, false, moment),
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Releases the result of a decision that waits for the other scheduler's: that is seen now, or the binding is decided again.
+    /// Releases the result of a decision that waits for the other scheduler's, once that is seen or the binding is decided again.
     pub(super) fn forget_guess(&mut self, key: &Arc<BindingKey>) {
         let waiting = self.shadow.as_mut().and_then(|shadow| shadow.waiting.get_mut(key));
         if let Some(number) = waiting.and_then(|waiting| waiting.guess.take()) {
@@ -143,10 +143,10 @@ impl Engine {
         }
     }
 
-    /// True if the other scheduler has written its result, but not the status that completes it. A decision that is made now would start
-    /// from that result and be another one.
+    /// True if the other scheduler has written its result, but not the status that completes it. A decision made now would start from
+    /// that result and differ.
     ///
-    /// Only rules that apply to a complete result as well can come from that: any other is a further change.
+    /// Only a rule that would apply without the result as well is a further change.
     pub(super) fn is_half_written(&self, key: &BindingKey, binding: &ResourceBinding, reason: Reason) -> bool {
         let shadow = self.shadow.as_ref();
         let Some(waiting) = shadow.and_then(|shadow| shadow.waiting.get(key)) else {
@@ -170,7 +170,7 @@ impl Engine {
             return;
         }
         let after = Mark::of(&record.binding(key));
-        // The result is written first and the status after it. Only with the latter the decision is complete.
+        // The result is written first, then the status, which completes the decision.
         if !after.has_other_status(&waiting.before) {
             return;
         }

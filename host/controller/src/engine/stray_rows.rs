@@ -1,5 +1,5 @@
-//! Rows of a profile's tables for clusters that do not exist. Offline they are an error; here clusters come and go, so a
-//! row may be ahead of its cluster or outlive it, and a warning names each of them once.
+//! Rows of a profile's tables for clusters that do not exist. Offline, they are an error. Here, clusters come and go, so a
+//! row may exist before its cluster or outlive it, and a warning names each such row once.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ impl StrayRows {
         for row in stray.difference(&self.reported) {
             tracing::warn!(row, "a row of a table is for a cluster that does not exist");
         }
-        // A cluster that comes back and goes again is reported again.
+        // If a cluster returns and disappears again, its rows are reported again.
         self.reported = stray;
     }
 }

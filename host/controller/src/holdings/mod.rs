@@ -1,10 +1,10 @@
 //! Capacity that results have taken but that the clusters do not report yet.
 //!
-//! A result's growth is held on each cluster until the figure that estimates use includes it: where the cluster's resource models
-//! count, the requests of pods that are bound to nodes; elsewhere, and for the number of pods, the requests of all pods. Only growth
-//! of that figure above its highest value since the decision settles anything, resource by resource: results that are known to be
-//! written before those that may yet fail, and the oldest decision first.
-//! Takings that are never seen in a report are given up: some time after the cluster has applied the result, and after a limit in any case.
+//! A result's growth is held on each cluster until the figure that estimates use includes it: if the cluster's resource models
+//! count, the requests of pods that are bound to nodes; otherwise, and for the number of pods, the requests of all pods. Only growth
+//! of that figure above its highest value since the decision settles holdings, resource by resource: first those of results that are
+//! known to be written, then those of results that may still fail, and the oldest decision first.
+//! Takings that no report shows end some time after the cluster has applied the result, and after a limit in any case.
 //!
 //! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is rebuilt when the rows
 //! change.
@@ -50,8 +50,8 @@ impl Default for HoldingLimits {
 }
 
 impl HoldingLimits {
-    /// Time after which a result that a cluster has applied must have been in a report. What no report shows by then is not going to
-    /// be seen: pods that the cluster's quota refuses, or whose growth other pods hid by ending.
+    /// Time after which a result that a cluster has applied must have been in a report. Growth that no report shows by then will never
+    /// be seen: the cluster's quota refuses the pods, or other pods ended at the same time.
     pub(crate) fn unseen(&self) -> Duration {
         self.report_period.saturating_mul(2)
     }
@@ -62,7 +62,7 @@ impl HoldingLimits {
 pub(crate) struct Holdings {
     limits: HoldingLimits,
     clusters: HashMap<Arc<str>, Account>,
-    /// Decisions of each binding that hold something, the oldest first, with the clusters.
+    /// Decisions of each binding that hold capacity, the oldest first, with the clusters.
     bindings: HashMap<Arc<BindingKey>, Vec<(DecisionNumber, ClusterNames)>>,
     decisions: u64,
     ledger: Ledger,
@@ -78,7 +78,7 @@ type ClusterNames = Vec<Arc<str>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct DecisionNumber(u64);
 
-/// A result, as it takes capacity.
+/// A result that takes capacity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewResult<'a> {
     /// Its clusters.
@@ -142,8 +142,8 @@ impl Holdings {
         }
     }
 
-    /// The ledger for a snapshot. `cluster_set` counts the changes of the set of clusters; with another count than the last,
-    /// the rows are others, and the ledger is rebuilt.
+    /// The ledger for a snapshot. `cluster_set` counts the changes of the set of clusters; if it has changed, so have the rows, and
+    /// the ledger is rebuilt.
     pub(crate) fn ledger(&mut self, fleet: &FleetSnapshot, cluster_set: u64) -> &Ledger {
         if self.cluster_set != Some(cluster_set) || self.rows.len() != fleet.len() {
             self.cluster_set = Some(cluster_set);
@@ -172,7 +172,7 @@ impl Holdings {
         }
     }
 
-    /// Holds what a result adds on each cluster to the last one. Returns the number of the decision, with which
+    /// Holds the growth of a result over the last one on each cluster. Returns the number of the decision, with which
     /// [`Self::retract`] undoes it.
     pub(crate) fn take(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>) -> DecisionNumber {
         self.decisions += 1;
@@ -184,9 +184,9 @@ impl Holdings {
         number
     }
 
-    /// Holds the part of a result that its clusters cannot have reported yet: of a binding that is seen for the first time, and was
-    /// scheduled `age` ago. Its pods are in a report if the cluster has had the time for one, or if the status of the resource shows
-    /// them already.
+    /// Holds the part of a result that its clusters cannot have reported yet, for a binding that is seen for the first time and was
+    /// scheduled `age` ago. Its pods are in a report if the cluster has had enough time for one, or if the status of the resource
+    /// already shows them.
     pub(crate) fn restore(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>, age: Duration) {
         if age >= self.limits.unseen() {
             return;
@@ -258,8 +258,8 @@ impl Holdings {
         }
     }
 
-    /// Takes in the present result of a binding: no more is held on a cluster than the result has there, whichever scheduler shrank it.
-    /// Returns true if anything was released.
+    /// Releases capacity that a binding holds on a cluster beyond its present result there, whichever scheduler shrank it. Returns true
+    /// if anything was released.
     pub(crate) fn shrink(&mut self, key: &BindingKey, targets: &[TargetCluster], footprint: &Footprint) -> bool {
         let Some(decisions) = self.bindings.get(key) else {
             return false;
@@ -291,7 +291,7 @@ impl Holdings {
         has_released
     }
 
-    /// Notes the state of a binding's resource.
+    /// Records the state of a binding's resource.
     pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
         for (number, clusters) in self.bindings.get(key).into_iter().flatten() {
             for cluster in clusters {
@@ -303,7 +303,7 @@ impl Holdings {
         }
     }
 
-    /// Takes in a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
+    /// Records a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
     pub(crate) fn reported(&mut self, cluster: &str, usage: Option<Usage>, now: Instant) -> bool {
         let name = match self.clusters.get_key_value(cluster) {
             Some((name, _)) => Arc::clone(name),
@@ -329,7 +329,7 @@ impl Holdings {
         has_settled
     }
 
-    /// Gives up what was held too long. Returns the clusters on which anything was given up, with the bindings.
+    /// Ends holdings that lasted too long. Returns the affected bindings and clusters.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<(Arc<BindingKey>, Arc<str>)> {
         let mut overdue = Vec::new();
         for (cluster, account) in &self.clusters {
@@ -355,7 +355,7 @@ impl Holdings {
         self.end(key, |_, _, _| true)
     }
 
-    /// Forgets the reports of a cluster that is gone. What is held there ends by its limits, because the cluster may come back.
+    /// Forgets the reports of a cluster that is gone. Holdings there end by their limits, because the cluster may return.
     pub(crate) fn forget_reports(&mut self, cluster: &str) {
         if let Some(account) = self.clusters.get_mut(cluster) {
             account.usage = None;
@@ -363,7 +363,7 @@ impl Holdings {
         }
     }
 
-    /// Releases everything. What clusters report stays known.
+    /// Releases everything, but keeps the clusters' reports.
     pub(crate) fn clear(&mut self) {
         self.bindings.clear();
         for account in self.clusters.values_mut() {
@@ -507,8 +507,8 @@ impl Account {
         self.usage.as_ref().is_some_and(|usage| usage.counts_by_models)
     }
 
-    /// The report that growth is counted from. A report of nothing that follows another is believed only after some time: Karmada
-    /// writes one if it cannot list the pods, and the next would look like growth.
+    /// The report from which growth is counted. A report of zero that follows another counts only after some time: Karmada writes one
+    /// if it cannot list the pods, and the next report would look like growth.
     fn base(&self, patience: Duration, now: Instant) -> Option<&Usage> {
         match &self.before_zero {
             Some((before, since)) if now.saturating_duration_since(*since) < patience => Some(before),
@@ -549,7 +549,7 @@ fn quantities<'a>(
     sums
 }
 
-/// The part of a target that its cluster shows already; `None` if it shows nothing. A kind without a number of replicas is shown as a
+/// The part of a target that its cluster already shows; `None` if it shows nothing. A kind without a number of replicas is shown as a
 /// whole.
 fn shown(target: &TargetCluster, result: &NewResult<'_>) -> Option<TargetCluster> {
     let mut entries = result.aggregated.iter();

@@ -1,4 +1,4 @@
-//! A taking: resources that one decision took on one cluster, and how much of them the cluster has reported.
+//! A taking: resources that one decision took on one cluster, and the part of them that the cluster has reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Held {
         }
     }
 
-    /// Holds at most a quantity. Returns what ends.
+    /// Limits the holding to a quantity. Returns the part that ends.
     pub(super) fn limit(&mut self, quantity: i64) -> Settled {
         Settled {
             resource: Arc::clone(&self.resource),
@@ -111,10 +111,10 @@ impl Part {
         before - self.left
     }
 
-    /// Takes in a figure, of the report with a number. `settled` is the growth that takings before this one have claimed of it.
+    /// Settles the part by a figure of a report. `settled` is the growth of the figure that earlier takings have claimed.
     fn settle(&mut self, figure: i64, report: u64, settled: &mut i64) {
         let Some(peak) = self.peak else {
-            // The first report shows what was there already.
+            // The first report shows pods that already existed.
             self.peak = Some(figure);
             return;
         };
@@ -123,7 +123,7 @@ impl Part {
         self.peak = Some(peak.max(figure));
     }
 
-    /// Claims as much of a quantity as is left. Returns it.
+    /// Claims at most the rest of a quantity. Returns the claimed quantity.
     fn claim(&mut self, quantity: i64, report: u64) -> i64 {
         let part = quantity.clamp(0, self.left);
         if part > 0 {
@@ -138,8 +138,7 @@ impl Part {
 }
 
 impl Taking {
-    /// Notes the state of the resource on the cluster. An entry that has not changed since the decision describes the resource as it
-    /// was before.
+    /// Records the state of the resource on the cluster. An entry that has not changed since the decision describes the state before it.
     pub(super) fn observe(&mut self, entry: Option<&AggregatedStatus>, now: Instant) {
         let is_applied = entry.is_some_and(|entry| {
             let is_complete = entry
@@ -153,7 +152,7 @@ impl Taking {
         };
     }
 
-    /// True if the cluster has had the time to report it, or the decision is too long ago.
+    /// True if the cluster has had enough time to report it, or the decision is too long ago.
     pub(super) fn is_overdue(&self, limits: &HoldingLimits, now: Instant) -> bool {
         let passed = |since: Instant, limit: Duration| now.saturating_duration_since(since) >= limit;
         passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))
@@ -176,8 +175,8 @@ impl Taking {
 }
 
 impl Claim {
-    /// Passes the claim on to other takings, in their order, and returns what ends. One that was made after the first report that the claim
-    /// is about has counted that growth as there before.
+    /// Passes the claim on to other takings, in their order, and returns the parts that end. A taking that was made after the first
+    /// report of the claim does not get it: it has counted that growth as existing.
     pub(super) fn settle<'a>(&self, takings: impl Iterator<Item = &'a mut Taking>) -> Settled {
         let mut settled = Settled {
             resource: Arc::clone(&self.resource),
@@ -201,7 +200,7 @@ impl Claim {
     }
 }
 
-/// Settles the takings of one cluster by the report with a number, in their order, and returns what ends.
+/// Settles the takings of one cluster by a report, in their order, and returns the parts that end.
 pub(super) fn settle<'a>(takings: impl Iterator<Item = &'a mut Taking>, usage: &Usage, report: u64) -> Vec<Settled> {
     let mut settled: HashMap<Arc<str>, Settled> = HashMap::new();
     for held in takings.flat_map(|taking| &mut taking.held) {

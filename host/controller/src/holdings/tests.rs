@@ -203,7 +203,7 @@ fn growth_settles_the_oldest_decision_first_and_no_more_than_it_shows() {
         parts,
         ["cpu 2 and pods 2 on a by default/new since 1970-01-01T00:00:00Z"]
     );
-    // A report that says less, and one that says the same, show nothing.
+    // A report with less, and one with the same, do not settle anything.
     assert!(!story.report("a", 12));
     assert!(!story.report("a", 17));
     assert!(story.report("a", 19));
@@ -291,7 +291,7 @@ fn a_report_that_falls_to_nothing_and_returns_is_no_growth() {
     story.take("meanwhile", &[("a", 3)], &[], &cpu());
     assert!(!story.report("a", 40));
     assert_eq!(story.on_a(), (8000, 8000, 8));
-    // A cluster that stays empty is believed.
+    // Repeated reports of zero count.
     story.report("a", 0);
     story.pass(20);
     story.take("later", &[("a", 1)], &[], &cpu());
@@ -417,7 +417,7 @@ fn the_limit_ends_everything() {
 }
 
 #[test]
-fn of_a_result_that_is_found_only_what_cannot_be_reported_yet_is_held() {
+fn only_the_part_of_a_found_result_that_cannot_be_reported_yet_is_held() {
     let of = |aggregated: &[AggregatedStatus], age: u64| {
         let mut story = Story::new();
         let result = NewResult {

@@ -1,8 +1,8 @@
 //! Results whose write is under way: they hold capacity like any other, but until the API server is known to have them, a report may
 //! show other pods than theirs.
 //!
-//! The claims of such a result on a report are therefore remembered. If it turns out that it was not written, those that were held at the
-//! time of the report get the claim.
+//! The claims of such a result on a report are therefore remembered. If the result turns out not to be written, other takings that were
+//! held at the time of the report get its claims.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Holdings {
 }
 
 impl Account {
-    /// Gives a claim to the other takings that were there at the report, in their order. Returns what ends.
+    /// Gives a claim to the other takings that existed at the report, in their order. Returns the parts that end.
     fn pass_on(&mut self, claim: &Claim, from: DecisionNumber) -> Settled {
         let others = self.takings.iter_mut().filter(|(number, _)| **number != from);
         let mut others: Vec<&mut Taking> = others.map(|(_, taking)| taking).collect();

@@ -1,4 +1,4 @@
-//! Requests of a cluster's pods, as its last report has them.
+//! Requests of a cluster's pods, from its last report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ impl Usage {
         self.figures.get(resource).copied().unwrap_or_default()
     }
 
-    /// True if no pod requests anything. Karmada writes such a report if it cannot list a cluster's pods, too.
+    /// True if no pod requests anything. Karmada also writes such a report if it cannot list a cluster's pods.
     pub(crate) fn is_zero(&self) -> bool {
         self.figures.values().all(|figure| *figure == Figure::default())
     }

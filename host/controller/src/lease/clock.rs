@@ -1,7 +1,7 @@
 //! The clock of the lease.
 //!
-//! It is monotonic, and counts the time in which a machine was suspended: a virtual machine that wakes after a minute must
-//! not take its lease for fresh. `std::time::Instant` does not promise that, and on Linux it stands still meanwhile.
+//! It is monotonic and includes the time in which a machine was suspended: a virtual machine that wakes after a minute must
+//! not regard its lease as fresh. `std::time::Instant` does not promise that, and on Linux it stops meanwhile.
 
 use std::time::Duration;
 

@@ -50,7 +50,7 @@ pub enum Answer {
     NotFound,
     /// The lease has changed, or exists already.
     Conflict,
-    /// No answer, or another error. The request may have taken effect all the same.
+    /// No answer, or another error. The request may still have taken effect.
     Failed,
 }
 
@@ -63,7 +63,7 @@ pub enum Next {
     Done,
 }
 
-/// The record last seen, and when a change of it was first seen.
+/// The record last seen, and the moment at which its last change was first seen.
 #[derive(Debug, Clone)]
 struct Observed {
     lease: Lease,
@@ -82,7 +82,7 @@ struct Held {
 #[derive(Debug, Clone, Copy)]
 enum Pending {
     None,
-    /// An update on the strength of the record last seen.
+    /// An update based on the record last seen.
     Renew {
         sent: Moment,
     },
@@ -91,7 +91,7 @@ enum Pending {
     Write {
         sent: Moment,
     },
-    /// An update that frees the lease, on the strength of the record last seen.
+    /// An update that frees the lease, based on the record last seen.
     Release,
     /// A read after that update found another record, perhaps one by a renewal whose answer was lost.
     ReleaseGet,
@@ -144,13 +144,13 @@ impl Election {
         match (std::mem::replace(&mut self.pending, Pending::None), answer) {
             (Pending::Renew { sent } | Pending::Write { sent }, Answer::Lease(lease)) => {
                 self.observe(*lease, now);
-                // The write that frees the lease comes by here too.
+                // The write that frees the lease passes here, too.
                 if !self.is_released() {
                     self.lead(sent);
                 }
                 Next::Done
             }
-            // The record is not what it was taken for, or the renewal may have succeeded all the same.
+            // The record has changed, or the renewal may have succeeded although its answer was lost.
             (Pending::Renew { .. }, _) => {
                 self.pending = Pending::Get;
                 Next::Send(Request::Get)
@@ -241,7 +241,7 @@ impl Election {
         Some(lease)
     }
 
-    /// Keeps the record, and the moment if it differs from the one before.
+    /// Stores the record, and the moment if the record has changed.
     fn observe(&mut self, lease: Lease, now: Moment) {
         let unchanged = self
             .observed
@@ -259,7 +259,7 @@ impl Election {
         let free = holder(&observed.lease).is_none();
         let expired = self.has_expired(observed, now);
         if !self.is_holder(&observed.lease) {
-            // Whatever this process believed, others may have led meanwhile.
+            // Others may have led meanwhile, even if this process regarded itself as the leader.
             self.held = None;
             if !free && !expired {
                 return Next::Done;
@@ -320,7 +320,7 @@ impl Election {
         holder(lease).is_some_and(|holder| holder == self.options.identity)
     }
 
-    /// True if the record has not changed for as long as it says. A record without a usable duration has our own.
+    /// True if the record has not changed for its own duration. For a record without a usable duration, this process's own counts.
     fn has_expired(&self, observed: &Observed, now: Moment) -> bool {
         let seconds = observed
             .lease

@@ -12,7 +12,7 @@ use super::election::{Answer, Election, Next, Request, Role};
 use super::fence::Fence;
 use super::options::{JITTER, LeaseOptions, TimingError, random};
 
-/// Time for the release. A process that was asked to end must not wait for an API server that does not answer.
+/// Time for the release. A process that has to end must not wait for an API server that does not answer.
 const RELEASE_MAX: Duration = Duration::from_millis(1500);
 
 /// Contends for a lease, renews it while it is held, and releases it at the end.
@@ -40,7 +40,7 @@ impl<A: LeaseApi> Elector<A> {
         })
     }
 
-    /// The role, and every change of it. Changes may be reported late; what may be written is up to the [`Fence`] alone.
+    /// The role and its changes. Changes may be reported late; only the [`Fence`] decides whether a write may start.
     pub(crate) fn role(&self) -> watch::Receiver<Role> {
         self.role.subscribe()
     }
@@ -48,7 +48,7 @@ impl<A: LeaseApi> Elector<A> {
     /// Runs until `stop` is cancelled, then releases the lease.
     ///
     /// Cancel `stop` only after the last write has ended: from then on another scheduler may lead. Returns as soon as the
-    /// API server has answered, after 1.5 seconds at the latest. Must run on a thread that no plugin can hold up.
+    /// API server has answered, after 1.5 seconds at the latest. Must run on a thread that no plugin can block.
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let attempt = self.attempt();

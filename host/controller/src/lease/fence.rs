@@ -1,4 +1,4 @@
-//! The fence: whether a write may start now.
+//! The fence, which decides whether a write may start now.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::clock::{Clock, Moment};
 use super::election::Term;
 
-/// Answers whether a write may start now. Clones are views of the same fence.
+/// Decides whether a write may start now. Clones are views of the same fence.
 ///
-/// The fence needs no one to close it: it compares the clock with the moment up to which the last renewal counts. So it is
-/// closed for a process that was paused, right when it wakes.
+/// The fence closes by itself, because it compares the clock with the moment up to which the last renewal counts. So it is
+/// closed for a process that was paused, as soon as it wakes.
 #[derive(Clone)]
 pub struct Fence {
     clock: Arc<dyn Clock>,
@@ -55,7 +55,7 @@ impl Fence {
         Some(until.since(self.clock.now()))
     }
 
-    /// Closes the fence for good, whatever becomes of the lease.
+    /// Closes the fence for good, even if the lease is renewed.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }

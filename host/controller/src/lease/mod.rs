@@ -1,13 +1,13 @@
 //! The lease that lets one scheduler of several write, by the algorithm of client-go's leader election.
 //!
 //! A `Lease` of `coordination.k8s.io/v1` names its holder. The holder renews it every few seconds; a contender takes it
-//! once it has seen no change for the lease's duration. Updates are checked by resourceVersion, so that of two contenders
-//! one fails. Times in the record are for people: only the moment at which a contender *saw* a change counts, by its own
+//! once it has seen no change for the lease's duration. Updates are checked by resourceVersion, so one of two contenders
+//! fails. Times in the record are for people: only the moment at which a contender *saw* a change counts, by its own
 //! clock, so clocks may differ between machines.
 //!
 //! - [`Elector`]: contends for the lease, renews it, releases it. The only part that talks to an API server, through
 //!   [`api::LeaseApi`].
-//! - [`Fence`]: whether a write may start now. It closes by itself when renewals fail or the process was paused.
+//! - [`Fence`]: decides whether a write may start now. It closes by itself when renewals fail or the process was paused.
 //! - [`Election`]: the algorithm as a state machine, without a clock or a network.
 //!
 //! There are two deliberate differences from client-go (`tools/leaderelection`, v0.36). The fence counts from the moment

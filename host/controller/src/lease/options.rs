@@ -43,7 +43,7 @@ pub struct LeaseTiming {
     pub lease_duration: Duration,
     /// Time after the last renewal at which the holder stops writing.
     pub renew_deadline: Duration,
-    /// Time between renewals, and between a contender's looks at the lease (plus jitter).
+    /// Time between renewals, and between a contender's attempts (plus jitter).
     pub retry_period: Duration,
 }
 
@@ -57,7 +57,7 @@ impl Default for LeaseTiming {
     }
 }
 
-/// Times under which two schedulers could lead at once, or none could keep the lease.
+/// Times that would let two schedulers lead at once, or none keep the lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TimingError {
     /// The lease would be gone before its holder stops writing.
@@ -83,7 +83,7 @@ fn seconds(time: &Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// A contender waits up to this many retry periods more, so that contenders do not come all at once. As in client-go.
+/// Retry periods that a contender waits at most in addition, so that contenders do not all try at once. As in client-go.
 pub(super) const JITTER: f64 = 1.2;
 
 impl LeaseTiming {
@@ -138,15 +138,15 @@ pub struct LeaseOptions {
 }
 
 /// An identity of the form `<host>_<random>`, like client-go's: the host's name (in a pod, the pod's) shows who holds the
-/// lease, and 128 random bits tell a process from the one before it in the same pod.
+/// lease, and 128 random bits distinguish a process from the one before it in the same pod.
 pub fn unique_identity() -> String {
     let system = rustix::system::uname();
     let host = system.nodename().to_string_lossy();
     format!("{host}_{:016x}{:016x}", random(), random())
 }
 
-/// A random number. The standard library seeds each `RandomState` with random keys, which spares a dependency for the few
-/// numbers needed here; nothing depends on their quality beyond being distinct.
+/// A random number. The standard library seeds each `RandomState` with random keys, which saves a dependency; the numbers
+/// only have to be distinct.
 pub(super) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

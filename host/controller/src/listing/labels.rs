@@ -1,7 +1,7 @@
 //! Labels of workloads on a control plane, for commands that choose bindings by them.
 //!
 //! Karmada copies neither the labels of a workload into its binding nor those of the binding's policy. So the workloads are
-//! listed: one list per kind that has bindings, of their metadata alone, with the right to `list` them and no other.
+//! listed: one list per kind that has bindings, of their metadata alone. Only the right to `list` them is needed.
 
 use std::collections::BTreeSet;
 
@@ -66,8 +66,8 @@ struct ApiResource {
     namespaced: bool,
 }
 
-/// Lists the metadata of all workloads of these kinds, in a namespace if one is given. A kind that cannot be listed costs no
-/// other.
+/// Lists the metadata of all workloads of these kinds, in a namespace if one is given. A kind that cannot be listed does not affect the
+/// others.
 pub async fn list_workloads(clients: &Clients, kinds: &BTreeSet<TypeMeta>, namespace: Option<&str>) -> ListedWorkloads {
     let mut listed = ListedWorkloads::default();
     for kind in kinds {

@@ -1,7 +1,7 @@
 //! A live control plane as manifests: one list per kind, as `kubectl get -o json` prints it.
 //!
-//! For commands that look once and do not watch. They read the text with the same reader as files, so that both are
-//! validated and explained alike.
+//! For commands that read once and do not watch. They parse the text with the same reader as files, so that both are
+//! validated and reported alike.
 
 mod labels;
 

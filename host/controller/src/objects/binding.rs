@@ -1,7 +1,7 @@
-//! A binding as it is watched: Karmada's object, its placement as text, and the health of what it propagated.
+//! A watched binding: Karmada's object, its placement as text, and the health of the resource that it propagates.
 //!
-//! This is the only place where a binding is parsed. A field that does not have its type makes the whole version unreadable: it is
-//! reported, and the store keeps the version before.
+//! Bindings are parsed here only. A field with the wrong type makes the whole version unreadable: it is reported, and the store keeps
+//! the version before.
 //!
 //! The placement stays text because the annotation `policy.karmada.io/applied-placement` must repeat it with every
 //! field, those of newer versions of Karmada included, and because thousands of bindings share one placement.
@@ -81,7 +81,7 @@ impl BindingDocument {
             metadata, spec, status, ..
         } = fetched;
         let mut spec = fields(spec.as_deref())?;
-        // A placement that cannot be read is a failure of the binding, to be shown to its owner.
+        // A placement that cannot be read is a failure of the binding, which its owner sees.
         let placement = spec.remove("placement");
         let placement = placement.filter(|placement| placement.get() != "null");
         let mut status = fields(status.as_deref())?;
@@ -152,8 +152,8 @@ fn fields(text: Option<&RawValue>) -> Result<Fields<'_>, serde_json::Error> {
     text.map_or_else(|| Ok(Fields::new()), |text| serde_json::from_str(text.get()))
 }
 
-/// A text without spaces and escapes, with its keys in order: bindings with the same placement then share one text. API servers
-/// write objects like that, so most texts are taken as they are.
+/// A text without spaces and escapes, with its keys in order, so that bindings with the same placement share one text. API servers
+/// write objects in this form, so most texts are used unchanged.
 fn in_one_form(text: &RawValue) -> Result<String, serde_json::Error> {
     let text = text.get();
     if text.contains([' ', '\n', '\r', '\t', '\\']) {

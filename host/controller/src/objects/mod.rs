@@ -1,8 +1,8 @@
 //! The objects that are watched, reduced to the fields that a decision reads.
 //!
 //! [`Fetched`] is what the client deserialises: metadata without managed fields, and the rest as JSON. [`Object::read`]
-//! makes a typed object of it. The two steps are separate so that one object that cannot be read is reported and left
-//! out, while a list of thousands around it still succeeds.
+//! makes a typed object of it. The two steps are separate, so that one unreadable object in a list of thousands is reported
+//! and left out while the list succeeds.
 
 mod binding;
 mod fetched;
@@ -74,7 +74,7 @@ pub struct Unreadable {
     pub(crate) kind: &'static str,
     /// Identity of the object.
     pub key: ObjectKey,
-    /// The first field that does not fit.
+    /// The first field with the wrong type.
     pub(crate) source: serde_json::Error,
 }
 

@@ -4,7 +4,7 @@
 //! and alerts keep working; finer buckets below are ours, because decisions take microseconds here. Everything else begins
 //! with `divvy_`. `examples/deploy/METRICS.md` lists all of them, and a test compares it with what is exposed.
 //!
-//! - [`Metrics`]: one method per thing that happens. All of them are cheap and may be called from any thread.
+//! - [`Metrics`]: one method per event. All of them are cheap and may be called from any thread.
 //! - [`Metrics::render`]: the text for a scrape.
 //!
 //! Source of the names: Karmada v1.19-rc, `pkg/scheduler/metrics`. Nothing here reads a clock: durations are passed in.
@@ -58,7 +58,7 @@ pub struct Metrics {
 impl Metrics {
     /// Metrics that count from zero. `version` is the program's.
     ///
-    /// `estimators` are looked at during each scrape; `None` if accurate estimators are off.
+    /// `estimators` are read during each scrape; `None` if accurate estimators are off.
     pub fn new(version: &str, estimators: Option<Arc<Estimators>>) -> Self {
         let mut registry = Registry::default();
         let registered = Registered::new(&mut registry, version);

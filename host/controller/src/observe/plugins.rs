@@ -12,7 +12,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 
 type Source = Arc<dyn Fn() -> Vec<(&'static str, MetricFigures)> + Send + Sync>;
 
-/// The function that knows what the plugins of the active profile have counted; `None` before there is a profile.
+/// The function that returns the counters of the active profile's plugins; `None` before there is a profile.
 #[derive(Clone, Default)]
 pub(super) struct PluginSource(Arc<Mutex<Option<Source>>>);
 
@@ -27,9 +27,9 @@ impl PluginSource {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(source));
     }
 
-    /// Figures by plugin. Two plugins of one name would be two series of one name, so theirs are added up.
+    /// Figures by plugin. Those of two plugins with the same name are added up, because they would be the same series.
     fn figures(&self) -> BTreeMap<&'static str, MetricFigures> {
-        // Asked outside the lock, which a reload needs.
+        // Called without the lock, which a reload needs.
         let source = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut by_plugin: BTreeMap<&'static str, MetricFigures> = BTreeMap::new();
         for (plugin, figures) in source.map(|source| source()).unwrap_or_default() {

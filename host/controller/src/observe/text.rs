@@ -1,7 +1,7 @@
 //! The text of a scrape.
 //!
-//! Bucket bounds are labels, and labels are compared as text: `1e-5` and `1e-05` are different series. Prometheus 2 takes
-//! them as they come, so they are written here as its Go library writes them. Karmada's and ours then add up.
+//! Bucket bounds are labels, and labels are compared as text: `1e-5` and `1e-05` are different series. Prometheus 2 does not
+//! normalise them, so they are written as its Go library writes them, and Karmada's and Divvy's series can be added up.
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;

@@ -1,15 +1,15 @@
 //! Times until which results hold, after which their bindings are decided again.
 //!
-//! They are kept apart from the queue: a binding that waits, is woken or is tried again for another reason keeps its time,
-//! until another decision names another one.
+//! They are kept apart from the queue: a binding that waits, is woken or is tried again for another reason keeps its time
+//! until a later decision sets another one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// Least time for which a result holds, so that a plugin that names a time in the past does not keep the scheduler busy.
+/// Minimum time for which a result holds, so that a plugin that names a time in the past does not keep the scheduler busy.
 pub(crate) const EXPIRY_MIN: Duration = Duration::from_secs(1);
-/// Maximum time until a look at the clock. A result that holds longer is then found to hold still.
+/// Maximum time until the next check. A result that holds longer is then found to hold still.
 pub(crate) const EXPIRY_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Times until which results hold.
@@ -40,7 +40,7 @@ impl<K: Clone + Ord + Hash> Expiries<K> {
         self.order.insert((due, key.clone()));
     }
 
-    /// Forgets a binding that is gone, or whose result holds whatever the time.
+    /// Forgets a binding that is gone, or whose result does not depend on time.
     pub(crate) fn forget(&mut self, key: &K) {
         if let Some(due) = self.due.remove(key) {
             self.order.remove(&(due, key.clone()));

@@ -1,12 +1,12 @@
 //! The queue of bindings that wait for a decision, modelled on kube-scheduler's.
 //!
-//! A binding is in one of three parts. *Active* ones are decided next, the highest priority first, then in the order of
-//! their arrival. *Backing off* are those whose last attempt failed for a reason that time can heal; the wait doubles
-//! from one second to ten. *Parked* are those that fail until something else changes; an event wakes those whose cause
-//! it can have removed, and five minutes wake all.
+//! A binding is in one of three parts. *Active* bindings are decided next, the highest priority first, then in the order of
+//! their arrival. Bindings *back off* if their last attempt failed for a reason that may pass with time; the wait doubles
+//! from one second to ten. *Parked* bindings fail until something else changes; an event wakes those whose cause it may have
+//! removed, and after five minutes each is tried again.
 //!
-//! The queue reads no clock: every method that depends on time takes it. It knows nothing about bindings but their keys
-//! and the cause of a failure, whose type the caller chooses.
+//! The queue reads no clock: every method that depends on time takes it. It knows only the keys of bindings and the causes
+//! of failures, whose type the caller chooses.
 
 mod expiry;
 #[cfg(test)]
@@ -45,7 +45,7 @@ struct Entry<Cause> {
     arrival: u64,
     /// Time of arrival in the active part.
     since: Instant,
-    /// Failed attempts in a row.
+    /// Consecutive failed attempts.
     attempts: u32,
     /// End of the wait after the last failure.
     ready: Instant,
@@ -95,7 +95,7 @@ impl<K, Cause> Default for Queue<K, Cause> {
 }
 
 impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
-    /// Makes a binding active at once, and forgets its failures: something about the binding itself changed.
+    /// Makes a binding active at once and forgets its failures, because the binding itself changed.
     ///
     /// A binding that is active already keeps its turn within its priority. One that is [taken](Self::take) is
     /// active again after this call; the caller must not call it while a decision is under way.
@@ -121,8 +121,8 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.entries.insert(key.clone(), entry);
     }
 
-    /// Wakes a binding because something around it changed. Its failures count on: if it is still backing off, it
-    /// stays where it is, and a parked one waits for the rest of its backoff.
+    /// Wakes a binding because something around it changed. Its failures are kept: if it is still backing off, it stays so,
+    /// and a parked one waits for the rest of its backoff.
     pub(crate) fn wake(&mut self, key: &K, priority: i32, now: Instant) {
         match self.entries.get(key).map(|entry| (entry.state, entry.ready)) {
             Some((State::Active | State::Backoff(_) | State::Taken, _)) => {}
@@ -184,7 +184,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.entries.remove(key);
     }
 
-    /// Ends a decision that time can heal: the binding backs off. Returns the wait.
+    /// Ends a decision that failed for a reason that may pass with time: the binding backs off. Returns the wait.
     pub(crate) fn retry(&mut self, key: &K, priority: i32, now: Instant) -> Duration {
         let wait = self.fail(key, priority, now);
         let due = now + wait;
@@ -198,7 +198,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.put_into_backoff(key, now + wait);
     }
 
-    /// Ends a decision that only an event can heal: the binding is parked with the cause of its failure.
+    /// Ends a decision that failed until an event removes the cause: the binding is parked with that cause.
     pub(crate) fn park(&mut self, key: &K, priority: i32, cause: Cause, now: Instant) {
         self.fail(key, priority, now);
         let flush = now + PARKED_MAX;

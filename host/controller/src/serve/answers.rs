@@ -15,7 +15,7 @@ use super::confirmation::{Confirmations, confirm};
 use super::{Check, Insight, ObjectPath};
 use crate::observe::Metrics;
 
-/// The routes over an insight. Confirmations go to the scheduler.
+/// The routes of the server. They read from `insight` and pass confirmations to the scheduler.
 pub(super) fn router(insight: Arc<dyn Insight>, confirmations: Confirmations) -> Router {
     let confirming = Router::new()
         .route("/missing-clusters", post(confirm))

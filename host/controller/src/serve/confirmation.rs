@@ -19,20 +19,20 @@ const DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) struct Confirmation {
     /// Names of the clusters.
     pub(crate) clusters: Vec<String>,
-    /// Takes the outcome.
+    /// Receives the outcome.
     pub(crate) outcome: oneshot::Sender<Result<(), Unconfirmed>>,
 }
 
 /// Destination of confirmations.
 pub(crate) type Confirmations = mpsc::Sender<Confirmation>;
 
-/// The reason why a confirmation changed nothing.
+/// The reason why a confirmation had no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unconfirmed {
     /// Another process decides, or the caches are not complete.
     #[error("this scheduler does not decide; confirm it to the one that holds the lease")]
     NotDeciding,
-    /// A cluster is there, or was never known.
+    /// A cluster exists, or was never known.
     #[error("cluster `{cluster}` is not missing; missing clusters: {}", listed(missing))]
     NotMissing {
         /// The cluster.
@@ -49,7 +49,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Takes a confirmation, from this machine or pod only.
+/// Accepts a confirmation, from this machine or pod only.
 pub(super) async fn confirm(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     State(confirmations): State<Confirmations>,

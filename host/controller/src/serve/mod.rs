@@ -2,7 +2,7 @@
 //!
 //! | path | answer |
 //! |---|---|
-//! | `/healthz` | 200 while the process answers at all |
+//! | `/healthz` | 200 as long as the process answers |
 //! | `/readyz` | 200 if every check passes, else 503; one line per check, or JSON with `?format=json` |
 //! | `/metrics` | metrics in the OpenMetrics text format |
 //! | `/explain/{kind}/{namespace}/{name}` | the newest explanation of a namespaced binding, as JSON |
@@ -11,14 +11,14 @@
 //! | `/missing-clusters` | clusters that vanished without having been deleted, as a JSON list |
 //! | POST to `/missing-clusters` | confirms that the clusters of a JSON list are gone |
 //!
-//! It decides nothing and knows no object: what it shows comes from an [`Insight`], which the scheduler implements. A
-//! handler must never wait for the thread that decides, or a plugin that hangs would silence the probe that reports it.
+//! The server makes no decisions and knows no objects: it shows the data of an [`Insight`], which the scheduler implements.
+//! A handler must never wait for the thread that decides, or a plugin that hangs would silence the probe that reports it.
 //! Only a confirmation waits, with a deadline.
 //!
 //! There is neither authentication nor TLS, as on karmada-scheduler's port: bind it to an address that only probes,
-//! Prometheus and operators reach. The one request that changes anything is taken only from the machine or pod itself,
-//! which is where `kubectl port-forward` connects from: so it needs the right to forward ports to the pod. It must name
-//! exactly what it confirms, as JSON, which no page in a browser can send unasked.
+//! Prometheus and operators can reach. The one request that changes anything is accepted only from the machine or pod
+//! itself, from which `kubectl port-forward` connects, so it needs the right to forward ports to the pod. It must name the
+//! clusters that it confirms, as JSON, which a page in a browser cannot send on its own.
 
 mod answers;
 mod confirmation;
@@ -44,7 +44,7 @@ pub(crate) use server::Server;
 pub struct Check {
     /// Short name: `caches`, `plugins`, `watchdog`.
     pub(crate) name: String,
-    /// The problem, with what an operator can do about it; `None` if the check passes.
+    /// The problem and its remedy; `None` if the check passes.
     pub(crate) problem: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Check {
     }
 }
 
-/// Name of an object, as a path names it.
+/// Name of an object in a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectPath {
     /// The kind as given, for instance `resourcebinding`. Compare without regard to case.
@@ -112,7 +112,7 @@ pub enum Unexplained {
 
 /// Pages of a scheduler. Called by the threads of the server, several at a time.
 ///
-/// No method may wait for a decision: read what was published.
+/// No method may wait for a decision; all of them read published data.
 pub trait Insight: Send + Sync + 'static {
     /// The conditions for being ready. The lease is not one of them: a standby is ready without it.
     fn checks(&self) -> Vec<Check>;

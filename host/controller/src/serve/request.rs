@@ -1,12 +1,12 @@
 //! A request to a scheduler's server, for the command line.
 //!
-//! One request over HTTP/1.0, whose response ends with the connection: no client library is needed for that.
+//! One request over HTTP/1.0, whose response ends with the connection, which needs no client library.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Bytes of a response that are read. Explanations are far smaller.
+/// Maximum number of bytes that are read of a response. Explanations are far smaller.
 const RESPONSE_MAX: u64 = 64 << 20;
 
 /// A response.
@@ -31,7 +31,7 @@ pub fn get(address: SocketAddr, path: &str, deadline: Duration) -> io::Result<Re
 ///
 /// # Errors
 ///
-/// As [`get`].
+/// The same as those of [`get`].
 pub fn post(address: SocketAddr, path: &str, json: &str, deadline: Duration) -> io::Result<Response> {
     send(address, &format!("POST {path}"), path, Some(json), deadline)
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Confirmations, Insight, answers};
 
-/// Time that requests under way have after the end was asked for. A client that reads slowly must not hold up the exit.
+/// Time for requests under way after the server was asked to end. A client that reads slowly must not delay the exit.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A server that cannot start or continue.
@@ -37,8 +37,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on an address. Port 0 takes a free one. From here on, connections wait to be served. `[::]` is every address of IPv6 and
-    /// IPv4, and of IPv4 alone where there is no IPv6.
+    /// Listens on an address. Port 0 means any free port. From now on, connections wait to be served. `[::]` means every address of
+    /// IPv6 and IPv4, or of IPv4 alone if there is no IPv6.
     ///
     /// # Errors
     ///
@@ -61,7 +61,8 @@ impl Server {
         self.address
     }
 
-    /// Serves until `stop` is cancelled. Confirmations go to `confirmations`, which must answer each. Requests under way are answered, for at most one second.
+    /// Serves until `stop` is cancelled. Confirmations go to `confirmations`, which must answer each. Requests under way are then
+    /// answered for at most one more second.
     ///
     /// # Errors
     ///

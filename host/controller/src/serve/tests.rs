@@ -1,4 +1,4 @@
-//! Requests over real sockets, written by hand: the server is what is tested, not a client.
+//! Requests over real sockets, written by hand, because the server is tested and not a client.
 
 use std::io;
 use std::sync::{Arc, Mutex};

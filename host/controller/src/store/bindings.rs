@@ -26,7 +26,7 @@ pub struct BindingChange {
     pub(crate) is_new: bool,
     /// Its specification changed.
     pub(crate) generation: bool,
-    /// Its labels or annotations changed, the applied ones aside.
+    /// Its labels or annotations changed, except for those that decisions write.
     pub(crate) metadata: bool,
     /// The state of its resource changed.
     pub(crate) aggregated: bool,
@@ -38,10 +38,9 @@ impl BindingStore {
     /// Inserts a version of a binding and reports what changed. `is_ours` is the answer of
     /// [`divvy_scheduler::decide::ownership::is_ours`].
     ///
-    /// The stored version and older ones are ignored: after a write, its answer is stored at once, and the watch
-    /// still has to repeat what came before.
-    /// A relist (`is_listed`) is believed even then, unless the stored version came after it began: versions go back if
-    /// a control plane was restored from a backup.
+    /// The stored version and older ones are ignored: after a write, its answer is stored at once, and the watch repeats
+    /// earlier versions later. A relist (`is_listed`) counts even if its version is older, unless the stored version arrived
+    /// after it began: versions decrease if a control plane is restored from a backup.
     pub fn upsert(
         &mut self,
         document: BindingDocument,
@@ -101,7 +100,7 @@ impl BindingStore {
         self.records.swap_remove(key).is_some()
     }
 
-    /// All bindings, in an order that follows from the calls before.
+    /// All bindings, in an order that depends only on the earlier calls.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
         self.records.iter().map(|(key, record)| (key, &**record))
     }

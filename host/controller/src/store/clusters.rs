@@ -1,7 +1,7 @@
 //! Changes of clusters that the scheduler has to notice, and the bindings that they concern.
 //!
-//! The clusters themselves are in the fleet's columns. Here each leaves its properties, a hash of what filters read, and
-//! its free resources, so that the next version can be compared with it.
+//! The clusters themselves are in the fleet's columns. This store keeps the properties of each, a hash of the parts that
+//! filters read, and its free resources, to compare the next version with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -43,7 +43,7 @@ pub(crate) struct ClusterChange {
     pub(crate) before: Option<ClusterProperties>,
     /// The version is the stored one: a list has named it again.
     pub(crate) is_same: bool,
-    /// The version is older than the stored one and was ignored: a watch that goes on earlier repeats it.
+    /// The version is older than the stored one and was ignored: a watch that resumes at an earlier version repeats it.
     pub(crate) is_stale: bool,
     /// The cluster was not known.
     pub(crate) is_new: bool,
@@ -51,7 +51,7 @@ pub(crate) struct ClusterChange {
     pub(crate) is_spec: bool,
     /// Its deletion began.
     pub(crate) deletion_began: bool,
-    /// Filters may judge it otherwise: its APIs or conditions changed.
+    /// Its APIs or conditions changed, so that filters may judge it differently.
     pub(crate) offers_otherwise: bool,
     /// Resources with more free capacity than before.
     pub(crate) has_grown: bool,

@@ -1,12 +1,11 @@
-//! The watched objects in memory, in as little of it as a decision allows.
+//! The watched objects, in as little memory as decisions allow.
 //!
 //! - [`bindings`]: the bindings, by their keys.
-//! - [`Record`]: one binding, with its types. Nothing is parsed after the watch; what many bindings have in common is shared.
-//! - [`clusters`]: what the scheduler has to notice about clusters; the clusters themselves are in the fleet.
+//! - [`Record`]: one binding, with its types. Nothing is parsed after the watch, and bindings share equal values.
+//! - [`clusters`]: the changes of clusters that the scheduler has to notice; the clusters themselves are in the fleet.
 //! - [`policies`]: the facts about policies that bindings lack.
 //!
-//! A relist replaces objects one by one and removes at its end those that it did not name, so that no second copy of
-//! anything is held.
+//! A relist replaces objects one by one and, at its end, removes those that it did not name, so no second copy is held.
 
 pub mod bindings;
 pub(crate) mod clusters;

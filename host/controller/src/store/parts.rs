@@ -1,7 +1,7 @@
 //! The parts of a binding in the store: Karmada's types with shared texts and without fields that are nearly always empty.
 //!
-//! Each part is made from the type that was parsed and becomes it again for a decision. Both directions name every field, so that a
-//! new one does not compile until it is kept.
+//! Each part is made from the parsed type and converted back for a decision. Both directions name every field, so that a new field does
+//! not compile until it is kept.
 
 use std::sync::Arc;
 
@@ -215,7 +215,7 @@ impl Resource {
 
 impl Version {
     pub(super) fn new(text: String) -> Self {
-        // Only a number that is written as numbers are can be written again.
+        // Only a number without a sign and leading zeros is written back unchanged.
         let is_plain = text == "0" || !text.starts_with(['0', '+']);
         match text.parse() {
             Ok(number) if is_plain => Self::Number(number),

@@ -47,7 +47,7 @@ impl PolicyStore {
         self
     }
 
-    /// As [`Self::keeping_metadata`], of policies that are inserted from now on.
+    /// Like [`Self::keeping_metadata`], for policies that are inserted from now on.
     pub(crate) fn keep_metadata(&mut self, keeps: bool) {
         self.keeps_metadata = keeps;
     }
@@ -69,7 +69,7 @@ impl PolicyStore {
             .filter(|id| !id.is_empty());
         let mut facts = PolicyFacts::from(policy);
         if !self.keeps_metadata {
-            // Only these annotations are read. Others may be large, and change for reasons of their own.
+            // Only these annotations are read. Others may be large, and change independently.
             let read = [STRATEGY_ANNOTATION, PREFERENCES_ANNOTATION, AFFINITY_GROUPS_ANNOTATION];
             let is_read = |key: &str| read.contains(&key) || key.starts_with(PLUGIN_PREFERENCES_PREFIX);
             facts.annotations.retain(|key, _| is_read(key));
@@ -101,14 +101,14 @@ impl PolicyStore {
         is_changed.then(|| by_id.into_iter().chain([by_name]).collect())
     }
 
-    /// Removes a policy. Bindings keep what was applied to them until Karmada takes its claim off them.
+    /// Removes a policy. Bindings keep the applied request until Karmada removes the claim from them.
     pub(crate) fn remove(&mut self, key: &PolicyKey) {
         if let Some(Entry { id: Some(id), .. }) = self.facts.remove(key) {
             self.by_id.remove(&(key.0, id));
         }
     }
 
-    /// The policy that claims an object: `Err` if one does, but is not known.
+    /// The policy that claims an object; `Err` if the policy is not known.
     pub(crate) fn of(&self, metadata: &ObjectMeta) -> Result<Option<&Arc<PolicyFacts>>, UnknownPolicy> {
         let Some(claim) = claimed_by(metadata) else {
             return Ok(None);
@@ -166,7 +166,7 @@ fn permanent_id(scope: PolicyScope) -> &'static str {
     }
 }
 
-/// True if a policy asks for nothing beyond its placement.
+/// True if a policy requests nothing beyond its placement.
 fn is_plain(facts: &PolicyFacts) -> bool {
     facts.annotations.is_empty()
         && facts.annotation.is_none()

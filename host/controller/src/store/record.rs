@@ -18,27 +18,28 @@ use crate::write::patch::read_metadata;
 use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 
-/// A result that was written, as its status says it or will say it, or one that may have been written.
+/// A result that was written, whether its status shows it yet or not, or that may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Divided {
-    /// Clusters of a result whose answer was lost; `None` once it is known to be written. It counts when the binding has them.
+    /// Clusters of a result whose answer was lost; `None` once it is known to be written. The result counts once the binding has
+    /// these clusters.
     pub(crate) awaited: Option<Box<[TargetCluster]>>,
     /// The request for a reschedule that it answers.
     pub(crate) request: Option<Timestamp>,
     /// The affinity group of a result that answers a reschedule, which began at the first. `None` for any other result: as in Karmada,
     /// the group of the status counts until another is written.
     pub(crate) group: Option<Arc<str>>,
-    /// Time of the scheduling before it. As long as the status still has it, that describes an earlier result.
+    /// Time of the previous scheduling. As long as the status has this time, it describes an earlier result.
     pub(crate) before: Option<Timestamp>,
 }
 
 impl Divided {
-    /// Takes in the clusters that a version of the binding has.
+    /// Confirms the result if a version of the binding has its clusters.
     fn confirm(&mut self, clusters: &Clusters) {
         self.awaited.take_if(|awaited| clusters.are(awaited));
     }
 
-    /// The group in use if the status has this time of the last scheduling; `None` if that is the one of the status.
+    /// The group in use if the status has this time of the last scheduling; `None` if the group of the status counts.
     fn group_beside(&self, answered: Option<Timestamp>) -> Option<Arc<str>> {
         self.group.clone().filter(|_| self.before == answered)
     }
@@ -66,10 +67,10 @@ pub struct Record {
     pub(crate) divided: Option<Box<Divided>>,
     /// True if that request has not been answered by a decision.
     pub(crate) is_reschedule_pending: bool,
-    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
-    /// names a strategy that may send it there.
+    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy names a
+    /// strategy that may do so.
     pub(crate) follows_clusters: bool,
-    /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
+    /// True if a cluster changed since its last decision, and the profile moves satisfied bindings for that reason.
     pub(crate) is_moved_by_clusters: bool,
     /// The affinity group in use.
     pub(crate) observed_group: Option<Arc<str>>,
@@ -117,11 +118,11 @@ impl Record {
         let hash = read_metadata(&object.metadata);
         let requested = object.spec.reschedule_triggered_at;
         let answered = object.status.last_scheduled_time;
-        // A request is later than the last scheduling, or it arrived while this process watched: then the clocks of
-        // the two times, and their resolution of a second, do not matter.
+        // A request is pending if it is later than the last scheduling, or if it arrived while this process watched, in which
+        // case the clocks of the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        // The leader answers it by a later time: what a standby has seen arrive does not stay pending.
+        // The leader answers a request with a later time, so a request that a standby saw arrive does not stay pending.
         let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
         let is_renewed = answered.is_some()
             && !is_answered
@@ -290,7 +291,7 @@ impl Record {
         }
     }
 
-    /// Takes in that a result is written, be its status written or not, or that it may have been.
+    /// Records a result that is written, with or without its status, or that may have been.
     pub(crate) fn divided_into(&mut self, divided: Divided) {
         if divided.awaited.is_none()
             && let Some(group) = divided.group_beside(self.answered)
@@ -316,7 +317,7 @@ impl Record {
         self.resource.reference()
     }
 
-    /// Pod templates of the resource, which say how much room a result takes.
+    /// Pod templates of the resource, which determine the room that a result takes.
     pub fn footprint(&self) -> Footprint {
         Footprint::new(&ResourceBindingSpec {
             replicas: self.replicas,

@@ -65,7 +65,7 @@ impl<T: ?Sized + Eq + Hash> Pool<T> {
         self.known.get(value).map(Arc::clone)
     }
 
-    /// Adds a value that is not known. Drops what nothing uses first, if there are twice as many values as after the last time.
+    /// Adds a new value. Before that, drops unused values if there are twice as many as after the last time.
     fn insert(&mut self, value: Arc<T>) -> Arc<T> {
         if self.is_full() {
             self.known.retain(|value| Arc::strong_count(value) > 1);

@@ -1,4 +1,4 @@
-//! The requests of a write, and what follows from each answer.
+//! The requests of a write, and the consequences of each answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ enum Answer {
     Gone,
     /// The API server refuses it for good.
     Refused(ScheduledReason, String),
-    /// The API server knows no right to it, which may be because it is starting.
+    /// The API server lacks a right to it, perhaps because it is starting.
     Forbidden(String),
     /// It failed, but may succeed later: after this wait, if the server asked for one.
     Later(String, Option<Duration>),
@@ -112,7 +112,7 @@ impl Writer {
                     written.latest = Some(latest);
                 }
                 Err(WriteOutcome::Refused(reason, message)) => {
-                    // The group that was tried is recorded all the same, as in Karmada.
+                    // The group that was tried is recorded even then, as in Karmada.
                     status = StatusWanted {
                         affinity: status.affinity,
                         ..StatusWanted::from_failure(reason, message.clone(), status.now)
@@ -193,7 +193,7 @@ impl Writer {
                 if current.metadata.generation <= own {
                     return Ok(*current);
                 }
-                // Someone else has changed it since, and that version is not decided.
+                // It was changed again since, and that version is not decided.
                 written.wrote_specification = true;
                 written.generation = Some(own);
                 written.latest = Some(*current);
@@ -392,7 +392,7 @@ fn judge(status: &Status) -> Answer {
         403 if has_cause(ScheduledReason::QuotaExceeded.as_str()) => {
             Answer::Refused(ScheduledReason::QuotaExceeded, status.message.clone())
         }
-        // A starting API server does not know yet who may do what.
+        // A starting API server has not loaded its roles yet.
         403 if lacks_right(status) => Answer::Forbidden(status.message.clone()),
         // The UID is immutable, so a patch of another object of this name is invalid.
         422 if causes.clone().any(|cause| cause.field == "metadata.uid") => Answer::Gone,

@@ -1,9 +1,9 @@
 //! Writing a decision to its binding: one patch of the specification, one of the status.
 //!
 //! - [`WriteJob`]: the content of a write, made by the engine.
-//! - [`patch`]: the bodies of both patches, as pure functions of the job and the object they meet.
-//! - [`rights`]: rights that the API server says are missing.
-//! - [`execute`]: the requests, their preconditions, and what follows from each answer.
+//! - [`patch`]: the bodies of both patches, as pure functions of the job and the object that they apply to.
+//! - [`rights`]: rights that are missing according to the API server.
+//! - [`execute`]: the requests, their preconditions, and the consequences of each answer.
 //!
 //! The specification's patch carries the UID and the resource version that the decision was made from, so it fails if
 //! anything changed since. If only the status or another controller's metadata changed, it is sent again; if the
@@ -92,7 +92,7 @@ impl StatusWanted {
 /// Outcome of a write. The default is that of a write with nothing to do.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The binding as the last answer had it; `None` if nothing was written.
+    /// The binding in the last answer; `None` if nothing was written.
     pub latest: Option<Fetched>,
     /// Generation that the decision covers: with its own change of the specification, but no later one.
     pub generation: Option<i64>,
@@ -109,16 +109,16 @@ pub struct Written {
 /// Outcome of a write.
 #[derive(Debug, Default)]
 pub enum WriteOutcome {
-    /// Everything is written, or was there already.
+    /// Everything is written, or was already.
     #[default]
     Done,
     /// The binding changed since the decision, which is dropped.
     Superseded,
     /// The binding is gone, or its namespace is being deleted.
     Gone,
-    /// The API server refused the specification; the status says why.
+    /// The API server refused the specification; the reason is in the status.
     Refused(ScheduledReason, String),
-    /// The result is written, but the status is not. The next look at the binding repairs it.
+    /// The result is written, but the status is not. The next decision on the binding repairs it.
     HalfWritten(String),
     /// Nothing is known to be written.
     Failed(String),

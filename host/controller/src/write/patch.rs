@@ -35,10 +35,10 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     body
 }
 
-/// Merge patch of the status, valid for one object at one version; `None` if the status is as wanted already.
+/// Merge patch of the status, valid for one object at one version; `None` if the status already is as wanted.
 ///
-/// `status` is the status that the patch meets and `generation` the generation to record as observed. The list of
-/// conditions is replaced as a whole, so all conditions of other controllers are repeated as they are.
+/// `status` is the status that the patch applies to, and `generation` the generation to record as observed. The list of
+/// conditions is replaced as a whole, so all conditions of other controllers are repeated unchanged.
 pub fn status_patch(
     uid: &str,
     version: &str,
@@ -73,7 +73,7 @@ pub fn status_patch(
     Some(json!({"metadata": {"uid": uid, "resourceVersion": version}, "status": patch}))
 }
 
-/// All conditions with the wanted one; `None` if they are as wanted already.
+/// All conditions with the wanted one; `None` if they already are as wanted.
 fn conditions(current: &[Condition], reason: ScheduledReason, message: &str, wanted: &StatusWanted) -> Option<Value> {
     let status = match reason {
         ScheduledReason::Success => "True",
@@ -104,7 +104,7 @@ fn conditions(current: &[Condition], reason: ScheduledReason, message: &str, wan
     Some(all.chain(new).collect())
 }
 
-/// A condition as it is written. Its reason and message are required, empty ones included.
+/// A condition as it is written. Its reason and message are required even if they are empty.
 fn written(condition: &Condition) -> Value {
     let mut written = json!({
         "type": condition.kind,
@@ -121,7 +121,7 @@ fn written(condition: &Condition) -> Value {
     written
 }
 
-/// True if an object with this metadata and result has the result and the annotations of a patch already.
+/// True if an object with this metadata and result already has the result and the annotations of a patch.
 pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, result: &[TargetCluster]) -> bool {
     let annotation = |key: &str| metadata.annotations.get(key).map(String::as_str);
     let clusters = patch.clusters.as_deref().is_none_or(|clusters| clusters == result);

@@ -1,4 +1,4 @@
-//! Rights that the API server says are missing.
+//! Rights that are missing according to the API server.
 //!
 //! A starting API server refuses everything until it has loaded its roles, so a refusal counts only if it lasts while other requests
 //! are answered.
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::outage::Outage;
 
-/// Time after which a refusal is believed.
+/// Time after which a refusal counts.
 const BELIEVED_AFTER: Duration = Duration::from_secs(60);
 
-/// Rights that were refused, and since when.
+/// Rights that were refused, each with the time of the first refusal.
 #[derive(Debug, Default)]
 pub(crate) struct Rights {
     refused: Mutex<BTreeMap<String, Refusal>>,

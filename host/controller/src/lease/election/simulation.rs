@@ -1,5 +1,5 @@
 //! Contenders under arbitrary faults: requests and answers that are slow or lost, processes that are paused, clocks that
-//! run at different speeds. Whatever happens, two of them never lead at the same time.
+//! run at different speeds. Two of them must never lead at the same time.
 //!
 //! Time is a number that the simulation advances from event to event, so that hours take milliseconds. A seed determines
 //! everything; a failure names it.

@@ -281,7 +281,7 @@ fn a_leader_that_comes_back_before_anyone_took_the_lease_begins_a_new_term() {
 }
 
 #[test]
-fn of_two_contenders_for_an_expired_lease_one_wins() {
+fn one_of_two_contenders_for_an_expired_lease_wins() {
     let mut server = Server::default();
     let mut gone = Contender::new("gone", 0);
     let (mut one, mut two) = (Contender::new("one", 0), Contender::new("two", 0));

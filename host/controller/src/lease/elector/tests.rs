@@ -12,7 +12,7 @@ use super::{Elector, Role};
 use crate::lease::api::{LeaseApi, LeaseApiError};
 use crate::lease::{Clock, Fence, LeaseName, LeaseOptions, LeaseTiming, Moment, Term, TimingError, unique_identity};
 
-/// The runtime's clock, which stands still until every task waits.
+/// The runtime's clock, which advances only when every task waits.
 struct RuntimeClock(Instant);
 
 impl Clock for RuntimeClock {
