@@ -28,12 +28,12 @@ impl Generator {
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ hash_text(purpose))))
     }
 
-    /// The next number, any of the 2⁶⁴ equally likely.
+    /// The next number, uniform over 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, each equally likely; 0 if `bound` is 0.
+    /// A uniform number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         // Multiplies instead of dividing. The few products whose low half would favour some numbers are drawn again.
         let threshold = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
@@ -45,7 +45,7 @@ impl Generator {
         }
     }
 
-    /// Puts `items` in a random order, each order equally likely.
+    /// Puts `items` in a random order; each order is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -58,7 +58,7 @@ impl Generator {
 mod tests {
     use super::Generator;
 
-    /// The stream is part of the contract: a recorded decision must come out the same years later.
+    /// The stream is part of the contract: a recorded decision must be the same years later.
     #[test]
     fn the_stream_never_changes() {
         let mut generator = Generator::new(7, "average");

@@ -213,13 +213,15 @@ fn find_wide_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Ran
     entries.clear();
     entries.extend((0..candidates).map(|index| (rank(index).map(|part| !part), index as u32)));
     entries.sort_unstable();
-    let mut missing = needed;
+    let (mut missing, mut last_of_prefix) = (needed, 0);
     for &(inverted, index) in entries.iter() {
         if missing == 0 {
             break;
         }
         scratch.members.push(index);
         missing = missing.saturating_sub(!inverted[1]);
+        last_of_prefix = index;
     }
-    scratch.members.last().copied().unwrap_or_default()
+    debug_assert!(missing == 0, "the capacities of all candidates reach what is needed");
+    last_of_prefix
 }

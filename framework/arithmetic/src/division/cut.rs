@@ -1,7 +1,7 @@
 //! Finds, without sorting, the point at which a running sum over sorted keys reaches a target.
 //!
 //! Three questions have this form: which candidates are the first `count` of a ranking, which clusters form the
-//! shortest prefix that has room for the replicas, and how high does water rise. All are answered by counting keys in
+//! shortest prefix that has room for the replicas, and how high does water rise? Each is answered by counting keys in
 //! buckets of their leading bits, descending into the one bucket that contains the answer, and sorting only the few
 //! remaining keys. A comparison sort of 5,000 keys costs ten times as much; a quickselect three times as much, and more
 //! if few keys are distinct.
@@ -9,7 +9,7 @@
 /// Maximum number of keys that are sorted rather than counted.
 const FEW: usize = 48;
 
-/// Memory reused from call to call.
+/// Memory that calls reuse.
 #[derive(Debug, Default)]
 pub(super) struct CutScratch {
     contenders: Vec<u64>,
@@ -88,27 +88,27 @@ pub(super) fn find_cut(
         }
         // Skip the buckets that lie entirely before the cut, adding them up, and stop at the one that contains it.
         let mut chosen = None;
-        for (place, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
+        for (index, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
             let (count, sum) = (
                 before.count_before + bucket.count,
                 before.sum_before.saturating_add(bucket.sum),
             );
-            let first = start | ((place as u64) << (shift & 63));
+            let first = start | ((index as u64) << (shift & 63));
             if stops(count, sum, first | low_bits(shift)) {
-                chosen = Some(place);
+                chosen = Some(index);
                 break;
             }
             (before.count_before, before.sum_before) = (count, sum);
         }
-        let Some(place) = chosen else {
+        let Some(index) = chosen else {
             return before;
         };
         // Continue with the keys of that bucket alone; the next round counts by their next bits.
         if is_first {
-            contenders.extend(keys.iter().copied().filter(|&key| number(key) == place));
+            contenders.extend(keys.iter().copied().filter(|&key| number(key) == index));
             is_first = false;
         } else {
-            contenders.retain(|&key| number(key) == place);
+            contenders.retain(|&key| number(key) == index);
         }
     }
 }

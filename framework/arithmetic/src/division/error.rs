@@ -5,7 +5,7 @@
 //! invalid input ends here. Errors in a policy (unknown strategy, overlapping groups) belong to the strategy that reads
 //! the policy, not to this type.
 
-/// Reason why a division has no result. The contents of `out` are unspecified after an error.
+/// Why a division has no result. The contents of `out` are unspecified after an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DivisionError {

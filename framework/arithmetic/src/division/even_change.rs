@@ -4,9 +4,9 @@
 //! `specified`). The *change* is even, not the result: 4 and 1 growing by 2 become 5 and 2. Capacity is ignored,
 //! because the user has stated the number.
 //!
-//! When a cluster reaches zero, "the others share what is left by the same rule". Divvy reads this as one even spread,
-//! over the clusters that keep replicas, of the loss that the emptied clusters could not bear. So there is only one
-//! remainder, and no cluster loses two more replicas than a peer that still has some.
+//! When a cluster reaches zero, "the others share what is left by the same rule". Divvy takes this to mean that the
+//! loss which the emptied clusters could not bear is spread evenly, once, over the clusters that keep replicas. So
+//! there is only one remainder, and no cluster loses two more replicas than a peer that still has some.
 
 use super::columns::{check_column, check_length, check_replicas};
 use super::error::DivisionError;

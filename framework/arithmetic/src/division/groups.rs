@@ -1,4 +1,4 @@
-//! Division under bounds: each group of candidates has a least and a greatest number of replicas.
+//! Division under bounds: each group of candidates has a minimum and a maximum number of replicas.
 //!
 //! First the quotas of the groups are worked out, then each quota is divided within its group by
 //! [dynamic weight](super::dynamic).
@@ -6,7 +6,8 @@
 //! * Steady: each group keeps what it has, as far as its bounds and its room allow. Missing replicas go to the groups in
 //!   proportion to the room that is left below their upper bounds; surplus replicas are taken from them in proportion to what
 //!   they have above their lower bounds.
-//! * Fresh: each group gets its least number, and the rest goes to the groups in proportion to the room below their upper bounds.
+//! * Fresh: each group gets its minimum, and the rest goes to the groups in proportion to the room below their upper
+//!   bounds.
 //!
 //! Candidates in no group are a group of their own without bounds. This is a short form of a [tree] of one level, whose nodes keep what
 //! they have.
@@ -19,12 +20,12 @@ use super::scratch::Scratch;
 use super::tiers::check_tiers;
 use super::tree::{self, Amount, Members, Node, Tree, TreeError};
 
-/// Fewest and most replicas of a group, both 0 or more.
+/// Minimum and maximum replicas of a group, both 0 or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Fewest replicas.
+    /// Minimum number of replicas.
     pub least: i64,
-    /// Most replicas.
+    /// Maximum number of replicas.
     pub most: i64,
 }
 
@@ -36,7 +37,7 @@ impl Bounds {
     };
 }
 
-/// Reason why a division under bounds has no result. Groups are numbered from 0, in the order of their bounds.
+/// Why a division under bounds has no result. Groups are numbered from 0, in the order of their bounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupsError {
@@ -50,7 +51,7 @@ pub enum GroupsError {
         /// Its upper bound.
         most: i64,
     },
-    /// The lower bounds add up to more than there is to divide.
+    /// The lower bounds add up to more than the replicas to divide.
     #[error("{requested} replicas are too few: the groups must have at least {least} together")]
     TooFew {
         /// Replicas to divide.
@@ -75,7 +76,7 @@ pub enum GroupsError {
     TooMany {
         /// Replicas to divide.
         requested: i64,
-        /// Most replicas of all groups together, each limited by its upper bound and its room.
+        /// Maximum replicas of all groups together, each limited by its upper bound and its room.
         available: i64,
     },
     /// The candidates have room for fewer replicas than requested, or the columns are inconsistent.
@@ -128,7 +129,7 @@ pub fn within_groups(
         let divided = tree::divide(request, &groups.tree, members, rounding, ties, out, scratch);
         divided.map_err(|error| match error {
             TreeError::Division(error) => error.into(),
-            // One level without floors leaves no gaps, so that only sums are left to contradict each other.
+            // One level without floors leaves no gaps, so only sums can contradict each other.
             TreeError::Unsatisfiable { .. } | TreeError::TooIntricate => contradiction(request, group_of, bounds),
         })
     });
@@ -166,7 +167,7 @@ impl GroupsScratch {
     }
 }
 
-/// Which bounds cannot be kept.
+/// The bounds that cannot be kept, as an error.
 fn contradiction(request: &Request<'_>, group_of: &[u32], bounds: &[Bounds]) -> GroupsError {
     let mut rooms = vec![0_i64; bounds.len() + 1];
     for (candidate, &group) in group_of.iter().enumerate() {

@@ -14,7 +14,7 @@ pub(super) fn write_floors(total: u64, weights: &[i64], summary: ColumnSummary, 
     let mut left = total;
     match (u64::try_from(summary.sum), total.checked_mul(summary.bits)) {
         (Ok(sum), Some(_)) => {
-            let reciprocal = Reciprocal::of(sum);
+            let reciprocal = Reciprocal::new(sum);
             for (share, &weight) in out.iter_mut().zip(weights) {
                 let quotient = reciprocal.divide(total * weight.cast_unsigned());
                 *share = quotient.cast_signed();
@@ -43,7 +43,7 @@ pub(super) struct Reciprocal {
 
 impl Reciprocal {
     #[inline]
-    pub(super) fn of(divisor: u64) -> Self {
+    pub(super) fn new(divisor: u64) -> Self {
         debug_assert!(divisor > 0);
         Self {
             divisor,

@@ -2,7 +2,7 @@
 //!
 //! Remainders go "one each to the first `count` by weight, then last, then tie". Only the *set* matters, so a
 //! linear-time selection replaces a sort, and ties are computed only for candidates that are equal at the cut. Ranks
-//! that pack into 64 bits, as those of real fleets do, are compared as integers.
+//! that pack into 64 bits, as they do in real fleets, are compared as integers.
 //!
 //! The order within the set is not determined; a caller that needs it must sort.
 
@@ -49,7 +49,8 @@ pub fn first_by_rank(
         first_by_wide_rank(count, candidates, rank, ties, &mut scratch.wide, chosen);
         return;
     }
-    // Candidates before the cut are chosen right away; those equal to it compete for the remaining places by tie key.
+    // Candidates before the cut are chosen right away; those equal to it compete for what is left of `count` by tie
+    // key.
     scratch.tied.clear();
     let mut places_at_cut = count;
     if packing.bits() == 0 {
@@ -61,7 +62,7 @@ pub fn first_by_rank(
             .extend(candidates.clone().map(|index| packing.pack(rank(index))));
         let cut = cut_at_count(&scratch.packed, count as u64, &mut scratch.cut);
         places_at_cut -= cut.count_before as usize;
-        // There are more candidates than places, so some key stops.
+        // There are more than `count` candidates, so some key stops.
         let cut = cut.key.unwrap_or(u64::MAX);
         for (index, &packed) in candidates.zip(&scratch.packed) {
             if packed < cut {

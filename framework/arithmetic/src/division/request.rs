@@ -104,7 +104,7 @@ impl Request<'_> {
     /// With 0 replicas, every cluster fits `i32::MAX` in Karmada, and a fresh cycle over two of them fails because the
     /// sum wraps to a negative number (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). Divvy imitates only this
     /// case: any other sum beyond 32 bits takes a fleet larger than in any recorded decision, and failing there would
-    /// be of no use.
+    /// help no one.
     #[inline]
     fn available_as_karmada_sums(&self) -> i32 {
         let mut sum = 0_i32;

@@ -41,7 +41,7 @@ pub struct RankingScratch {
     pub(super) cut: CutScratch,
     /// Ranks that do not pack into 64 bits, with tie key and index.
     pub(super) wide: Vec<WideRank>,
-    /// The contenders that are equal at the cut, of which only some are chosen.
+    /// The contenders that are equal at the cut; only some of them are chosen.
     pub(super) tied: Vec<u32>,
 }
 

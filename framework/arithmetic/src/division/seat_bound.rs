@@ -1,8 +1,8 @@
-//! The bound on a seat's value near which Webster's last seats lie.
+//! The bound on a seat's value, near which the last seats of Webster's method lie.
 //!
 //! It is computed on the inverse of the value, (2t + 1) / weight for seat t, in fixed point: the number of a
 //! candidate's seats below a bound is exactly one multiplication and a shift. The bound itself is estimated in doubles,
-//! which affects how many seats remain to be compared, but never which of them win.
+//! which affects the number of seats that remain to be compared, but never which of them win.
 
 use super::columns::ColumnSummary;
 
@@ -39,7 +39,7 @@ impl FixedPoint {
 
     /// `numerator` / `denominator` on this scale, to the precision of a double.
     #[inline]
-    fn place(&self, numerator: u128, denominator: u128) -> u64 {
+    fn scaled(&self, numerator: u128, denominator: u128) -> u64 {
         let unit = f64::from_bits(u64::from(1023 + self.fraction_bits) << 52);
         (numerator as f64 / denominator as f64 * unit) as u64
     }
@@ -157,13 +157,13 @@ impl Bracket {
     /// of candidates. So the second bound is placed just beyond the missing seats, and farther away only if that fails.
     pub(super) fn around(total: u64, weights: &[i64], summary: ColumnSummary, scale: &FixedPoint) -> Self {
         let wanted = u128::from(total);
-        let mut near = scale.place(2 * wanted, summary.sum).max(1);
+        let mut near = scale.scaled(2 * wanted, summary.sum).max(1);
         let mut seats_near = scale.all_seats(weights, near);
         let margin = u128::from(weights.len().isqrt() as u64 / 2 + 2);
         let mut distance = seats_near.abs_diff(wanted) + margin;
         // Each step at least doubles the distance, so the end of the scale limits the number of steps.
         loop {
-            let step = scale.place(2 * distance, summary.sum).max(1);
+            let step = scale.scaled(2 * distance, summary.sum).max(1);
             let goes_up = seats_near < wanted;
             let far = if goes_up {
                 near.saturating_add(step)

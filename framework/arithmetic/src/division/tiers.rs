@@ -79,7 +79,7 @@ pub fn divide_among_tiers(
         Change::Anew => request.replicas,
         Change::Shrinkage => {
             let mut left = request.replicas;
-            // Keeping replicas from the best tier on is the same as draining from the worst.
+            // Keeping replicas from the best tier on equals draining from the worst.
             for quota in quotas.iter_mut() {
                 *quota = left.min(*quota);
                 left -= *quota;
@@ -224,9 +224,9 @@ impl TierMembers {
         // Writing its members moves each start to the end of its tier, which is the start of the next. One rotation
         // restores the starts.
         for (index, &tier) in self.tier_of.iter().enumerate() {
-            let place = &mut self.starts[tier as usize];
-            self.members[*place as usize] = index as u32;
-            *place += 1;
+            let end = &mut self.starts[tier as usize];
+            self.members[*end as usize] = index as u32;
+            *end += 1;
         }
         self.starts.rotate_right(1);
         self.starts[0] = 0;

@@ -1,4 +1,4 @@
-//! An [`Amount`] as preferences say it: a number of replicas, or a percentage.
+//! An [`Amount`] as written in preferences: a number of replicas, or a percentage.
 
 use std::borrow::Cow;
 use std::fmt;

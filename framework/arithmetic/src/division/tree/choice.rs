@@ -1,7 +1,7 @@
-//! Which candidates of a leaf take part, where a floor or the rule leaves some out.
+//! Chooses the candidates of a leaf that take part if a floor or the rule leaves some out.
 //!
-//! A floor means "none, or at least so many", so that a count has room for only so many candidates: the most for whom it gives
-//! each the floor. As many take part, except under the rule that wants as few as possible. Which ones:
+//! A floor means "none, or at least this many", so a count suffices for a limited number of candidates: as many as can
+//! each get the floor. That many take part, except under the rule that wants as few as possible:
 //!
 //! | rule | those that take part |
 //! |---|---|
@@ -16,25 +16,25 @@ use super::keeping::Keeping;
 use super::leaf::Candidates;
 use super::node::LeafRule;
 
-/// The candidates that take part, and memory of the choice.
+/// The candidates that take part, and the memory for choosing them.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     chosen: Vec<u32>,
-    /// Those that could take part, in the order of the rule.
+    /// The candidates that could take part, in the order of the rule.
     order: Vec<u32>,
-    /// The same with their keys, which are worked out once for each.
+    /// The same with their keys, which are computed once per candidate.
     keyed: Vec<(Reverse<Rank>, u64, u32)>,
     capacities: Vec<i64>,
     keeping: Keeping,
 }
 
 impl Choice {
-    /// Those that take part, ascending.
+    /// The candidates that take part, ascending.
     pub(super) fn chosen(&self) -> &[u32] {
         &self.chosen
     }
 
-    /// Chooses for a count that the candidates can have with this floor; a floor of 0 or 1 bounds nothing.
+    /// Chooses candidates for a count that they can have with this floor; a floor of 0 or 1 limits nothing.
     pub(super) fn choose(
         &mut self,
         rule: LeafRule,
@@ -71,7 +71,7 @@ impl Choice {
         self.chosen.sort_unstable();
     }
 
-    /// Sorts the candidates: the larger ranks, whose parts are 0 or more, come first, then the smaller keys for ties.
+    /// Sorts the candidates: larger ranks, whose parts are 0 or more, come first; among equal ranks, smaller tie keys.
     fn sort(&mut self, ties: impl Fn(usize) -> u64, rank: impl Fn(usize) -> [i64; 3]) {
         let Self { order, keyed, .. } = self;
         keyed.clear();
@@ -84,7 +84,8 @@ impl Choice {
         order.extend(keyed.iter().map(|(.., index)| *index));
     }
 
-    /// The counts are most even over the candidates with the most room. All that have room for the level are alike.
+    /// The counts are most even over the candidates with the most room. Candidates that have room for the level are
+    /// equal.
     fn choose_even(&mut self, count: i64, slots: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
         let Candidates { upper, last, .. } = candidates;
         let room = |index: u32| upper[index as usize];
@@ -102,7 +103,7 @@ impl Choice {
         self.sort(ties, |index| {
             let (kept, room) = (candidates.kept(index).min(level_and_one), upper[index]);
             let is_needed = level >= smallest && room > smallest;
-            // A needed one comes first, and of those that keep as many, one that has room for one more.
+            // A needed candidate comes first; among those that keep as many replicas, one with room for one more.
             [
                 kept.saturating_add(if is_needed { i64::MAX } else { 0 }),
                 room.min(level_and_one),
@@ -114,7 +115,7 @@ impl Choice {
         if level >= smallest {
             return;
         }
-        // As many as get one more need the room for it.
+        // The candidates that get one more need room for it.
         let has_room = |index: u32| room(index) > level;
         let missing = left.saturating_sub(first.iter().filter(|&&index| has_room(index)).count());
         let mut roomy = others.iter().copied().filter(|&index| has_room(index));
@@ -129,7 +130,8 @@ impl Choice {
         }
     }
 
-    /// One after the other by weight, each if the most roomy of those after it have room for what is then left.
+    /// Takes the candidates one after another by weight, each only if the roomiest of those after it have room for what
+    /// is then left.
     fn choose_heaviest(&mut self, count: i64, slots: usize, candidates: Candidates<'_>, ties: impl Fn(usize) -> u64) {
         self.sort(ties, |index| [candidates.weight(index), candidates.kept(index), 0]);
         let room = |index: u32| i128::from(candidates.upper[index as usize]);

@@ -1,4 +1,4 @@
-//! The bounds that contradict each other, if no division keeps them all.
+//! Bounds that contradict each other, if no division keeps them all.
 //!
 //! Each constraint is left out in turn. If there is still no division without it, it was not needed for the contradiction and stays
 //! out. Those that remain contradict each other, and none of them can be left out.
@@ -20,7 +20,7 @@ pub struct Constraint {
 /// The kind of a [`Constraint`], with its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConstraintKind {
-    /// Exactly so many replicas: equal bounds.
+    /// Exactly this many replicas: equal bounds.
     Exactly(i64),
     /// The lower bound.
     Least(Amount),
@@ -55,9 +55,9 @@ impl ConstraintKind {
     }
 }
 
-/// Finds constraints that no division of the replicas keeps together, none of which can be left out. Call it for a request that
-/// [`divide`](super::divide) finds unsatisfiable. Empty if it is not. Which ones are found does not depend on the order of siblings; they
-/// are in the order of their nodes.
+/// Finds constraints that no division of the replicas keeps together, none of which can be left out. For a request that
+/// [`divide`](super::divide) finds unsatisfiable; for any other, the result is empty. The constraints found do not
+/// depend on the order of siblings; they are in the order of their nodes.
 ///
 /// # Errors
 /// As [`divide`](super::divide).
@@ -134,8 +134,8 @@ fn room(request: &Request<'_>, candidates: &[u32]) -> ConstraintKind {
     }
 }
 
-/// All constraints of a tree. Room comes first, so that it is left out wherever a bound, which says more to the author of a policy,
-/// makes the contradiction as well. Otherwise, the keys for ties order them.
+/// All constraints of a tree. Room comes first, so that it is left out wherever a bound also makes the contradiction: a
+/// bound means more to the author of a policy. Otherwise, tie keys order them.
 fn constraints(tree: &Tree, rooms: &[ConstraintKind]) -> Vec<Constraint> {
     let leaves = rooms.iter().enumerate().filter(|(node, _)| tree.is_leaf(*node));
     let room = leaves.map(|(node, &kind)| Constraint { node, kind });

@@ -2,8 +2,8 @@
 
 use super::node::{Amount, WHOLE};
 
-/// Sums over the children of a node that change with the node's count: constants, and shares of the count that are
-/// each rounded by less than one.
+/// Sums over the children of a node that change with the node's count: constants, and shares of the count, each of
+/// which rounding changes by less than one.
 #[derive(Default)]
 pub(super) struct Growth {
     constant: i128,

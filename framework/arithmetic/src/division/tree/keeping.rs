@@ -1,28 +1,29 @@
 //! The candidates that keep the most replicas together, under a floor and with room for a count.
 //!
-//! A candidate that takes part gets at least the floor. What it lacks to the floor it must gain, at the expense of others; what it
-//! has stays if the count allows. So those that take part keep the smaller of two numbers: all that they have, and the count less
-//! what they lack. Both are best for the candidates that have the most, so that the best choice of a given number are the first of
-//! an order, unless they have too little room for the count. Then some must make way for roomier ones, which is a knapsack: branch
-//! and bound, with a limit after which the best choice so far is used.
+//! A candidate that takes part gets at least the floor. What it lacks to reach the floor, it gains at the expense of
+//! others; what it has stays if the count allows. So the participants keep the smaller of two numbers: all that they
+//! have, and the count less what they lack. Both are best for the candidates that have the most. So the best choice of
+//! a given number of candidates is the first ones of an order, unless they have too little room for the count. Then
+//! some must make way for roomier ones, which is a knapsack problem: branch and bound, with a limit after which the
+//! best choice so far is used.
 
 use std::cmp::Reverse;
 
 use super::leaf::Candidates;
 
-/// Further choices that are tried for one number of candidates after the first.
+/// Maximum number of further choices that are tried for one number of candidates.
 const ATTEMPTS: u32 = 10_000;
 
-/// Memory of the choice.
+/// Memory for the choice.
 #[derive(Debug, Default)]
 pub(super) struct Keeping {
     /// Room of the candidates, in their order.
     room: Vec<i64>,
     /// Sums over the first candidates, from none on.
     sums: Vec<Sums>,
-    /// Numbers of candidates, each with the most replicas that so many may keep.
+    /// Numbers of candidates, each with the most replicas that this many may keep.
     numbers: Vec<(i128, usize)>,
-    /// Positions in the order: of a choice that is tried, and of the best one.
+    /// Positions in the order, for the choice that is being tried.
     path: Vec<usize>,
     best: Vec<usize>,
     sorted: Vec<i64>,
@@ -60,9 +61,9 @@ impl Sums {
 }
 
 impl Keeping {
-    /// Appends to `chosen` those that take part: of all choices that keep the most replicas, one with the fewest candidates, or with
-    /// the most. `order` has those with room for the floor, which is 1 or more; those that keep more come first, then those with
-    /// more room.
+    /// Appends the participants to `chosen`: of all choices that keep the most replicas, one with the fewest
+    /// candidates, or with the most. `order` has the candidates with room for the floor, which is 1 or more; those that
+    /// keep more come first, then those with more room.
     pub(super) fn choose(
         &mut self,
         order: &[u32],
@@ -89,8 +90,8 @@ impl Keeping {
         let numbers = std::mem::take(&mut self.numbers);
         let mut best: Option<(i128, usize)> = None;
         for &(bound, number) in &numbers {
-            // What a choice must exceed: the same is enough for a better number of candidates.
-            let known = best.map(|(kept, of)| match (number < of) == as_few {
+            // The number that a choice must exceed; a better number of candidates need only equal it.
+            let known = best.map(|(kept, so_far)| match (number < so_far) == as_few {
                 true => kept - 1,
                 false => kept,
             });
@@ -116,11 +117,11 @@ impl Keeping {
         sums.clear();
         let mut sum = Sums::default();
         sums.push(sum);
-        for &place in order {
-            let kept = candidates.kept(place as usize);
-            room.push(candidates.upper[place as usize]);
+        for &index in order {
+            let kept = candidates.kept(index as usize);
+            room.push(candidates.upper[index as usize]);
             sum = sum.plus(Sums {
-                room: candidates.upper[place as usize].into(),
+                room: candidates.upper[index as usize].into(),
                 keeps: kept.into(),
                 lacks: (floor - kept).max(0).into(),
             });
@@ -140,13 +141,13 @@ impl Keeping {
         enough.map_or(usize::MAX, |position| position + 1)
     }
 
-    /// Sums over a candidate.
+    /// The sums over one candidate.
     fn one(&self, position: usize) -> Sums {
         self.sums[position + 1].minus(self.sums[position])
     }
 
-    /// Looks for so many candidates with room for a count that keep more than `known`, and makes them the best choice. Returns what
-    /// they keep; `None` if there are none.
+    /// Looks for `number` candidates with room for a count that keep more than `known`, and makes them the best choice.
+    /// Returns what they keep; `None` if there are none.
     fn improve(&mut self, count: i64, number: usize, known: Option<i128>) -> Option<i128> {
         let mut best = None;
         let mut attempts = ATTEMPTS;
@@ -190,7 +191,7 @@ impl Keeping {
         }
     }
 
-    /// The most room that so many candidates from a position on have.
+    /// The most room that `number` candidates have from a position on.
     fn most_room(&mut self, from: usize, number: usize) -> i128 {
         self.sorted.clear();
         self.sorted.extend_from_slice(&self.room[from..]);

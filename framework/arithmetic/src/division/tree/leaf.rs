@@ -1,7 +1,7 @@
-//! A leaf's count over its candidates.
+//! Divides a leaf's count over its candidates.
 //!
-//! All candidates that take part have the same lower bound, and each its own upper bound, between whose sums the count is. If a
-//! floor or the rule leaves some out, [`choice`](super::choice) says which take part.
+//! All participants have the same lower bound, and each has an upper bound of its own; the count lies between the sums
+//! of these bounds. If a floor or the rule leaves candidates out, [`choice`](super::choice) picks those that take part.
 
 use super::super::error::DivisionError;
 use super::super::level_fill::water_level;
@@ -15,11 +15,11 @@ use super::proportional::Shares;
 /// Columns of candidates, one entry each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidates<'a> {
-    /// The most replicas of each.
+    /// Maximum replicas of each.
     pub(super) upper: &'a [i64],
     /// Last replicas; 0 in a fresh cycle.
     pub(super) last: &'a [i64],
-    /// Weights; none unless the rule needs them.
+    /// Weights; empty unless the rule needs them.
     pub(super) weights: &'a [i64],
 }
 
@@ -40,7 +40,7 @@ impl Candidates<'_> {
 /// A count to divide over candidates that all take part.
 struct Part<'a, Ties> {
     count: i64,
-    /// The fewest replicas of each.
+    /// Minimum replicas of each.
     lower: i64,
     candidates: Candidates<'a>,
     rounding: Rounding,
@@ -55,7 +55,7 @@ impl<Ties> Part<'_, Ties> {
     }
 }
 
-/// Memory of the divisions of leaves.
+/// Memory for dividing leaves.
 #[derive(Debug, Default)]
 pub(super) struct LeafScratch {
     pub(super) choice: Choice,
@@ -65,7 +65,7 @@ pub(super) struct LeafScratch {
     last: Vec<i64>,
     part_weights: Vec<i64>,
     out: Vec<i64>,
-    /// Column of the arithmetic.
+    /// Weights for the division.
     weights: Vec<i64>,
 }
 
@@ -159,7 +159,7 @@ impl LeafScratch {
         let sum: i128 = (0..upper.len()).map(|index| i128::from(kept(index))).sum();
         let weights = &mut self.weights;
         weights.clear();
-        // A sum that does not fit is above the count.
+        // A sum beyond 64 bits exceeds the count.
         let growth = i64::try_from(i128::from(part.count) - sum).unwrap_or(-1);
         if growth >= 0 {
             weights.extend((0..upper.len()).map(|index| upper[index] - kept(index)));

@@ -1,18 +1,18 @@
 //! Division over a tree: nodes share what their parent gets, down to leaves that divide over candidates.
 //!
-//! A node has bounds, and takes its share among its siblings by [weight](Share::Weight), by [keeping](Share::Keeps) what it has, or
-//! as the [rest](Share::Rest). A leaf has a [rule](LeafRule), and a floor and a cap for each of its candidates. The division is exact,
-//! in this order, at each node from the root down:
+//! A node has bounds, and takes its share among its siblings by [weight](Share::Weight), by [keeping](Share::Keeps)
+//! what it has, or as the [rest](Share::Rest). A leaf has a [rule](LeafRule), and a floor and a cap per candidate. The
+//! division meets these goals exactly, in this order, at each node from the root down:
 //!
 //! 1. Bounds, floors and caps of all nodes below, and the room of the candidates. Without a division that keeps them all, there is no
 //!    result, and [`find_conflict`] names the bounds that contradict each other.
-//! 2. The counts of its children: the rest as small as possible, then what is there stays as far as possible, then shares in
-//!    proportion to weights by largest remainder.
-//! 3. In a leaf, its rule, then the fewest replicas moved.
+//! 2. The counts of its children: the rest is as small as possible, then existing replicas stay as far as possible,
+//!    then shares are in proportion to weights, by largest remainder.
+//! 3. In a leaf, its rule, then as few moved replicas as possible.
 //!
-//! In a fresh cycle, nothing is there. The running time is linear in the candidates, except that finding those that take part under
-//! a floor sorts the leaf's candidates. Where bounds leave gaps between the counts that a node can have, which takes floors or
-//! percentages of a node's own count, a search looks for the nearest counts; it gives up after a number of attempts
+//! In a fresh cycle, no replicas exist. The running time is linear in the candidates, except that choosing participants
+//! under a floor sorts the leaf's candidates. Floors and percentages of a node's own count can leave gaps between the
+//! counts that a node can have. A search then looks for the nearest counts; it gives up after a number of attempts
 //! ([`TreeError::TooIntricate`]).
 
 #[cfg(feature = "preferences")]
@@ -43,18 +43,18 @@ pub(super) use run::TreeScratch;
 /// Candidates and their leaves, beside a [`Request`].
 #[derive(Debug, Clone, Copy)]
 pub struct Members<'a> {
-    /// The leaf of each candidate; the number of nodes for a candidate in none, which gets nothing.
+    /// The leaf of each candidate. A candidate in no leaf has the number of nodes here, and gets nothing.
     pub leaf_of: &'a [u32],
-    /// The weight of each candidate, 0 or more, for leaves that divide by weight; may be empty if there are none. A candidate of
-    /// such a leaf without weight is in no leaf.
+    /// The weight of each candidate, 0 or more, for leaves that divide by weight; may be empty if there are none. A
+    /// candidate of such a leaf whose weight is 0 is in no leaf.
     pub weights: &'a [i64],
 }
 
-/// Reason why a division over a tree has no result.
+/// Why a division over a tree has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// No division keeps all bounds: [`find_conflict`] says which contradict each other.
+    /// No division keeps all bounds: [`find_conflict`] finds those that contradict each other.
     #[error("no division of {requested} replicas keeps all bounds")]
     Unsatisfiable {
         /// Replicas to divide.
@@ -71,7 +71,7 @@ pub enum TreeError {
 /// Divides over a tree; see the [module](self). `out` has one entry per candidate, is overwritten and adds up to
 /// `request.replicas`.
 ///
-/// * `rounding`: how changes in proportion to room are rounded. Weights always share by largest remainder.
+/// * `rounding`: rounding of changes in proportion to room. Shares by weight are always rounded by largest remainder.
 /// * `ties`: tie order of the candidates, smaller keys first.
 ///
 /// # Errors
@@ -120,8 +120,8 @@ impl Scratch {
         self.tree.counts()
     }
 
-    /// The fewest and the most replicas that a node could have in the last [`divide`], given the count of its parent: by its own
-    /// bounds, those below it and the room of its candidates.
+    /// The minimum and the maximum that a node could have in the last [`divide`], given the count of its parent, its
+    /// own bounds, those below it and the room of its candidates.
     #[must_use]
     pub fn node_bounds(&self, node: usize) -> Option<(i64, i64)> {
         self.tree.bounds(node)

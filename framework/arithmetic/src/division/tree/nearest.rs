@@ -1,8 +1,9 @@
-//! The counts nearest to given ones, where not every count is possible.
+//! The nearest possible counts, where not every count is possible.
 //!
-//! Several nodes share a total, and some of them have gaps between the counts that they can have. Without the gaps, the nearest
-//! counts follow from a sort. With them, the counts are divided as if there were none; if that puts a node into a gap, it is
-//! either below the gap or above it, and both are tried. A branch that cannot be better than the best result is left out.
+//! Several nodes share a total, and some of them have gaps between the counts that they can have. Without the gaps, the
+//! nearest counts follow from a sort. With gaps, the counts are first divided as if there were none. If that puts a
+//! node into a gap, its count must be either below the gap or above it, and both are tried. A branch that cannot beat
+//! the best result is left out.
 
 use std::cmp::Ordering;
 
@@ -13,15 +14,15 @@ use super::search::{Search, Searched};
 pub(super) struct Variable {
     /// The node, which can have only some counts; `None` for any count.
     pub(super) node: Option<usize>,
-    /// Fewest.
+    /// Lower bound.
     pub(super) low: i64,
-    /// Most.
+    /// Upper bound.
     pub(super) high: i64,
-    /// The count that it should have; `None` if it does not matter.
+    /// The desired count; `None` if any will do.
     pub(super) target: Option<i64>,
     /// Present count.
     pub(super) last: i64,
-    /// The smaller key is served first where everything else is equal.
+    /// Tie key: the smaller one is served first.
     pub(super) tie: u64,
 }
 
@@ -35,14 +36,15 @@ struct Segment {
     length: i64,
 }
 
-/// The result so far, and what it costs.
+/// The best result so far, and its cost.
 struct Best {
     cost: Cost,
     counts: Vec<i64>,
 }
 
-/// Finds counts for the variables that add up to `total`, such that the fewest replicas are away from the targets, then that the
-/// fewest are moved, then that more are given to those with more last replicas, then by tie. `None` if there are none.
+/// Finds counts for the variables that add up to `total`, such that the fewest replicas are away from the targets, then
+/// the fewest are moved, then variables with more last replicas get more, then by tie. `None` if no counts are
+/// possible.
 ///
 /// # Errors
 ///
@@ -63,7 +65,7 @@ pub(super) fn nearest(search: &mut Search<'_>, variables: &[Variable], total: i1
 
 struct Nearest<'a> {
     variables: &'a [Variable],
-    /// The variables that are served first come first.
+    /// The variables in the order in which they are served.
     order: Vec<usize>,
     total: i128,
     best: Option<Best>,
@@ -97,7 +99,7 @@ impl Nearest<'_> {
                 below.map(|below| (count.abs_diff(below), low.clone(), with(&high, index, below))),
                 above.map(|above| (count.abs_diff(above), with(&low, index, above), high.clone())),
             ];
-            // The nearer one first: a good result leaves out more of what follows.
+            // The nearer one first: a good result excludes more of the later branches.
             branches.sort_by_key(|branch| branch.as_ref().map(|(distance, ..)| *distance));
             for (_, low, high) in branches.into_iter().flatten() {
                 self.branch(search, low, high)?;
@@ -108,8 +110,8 @@ impl Nearest<'_> {
         Ok(())
     }
 
-    /// The best counts within these bounds, as if there were no gaps. Costs are convex, so replicas can be given out in the
-    /// order of what the next one costs.
+    /// The best counts within these bounds, as if there were no gaps. Costs are convex, so replicas can be given out
+    /// one after another, the cheapest first.
     fn divide(&self, low: &[i64], high: &[i64]) -> Option<Vec<i64>> {
         if low.iter().zip(high).any(|(low, high)| low > high) {
             return None;
@@ -159,7 +161,7 @@ impl Nearest<'_> {
     }
 
     fn is_better(&self, cost: Cost, counts: &[i64], best: &Best) -> bool {
-        // Counts that do not matter are not worth a search.
+        // A count without a target is not worth a search.
         let served = || (self.order.iter()).filter(|&&index| self.variables[index].target.is_some());
         let in_order = |counts: &[i64]| served().map(|&index| counts[index]).collect::<Vec<i64>>();
         match cost.cmp(&best.cost) {

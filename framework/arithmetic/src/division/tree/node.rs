@@ -1,7 +1,7 @@
 //! The shape of a tree: its nodes, how each takes its share from its parent, and its bounds.
 //!
-//! Nodes are numbered: the root is 0, and the children of a node are consecutive and come after it. A tree knows neither
-//! clusters nor names. Callers say for each candidate which leaf it belongs to.
+//! Nodes are numbered: the root is 0, and the children of a node are consecutive and come after it. A tree knows
+//! neither clusters nor names. Callers assign each candidate to a leaf.
 
 use std::fmt;
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Percent {
         (i128::from(parts) <= WHOLE).then_some(Self(parts))
     }
 
-    /// Both together; `None` if that is more than 100 percent.
+    /// The sum; `None` if it exceeds 100 percent.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let parts = self.0.checked_add(other.0)?;
@@ -58,7 +58,7 @@ impl Percent {
     /// This share of a count, rounded down.
     #[must_use]
     pub fn floor_of(self, count: i64) -> i64 {
-        // At most the count itself, so that it fits.
+        // At most the count itself, so it fits.
         (i128::from(count.max(0)) * self.parts() / WHOLE) as i64
     }
 
@@ -109,8 +109,9 @@ impl fmt::Display for Amount {
 /// Share of a node among its siblings, within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Share {
-    /// Keeps what it has. What its siblings with weights cannot take goes to such nodes in proportion to the room below their
-    /// upper bounds; what those need is taken in proportion to what is above the lower bounds.
+    /// Keeps what it has. Replicas that its siblings with weights cannot take go to such nodes in proportion to the
+    /// room below their upper bounds; replicas that those siblings need are taken from such nodes in proportion to what
+    /// is above their lower bounds.
     #[default]
     Keeps,
     /// In proportion to this weight.
@@ -134,46 +135,46 @@ pub enum LeafRule {
     Fewest,
 }
 
-/// The fewest replicas of each candidate of a leaf.
+/// Minimum replicas of each candidate of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Floor {
     /// No lower bound.
     #[default]
     None,
-    /// None at all, or at least so many.
+    /// None at all, or at least this many.
     IfAny(i64),
-    /// Always at least so many.
+    /// Always at least this many.
     Always(i64),
 }
 
 /// A node without children: it divides its count over its candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Leaf {
-    /// The rule.
+    /// The rule by which it divides.
     pub rule: LeafRule,
-    /// The fewest replicas of each candidate.
+    /// Minimum replicas of each candidate.
     pub floor: Floor,
-    /// The most replicas of each candidate, 0 or more, beside its capacity.
+    /// Maximum replicas of each candidate, 0 or more, in addition to its capacity.
     pub cap: Option<i64>,
 }
 
 /// A node of a [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Node {
-    /// Its share. The root has everything.
+    /// Its share among its siblings. The root gets all replicas.
     pub share: Share,
     /// Fewest replicas.
     pub least: Option<Amount>,
     /// Most replicas.
     pub most: Option<Amount>,
-    /// Rule by which it divides its count, if it has no children.
+    /// How it divides its count if it has no children.
     pub leaf: Leaf,
-    /// The smaller key is served first where siblings are equal. The keys of siblings should differ.
+    /// Tie key: among equal siblings, the one with the smaller key is served first. The keys of siblings should differ.
     pub tie: u64,
 }
 
 impl Node {
-    /// Fewest replicas if the parent gets `count`.
+    /// Minimum replicas if the parent gets `count`.
     pub(super) fn least_of(&self, count: i64) -> i64 {
         match self.least {
             None => 0,
@@ -182,7 +183,7 @@ impl Node {
         }
     }
 
-    /// Most replicas if the parent gets `count`.
+    /// Maximum replicas if the parent gets `count`.
     pub(super) fn most_of(&self, count: i64) -> i64 {
         match self.most {
             None => i64::MAX,
@@ -192,7 +193,7 @@ impl Node {
     }
 }
 
-/// Nodes that share the replicas among each other, from the root down.
+/// Nodes that share the replicas, from the root down.
 ///
 /// ```
 /// use divvy_framework::division::tree::{Node, Share, Tree};
@@ -247,7 +248,7 @@ impl Tree {
         &self.nodes
     }
 
-    /// A node, to change it; `None` if it does not exist.
+    /// Mutable access to a node; `None` if it does not exist.
     pub fn node_mut(&mut self, node: usize) -> Option<&mut Node> {
         self.nodes.get_mut(node)
     }

@@ -1,17 +1,18 @@
 //! Shares in proportion to weights, each between a lower and an upper bound, by largest remainder.
 //!
-//! There is one factor for all, such that weight × factor, held within the bounds, adds up to the total. So what the bounds keep
-//! from one goes to the others in proportion to their weights. Shares between their bounds are rounded down, and what that leaves
-//! goes one each to the largest fractions; among equal ones to those that would otherwise lose a replica, then to those with more
-//! last replicas, then by tie.
+//! All shares have one factor, chosen so that weight × factor, held within the bounds, adds up to the total. So
+//! replicas that a bound keeps from one share go to the others in proportion to their weights. Shares between their
+//! bounds are rounded down, and the replicas left over go one each to the largest fractions; among equal fractions, to
+//! shares that would otherwise lose a replica, then to those with more last replicas, then by tie.
 //!
-//! The number of last replicas alone would not settle: weights 5 and 1 share three replicas as 2½ and ½. If the tie gives 2 and 1,
-//! the heavier one has more last replicas and would take the third from the lighter one in the next cycle.
+//! The number of last replicas alone would not lead to a stable result: weights 5 and 1 share three replicas as 2½ and
+//! ½. If the tie order gives 2 and 1, the heavier share has more last replicas and would take the third one in the next
+//! cycle.
 
 use super::super::error::DivisionError;
 use super::super::ranking::{RankingScratch, first_by_rank};
 
-/// The columns of those that share: one entry each.
+/// Columns with one entry per share.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
     pub(super) weights: Vec<i64>,
@@ -20,21 +21,21 @@ pub(super) struct Shares {
     pub(super) last: Vec<i64>,
     /// The result.
     pub(super) out: Vec<i64>,
-    /// Those whose shares are between their bounds.
+    /// Indices of the shares that are between their bounds.
     open: Vec<u32>,
-    /// Remainder that rounding down takes from each of them, in parts of the sum of their weights.
+    /// The fraction that rounding down cuts off each of these, in units of one over the sum of their weights.
     fractions: Vec<u64>,
     served: Vec<u32>,
 }
 
-/// Rest for the shares that are between their bounds, and the sum of their weights.
+/// The replicas left for the shares that are between their bounds, and the sum of their weights.
 #[derive(Clone, Copy)]
 struct Rest {
     replicas: i128,
     weight: i128,
 }
 
-/// Where a share is.
+/// The side of its bounds on which a share lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Below,
@@ -43,7 +44,7 @@ enum Side {
 }
 
 impl Rest {
-    /// Where a share is, before it is rounded.
+    /// The side of its bounds on which a share lies before it is rounded.
     #[inline]
     fn side(self, weight: i64, low: i64, high: i64) -> Side {
         let share = self.replicas * i128::from(weight);
@@ -66,7 +67,7 @@ impl Shares {
         self.last.clear();
     }
 
-    /// Adds one that shares.
+    /// Adds a share.
     #[inline]
     pub(super) fn push(&mut self, weight: i64, (low, high): (i64, i64), last: i64) {
         self.weights.push(weight);
@@ -75,8 +76,8 @@ impl Shares {
         self.last.push(last);
     }
 
-    /// Writes to `out` the shares, which add up to `total` if that is between the sums of the bounds. One without weight gets its
-    /// lower bound.
+    /// Writes the shares to `out`. They add up to `total` if it is between the sums of the bounds. A share of weight 0
+    /// gets its lower bound.
     ///
     /// # Errors
     ///
@@ -104,10 +105,10 @@ impl Shares {
         Ok(())
     }
 
-    /// Gives those their bound whose share is not between their bounds, and leaves the others in `open`.
+    /// Gives shares that are not between their bounds the bound, and leaves the others in `open`.
     ///
-    /// If the shares below their bounds lack more than those above exceed, the former stay at their bounds whatever becomes of the
-    /// others, and the other way round. Each pass settles at least one.
+    /// If the shares below their bounds lack more than those above exceed, the former stay at their bounds in any case,
+    /// and vice versa. Each pass settles at least one share.
     fn settle(&mut self, mut replicas: i128) -> Result<Rest, DivisionError> {
         let Self {
             weights,
@@ -123,7 +124,7 @@ impl Shares {
                 .iter()
                 .map(|&position| i128::from(weights[position as usize]))
                 .sum();
-            // Products of it with a number of 64 bits then fit.
+            // Then its product with a number of 64 bits fits.
             if weight > i128::from(i64::MAX) {
                 return Err(too_large());
             }
@@ -148,7 +149,7 @@ impl Shares {
             if !any_held {
                 return Ok(rest);
             }
-            // The sum of all shares, held within their bounds, against what there is.
+            // By how much the sum of all shares, held within their bounds, exceeds the replicas.
             let excess = (held - replicas).checked_mul(weight);
             let excess = excess.and_then(|excess| excess.checked_add(replicas.checked_mul(between)?));
             let settles: &[Side] = match excess.ok_or_else(too_large)?.signum() {
@@ -196,7 +197,7 @@ impl Shares {
             [fractions[index], keeps_one, last[position].cast_unsigned()]
         };
         let tie = |index: usize| ties(open[index] as usize);
-        // Fewer than there are shares.
+        // Fewer than the number of shares.
         first_by_rank(left as usize, 0..open.len(), rank, tie, scratch, |index| {
             served.push(open[index])
         });

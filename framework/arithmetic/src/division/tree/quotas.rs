@@ -1,13 +1,13 @@
-//! The counts of a node's children, given its own, in three steps.
+//! Divides a node's count over its children, in three steps.
 //!
 //! 1. A child that takes only the rest gets what the others cannot take.
-//! 2. Children that keep what they have do so within their bounds. If those with weights then cannot take what is left, or cannot
-//!    have as little, the difference is divided among the former: growth in proportion to the room below their upper bounds,
-//!    shrinkage in proportion to what is above their lower bounds.
+//! 2. Children that keep what they have do so within their bounds. If the children with weights then cannot take all
+//!    that is left, or need more, the difference is divided among the former: growth in proportion to the room below
+//!    their upper bounds, shrinkage in proportion to what is above their lower bounds.
 //! 3. Children with weights share what is left: [`proportional`](super::proportional).
 //!
-//! If a child cannot have the count that is due, because of a gap between those that it can have, its step takes the
-//! [nearest](super::nearest) counts that are possible, for it and for the steps that follow.
+//! If a child cannot have the count that is due, because of a gap, its step takes the [nearest](super::nearest) counts
+//! that are possible for it and for the steps that follow.
 
 use super::super::error::DivisionError;
 use super::super::rounding::Rounding;
@@ -40,7 +40,7 @@ impl From<DivisionError> for NoQuotas {
     }
 }
 
-/// The step that decides about a child.
+/// The step that decides the count of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Rest,
@@ -48,7 +48,7 @@ enum Step {
     Weighs,
 }
 
-/// Columns by node: bounds, what is there, and the result; and memory of a division.
+/// Columns by node (bounds, existing replicas, the result), and memory for a division.
 #[derive(Debug, Default)]
 pub(super) struct Quotas {
     pub(super) low: Vec<i64>,
@@ -56,9 +56,9 @@ pub(super) struct Quotas {
     pub(super) last: Vec<i64>,
     pub(super) counts: Vec<i64>,
     shares: Shares,
-    /// Those that a step decides about.
+    /// The children that a step decides.
     members: Vec<usize>,
-    /// Their columns.
+    /// Columns over `members`.
     kept: Vec<i64>,
     weights: Vec<i64>,
     changes: Vec<i64>,
@@ -73,7 +73,7 @@ impl Quotas {
         }
     }
 
-    /// Writes the counts of the children of `node`, which has its own.
+    /// Writes the counts of the children of `node`, whose own count is known.
     pub(super) fn divide(
         &mut self,
         tree: &Tree,
@@ -94,7 +94,7 @@ impl Quotas {
             return Err(NoQuotas::Impossible);
         }
         self.take_steps(tree, node, rounding, None, scratch)?;
-        // Counts may be due that fall into no gap, although there are some.
+        // The counts that are due may fall into no gap, although there are gaps.
         let mut are_possible = true;
         for child in children.filter(|_| has_gaps) {
             are_possible = are_possible && search.contains(child, self.counts[child])?;
@@ -146,7 +146,7 @@ impl Quotas {
         }
     }
 
-    /// The rest is what all others together cannot take.
+    /// The rest: what all others together cannot take.
     fn aim_at_rest(&mut self, left: i64, others: impl Iterator<Item = usize>) {
         let most = others.fold(0_i64, |most, other| most.saturating_add(self.high[other]));
         for &member in &self.members {
@@ -193,10 +193,10 @@ impl Quotas {
         }));
         changes.clear();
         changes.resize(members.len(), 0);
-        // A change is at most what there is to divide, or what is there.
+        // A change is at most the replicas to divide, or those that exist.
         let change = i64::try_from((total - sum).abs()).map_err(|_| DivisionError::SumTooLarge { column: "last" })?;
         if change > 0 {
-            let tie = |place: usize| tree.nodes()[members[place]].tie;
+            let tie = |index: usize| tree.nodes()[members[index]].tie;
             rounding.divide(change, weights, kept, tie, changes, scratch)?;
         }
         for ((&member, &kept), &change) in members.iter().zip(kept.iter()).zip(changes.iter()) {
@@ -215,7 +215,7 @@ impl Quotas {
             let bounds = (self.low[member], self.high[member]);
             self.shares.push(weight.into(), bounds, self.last[member]);
         }
-        let tie = |place: usize| tree.nodes()[self.members[place]].tie;
+        let tie = |index: usize| tree.nodes()[self.members[index]].tie;
         self.shares.divide(left, tie, &mut scratch.ranking)?;
         for (&member, &share) in self.members.iter().zip(&self.shares.out) {
             self.counts[member] = share;

@@ -30,7 +30,7 @@ pub(in crate::division) struct TreeScratch {
 }
 
 impl TreeScratch {
-    /// Reads the columns, and works out the counts of all nodes.
+    /// Reads the columns, and computes the counts of all nodes.
     pub(super) fn find_counts(
         &mut self,
         request: &Request<'_>,
@@ -54,10 +54,10 @@ impl TreeScratch {
             NoQuotas::TooIntricate => TreeError::TooIntricate,
             NoQuotas::Division(error) => error.into(),
         };
-        // Room beyond the replicas counts where growth is divided in proportion to it.
+        // Room beyond the replicas matters where growth is divided in proportion to room.
         let largest = upper.iter().fold(0_i64, |sum, &upper| sum.saturating_add(upper));
         let mut search = Search::new(tree, possible, found, largest.max(requested));
-        // Dividing a node with children finds out whether it can have its count.
+        // For a node with children, dividing it shows whether it can have its count.
         if tree.is_leaf(0) && !search.contains(0, requested).map_err(|error| refused(error.into()))? {
             return Err(TreeError::Unsatisfiable { requested });
         }
@@ -76,13 +76,13 @@ impl TreeScratch {
         &self.quotas.counts
     }
 
-    /// The fewest and the most replicas that a node could have.
+    /// The minimum and the maximum that a node could have.
     pub(super) fn bounds(&self, node: usize) -> Option<(i64, i64)> {
         let Quotas { low, high, .. } = &self.quotas;
         low.get(node).copied().zip(high.get(node).copied())
     }
 
-    /// True if a tree can have the replicas of a request, with unlimited room in some leaves.
+    /// True if a tree can hold the replicas of a request, with unlimited room in some leaves.
     pub(super) fn is_possible(
         &mut self,
         request: &Request<'_>,
@@ -104,12 +104,12 @@ impl TreeScratch {
     }
 
     /// Gathers the columns of the candidates by leaf.
-    fn gather(&mut self, request: &Request<'_>, tree: &Tree, of: Members<'_>) -> Result<(), DivisionError> {
+    fn gather(&mut self, request: &Request<'_>, tree: &Tree, given: Members<'_>) -> Result<(), DivisionError> {
         request.change_and_available()?;
         let (candidates, nodes) = (request.fits_now.len(), tree.nodes().len());
-        check_length("leaf_of", of.leaf_of.len(), candidates)?;
-        if !of.weights.is_empty() {
-            check_column("weights", of.weights, candidates)?;
+        check_length("leaf_of", given.leaf_of.len(), candidates)?;
+        if !given.weights.is_empty() {
+            check_column("weights", given.weights, candidates)?;
         }
         let Self {
             leaf_of,
@@ -120,14 +120,14 @@ impl TreeScratch {
             quotas,
             ..
         } = self;
-        let weight_of = |candidate: usize| of.weights.get(candidate).copied().unwrap_or(0);
+        let weight_of = |candidate: usize| given.weights.get(candidate).copied().unwrap_or(0);
         let none = nodes as u32;
         let divides_by_weight = |leaf: u32| {
             let leaf = tree.nodes().get(leaf as usize);
             leaf.is_some_and(|node| node.leaf.rule == LeafRule::ByWeight)
         };
         leaf_of.clear();
-        leaf_of.extend(of.leaf_of.iter().enumerate().map(|(candidate, &leaf)| {
+        leaf_of.extend(given.leaf_of.iter().enumerate().map(|(candidate, &leaf)| {
             match divides_by_weight(leaf) && weight_of(candidate) == 0 {
                 true => none,
                 false => leaf,
@@ -168,7 +168,7 @@ impl TreeScratch {
         Ok(())
     }
 
-    /// Works out which counts the nodes can have, with unlimited room in some leaves.
+    /// Computes the counts that the nodes can have, with unlimited room in some leaves.
     fn find_possible(&mut self, tree: &Tree, unlimited: &[bool]) {
         let Self {
             members,
@@ -223,7 +223,7 @@ impl TreeScratch {
                 last: &last[range.clone()],
                 weights: &weights[range.clone()],
             };
-            let tie = |place: usize| ties(members[place] as usize);
+            let tie = |index: usize| ties(members[index] as usize);
             let part = (&properties.leaf, quotas.counts[node]);
             leaf.divide(part, candidates, rounding, tie, &mut out[range.clone()], scratch)?;
             for (&member, &count) in members.iter().zip(&out[range]) {

@@ -1,8 +1,8 @@
 //! Finds the counts that a node can have, one at a time: whether a count is possible, and the nearest one below or above.
 //!
-//! Where percentages of a count bound the children of a node, its counts follow no simple pattern: two children of at most 40 percent
-//! each can share 2 or 8 replicas, but not 5 or 10. Each attempt here says how far the next one may be away, so that no loop runs
-//! once per replica. What a search may cost is bounded; one that costs more gives up.
+//! Where percentages of a count bound the children of a node, its counts follow no simple pattern: two children of at
+//! most 40 percent each can share 2 or 8 replicas, but not 5 or 10. Each attempt also finds how far away the next one
+//! may be, so no loop runs once per replica. The cost of a search is bounded; a search that would cost more gives up.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::growth::{Growth, first_with_most, last_with_least};
 use super::nearest::{Variable, nearest};
 use super::node::{Amount, Tree, WHOLE};
 
-/// Attempts before a search gives up.
+/// Maximum number of attempts of a search.
 const BUDGET: u32 = 100_000;
 
 /// The bounds leave so many gaps that a search for a division gave up.
@@ -21,7 +21,7 @@ pub(super) struct TooIntricate;
 /// The result of a search.
 pub(super) type Searched<T> = Result<T, TooIntricate>;
 
-/// Answers that were found: by node, count and direction.
+/// Known answers, by node, count and direction.
 pub(super) type Found = HashMap<(usize, i64, Direction), Option<i64>>;
 
 /// The direction of a search.
@@ -47,7 +47,7 @@ pub(super) struct Search<'a> {
 enum Attempt {
     /// The count is possible.
     Fits,
-    /// It is not, nor is any before this one.
+    /// The count is not possible; the next one that may be.
     Next(i64),
     /// Neither this nor any further one is possible.
     Never,
@@ -81,10 +81,10 @@ impl<'a> Search<'a> {
         Ok(self.next(node, count)? == Some(count))
     }
 
-    /// The smallest count of a node from this one on.
+    /// The smallest possible count of a node, from this one on.
     #[inline]
     pub(super) fn next(&mut self, node: usize, from: i64) -> Searched<Option<i64>> {
-        match self.possible.of(node) {
+        match self.possible.counts(node) {
             Counts::Nothing => Ok(None),
             Counts::Range(first, last) => Ok((from <= last).then(|| from.max(first))),
             Counts::Steps { floor, start, length } => {
@@ -96,10 +96,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The largest count of a node up to this one.
+    /// The largest possible count of a node, up to this one.
     #[inline]
     pub(super) fn previous(&mut self, node: usize, from: i64) -> Searched<Option<i64>> {
-        match self.possible.of(node) {
+        match self.possible.counts(node) {
             _ if from < 0 => Ok(None),
             Counts::Nothing => Ok(None),
             Counts::Range(first, last) => Ok((from >= first).then(|| from.min(last))),
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
         Ok(found)
     }
 
-    /// Fewest and most of a child if its parent gets `count`; `None` if there is no count between its bounds.
+    /// Minimum and maximum of a child if its parent gets `count`; `None` if no count is between its bounds.
     pub(super) fn domain(&mut self, child: usize, count: i64) -> Searched<Option<(i64, i64)>> {
         let bounds = self.tree.nodes()[child];
         let low = self.next(child, bounds.least_of(count))?;
@@ -148,11 +148,11 @@ impl<'a> Search<'a> {
         Ok(low.zip(high).filter(|(low, high)| low <= high))
     }
 
-    /// Looks at a count, on the way to larger ones. Bounds only grow on this way.
+    /// Tries a count on the way to larger ones. Bounds only grow on the way.
     fn attempt_up(&mut self, node: usize, count: i64) -> Searched<Attempt> {
         let (mut fewest, mut most) = (0_i128, 0_i128);
         let mut growth = Growth::default();
-        // The first count at which a child can leave a gap that it is held in.
+        // The first count at which a child can leave the gap that holds it.
         let mut event: Option<i64> = None;
         for child in self.tree.children(node) {
             let bounds = self.tree.nodes()[child];
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         self.attempt_sum(node, count, Direction::Up)
     }
 
-    /// Looks at a count, on the way to smaller ones. Bounds only shrink on this way.
+    /// Tries a count on the way to smaller ones. Bounds only shrink on the way.
     fn attempt_down(&mut self, node: usize, count: i64) -> Searched<Attempt> {
         let (mut fewest, mut most) = (0_i128, 0_i128);
         let mut growth = Growth::default();
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
         if exact == Some(count) {
             return Ok(Attempt::Fits);
         }
-        // With the bounds of the last count on the way, which are the widest.
+        // These bounds are those of the last count on the way, the widest.
         let (end, further) = match direction {
             Direction::Up => (self.largest, count + 1),
             Direction::Down => (0, count - 1),
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
                 tie: 0,
             });
         }
-        // What the sum is away from the count is one more variable, which is best at its end.
+        // The distance of the sum from the count is one more variable, which is best at its end.
         let (target, total) = match direction {
             Direction::Up => (self.largest, i128::from(count) + i128::from(self.largest)),
             Direction::Down => (0, i128::from(count)),

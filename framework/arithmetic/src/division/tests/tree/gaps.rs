@@ -75,7 +75,7 @@ fn the_counts_beside_a_gap_move_the_fewest_replicas() {
     assert_eq!(node_counts(&tree, 20, &eight), Ok(vec![20, 8, 2, 10]));
 }
 
-/// The two that keep the most have no room for the count, and the floor has no place for three.
+/// The two that keep the most have no room for the count, and the floor leaves no room for three.
 #[test]
 fn one_that_keeps_less_takes_part_for_its_room() {
     for rule in [LeafRule::ByRoom, LeafRule::Fewest] {

@@ -167,8 +167,8 @@ fn members(case: &Case) -> Members<'_> {
 /// The case after a division: added replicas take room, and removed ones release it.
 fn after(case: &Case, counts: &[i64]) -> Case {
     let mut after = case.clone();
-    for (place, &count) in counts.iter().enumerate() {
-        after.fits_now[place] = case.fits_now[place] + case.last[place] - count;
+    for (index, &count) in counts.iter().enumerate() {
+        after.fits_now[index] = case.fits_now[index] + case.last[index] - count;
     }
     (after.last, after.present) = (counts.to_vec(), counts.to_vec());
     after
@@ -204,9 +204,9 @@ fn check_conflict(case: &Case, conflict: &[Constraint]) {
         Exact::new(&without).is_possible(0, case.replicas)
     };
     assert!(!is_possible(conflict), "{conflict:?} do not contradict each other");
-    for place in 0..conflict.len() {
+    for index in 0..conflict.len() {
         let mut others = conflict.to_vec();
-        let one = others.remove(place);
+        let one = others.remove(index);
         assert!(is_possible(&others), "{one:?} can be left out of {conflict:?}");
     }
 }
