@@ -118,7 +118,7 @@ fn changes(criterion: &mut Criterion) {
 }
 
 /// Prints the distribution over many changes, occasional rebuilds included. Criterion estimates only the mean, which
-/// hides them.
+/// hides rebuilds.
 fn percentiles() {
     let mut changes = Changes::new();
     let mut times: Vec<Duration> = (0..50_000)

@@ -68,7 +68,7 @@ pub struct BindingRecordBuilder {
     record: BindingRecord,
     /// Kept apart until `build`, because one span must cover them without other affinities in between.
     placement_affinities: Vec<AffinityRow>,
-    /// The texts by hash and by number among texts of one hash, so that no text is copied to be found again.
+    /// The texts, by hash and by number among texts with the same hash, so that finding one again copies nothing.
     known: HashMap<(u64, u32), Text, BuildHasherDefault<KeyHasher>>,
 }
 
@@ -141,7 +141,7 @@ impl AffinityWriter<'_> {
 impl BindingRecordBuilder {
     /// A builder for a binding that has no replicas yet.
     pub fn new() -> Self {
-        /// Texts of a usual binding, and bytes of them.
+        /// Number of texts of a usual binding, and their length in bytes.
         const USUAL: (usize, usize) = (28, 512);
         let mut builder = Self {
             known: HashMap::with_capacity_and_hasher(USUAL.0, BuildHasherDefault::default()),
@@ -261,7 +261,7 @@ impl BindingRecordBuilder {
         }
     }
 
-    /// Sets the replicas to divide. `workload` is false for resources that are propagated whole.
+    /// Sets the replicas to divide. `workload` is false for a resource that is propagated whole.
     pub fn replicas(&mut self, replicas: i64, workload: bool) -> &mut Self {
         self.record.replicas = replicas;
         self.set_flag(flag::WORKLOAD, workload);
@@ -451,7 +451,7 @@ impl BindingRecordBuilder {
     /// Finishes the binding.
     pub fn build(self) -> BindingRecord {
         let mut record = self.record;
-        // A plan may be kept for as long as its binding.
+        // A plan may live as long as its binding.
         record.pool.shrink_to_fit();
         let start = record.affinities.len();
         record.affinities.extend(self.placement_affinities);

@@ -52,12 +52,9 @@ impl Resolution {
     }
 
     /// Rows of the clusters that a rule matches, ascending.
-    pub fn rule_rows(&self, rule: usize) -> &[Row] {
-        self.rule_spans
-            .get(rule)
-            .copied()
-            .unwrap_or_default()
-            .of(&self.rule_rows)
+    #[cfg(test)]
+    fn rule_rows(&self, rule: usize) -> &[Row] {
+        self.rule_spans[rule].of(&self.rule_rows)
     }
 }
 
@@ -100,25 +97,26 @@ pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32
     }
 }
 
-/// Fills `places` with the rank of each cluster's name in the placement's affinities, one per cluster of the snapshot;
-/// [`NO_ROW`] for a cluster that is not listed. Returns false and leaves `places` empty if no affinity lists names.
-pub fn places_in_policy(snapshot: &Snapshot, record: &BindingRecord, places: &mut Vec<u32>) -> bool {
+/// Fills `indices` with the index of each cluster's name in the placement's affinities, one per cluster of the
+/// snapshot; [`NO_ROW`] for a cluster that is not listed. Returns false and leaves `indices` empty if no affinity lists
+/// names.
+pub fn policy_indices(snapshot: &Snapshot, record: &BindingRecord, indices: &mut Vec<u32>) -> bool {
     let arena = snapshot.arena();
     let affinities = record.placement_affinities.of(&record.affinities);
-    places.clear();
+    indices.clear();
     if affinities.iter().all(|affinity| affinity.cluster_names.length == 0) {
         return false;
     }
-    places.resize(arena.rows(), NO_ROW);
+    indices.resize(arena.rows(), NO_ROW);
     let names = affinities
         .iter()
         .flat_map(|affinity| affinity.cluster_names.of(&record.texts));
-    for (place, name) in (0..).zip(names) {
+    for (index, name) in (0..).zip(names) {
         let row = arena.row_hashed(name.read(&record.pool), name.hash);
-        if let Some(slot) = row.and_then(|row| places.get_mut(row as usize))
+        if let Some(slot) = row.and_then(|row| indices.get_mut(row as usize))
             && *slot == NO_ROW
         {
-            *slot = place;
+            *slot = index;
         }
     }
     true
@@ -145,7 +143,7 @@ pub struct CycleOptions {
     pub duplicated: bool,
     /// True if Select ignores spread constraints.
     pub ignore_spread: bool,
-    /// Time of the decision in milliseconds since 1970; `None` if it is not known or no plugin needs it.
+    /// Time of the decision in milliseconds since 1970; `None` if it is unknown or no plugin needs it.
     pub time: Option<i64>,
 }
 

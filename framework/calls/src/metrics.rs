@@ -1,7 +1,7 @@
 //! Counters and histograms of a plugin, by name.
 //!
-//! A plugin may use any name, from any thread. Names are checked and bounded in number, so that a plugin cannot exhaust the
-//! memory of its host. A name that is known costs a lookup and an atomic addition, and allocates nothing.
+//! A plugin may use any name, from any thread. Names are checked and limited in number, so a plugin cannot exhaust the
+//! memory of its host. A known name costs a lookup and an atomic addition, and allocates nothing.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,24 +18,24 @@ pub const MAXIMUM_HISTOGRAMS: usize = limit::HISTOGRAMS as usize;
 /// Maximum length of a name in bytes.
 pub const MAXIMUM_NAME: usize = limit::FIGURE_NAME_BYTES as usize;
 
-/// Upper bounds of the buckets of every histogram. A plugin's values have any unit, so they cover nine decades. One bucket
-/// more holds what exceeds the last.
+/// Upper bounds of the buckets of every histogram. A plugin's values have any unit, so the bounds cover nine decades.
+/// One further bucket holds values above the last bound.
 pub const BOUNDS: [f64; 19] = [
     0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6,
 ];
 
-/// Reason why a count or a value is not recorded.
+/// Why a count or a value is not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The name is not one that Prometheus allows.
+    /// Prometheus does not allow the name.
     #[error(
         "its name is not valid: expected up to {MAXIMUM_NAME} letters, digits and underscores, the first not a digit"
     )]
     InvalidName,
-    /// The plugin has as many counters as it may have.
+    /// The plugin already has [`MAXIMUM_COUNTERS`] counters.
     #[error("a plugin may have up to {MAXIMUM_COUNTERS} counters")]
     TooManyCounters,
-    /// The plugin has as many histograms as it may have.
+    /// The plugin already has [`MAXIMUM_HISTOGRAMS`] histograms.
     #[error("a plugin may have up to {MAXIMUM_HISTOGRAMS} histograms")]
     TooManyHistograms,
     /// The value of a histogram is infinite or not a number.
@@ -69,7 +69,7 @@ pub struct MetricFigures {
 /// The figures of a histogram.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HistogramFigures {
-    /// Values per bucket of [`BOUNDS`], and those above the last bound. Empty without any value.
+    /// Number of values in each bucket of [`BOUNDS`], and above the last bound. Empty without values.
     pub counts: Vec<u64>,
     /// Sum of the values.
     pub sum: f64,
@@ -107,7 +107,7 @@ impl PluginMetrics {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`]; nothing is counted then.
+    /// A [`Refusal`]; nothing is counted.
     pub fn count(&self, name: &str, amount: u64) -> Result<(), Refusal> {
         let add = |counter: &AtomicU64| saturating_add(counter, amount);
         with_entry(&self.counters, name, MAXIMUM_COUNTERS, Refusal::TooManyCounters, add)
@@ -117,7 +117,7 @@ impl PluginMetrics {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`]; nothing is recorded then.
+    /// A [`Refusal`]; nothing is recorded.
     pub fn observe(&self, name: &str, value: f64) -> Result<(), Refusal> {
         if !value.is_finite() {
             return Err(Refusal::NotFinite);
@@ -132,7 +132,7 @@ impl PluginMetrics {
         )
     }
 
-    /// The figures now.
+    /// The current figures.
     pub fn figures(&self) -> MetricFigures {
         let counters = self.counters.read().unwrap_or_else(PoisonError::into_inner);
         let histograms = self.histograms.read().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +152,7 @@ impl Buckets {
             saturating_add(count, 1);
         }
         let add = |sum: u64| Some((f64::from_bits(sum) + value).to_bits());
-        // The function always gives a number, so the update succeeds.
+        // The closure always returns a number, so the update succeeds.
         let _ = self.sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
@@ -166,11 +166,11 @@ impl Buckets {
 
 fn saturating_add(counter: &AtomicU64, amount: u64) {
     let add = |count: u64| Some(count.saturating_add(amount));
-    // The function always gives a number, so the update succeeds.
+    // The closure always returns a number, so the update succeeds.
     let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
 }
 
-/// Uses the entry with this name, which the first use makes.
+/// Uses the entry with this name; the first use creates it.
 fn with_entry<T: Default>(
     entries: &RwLock<BTreeMap<String, T>>,
     name: &str,

@@ -1,6 +1,6 @@
 //! The placements of other bindings, as tables of numbers over one string.
 //!
-//! They change from one decision to the next, so they are apart from the binding's record, which is built once.
+//! They change from one decision to the next, so they are separate from the binding's record, which is built once.
 
 use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::descriptor::binding_part;
@@ -24,7 +24,7 @@ pub struct PlacementsRecord {
 }
 
 impl PlacementsRecord {
-    /// Starts anew with the groups of a binding, `<label key>=<label value>`; empty for none.
+    /// Removes all peers and sets the groups of a binding, `<label key>=<label value>`; empty for none.
     pub fn reset(&mut self, affinity_group: &str, anti_affinity_group: &str) {
         self.pool.clear();
         self.peers.clear();
@@ -35,7 +35,7 @@ impl PlacementsRecord {
     }
 
     /// Adds a peer: its name, whether it shares the affinity and the anti-affinity group, and its clusters with their
-    /// replicas. Peers are added in the order of their names.
+    /// replicas. Callers add peers in the order of their names.
     pub fn peer<'t>(
         &mut self,
         name: &str,

@@ -10,23 +10,23 @@ use divvy_framework_view::MAXIMUM_SCORE;
 /// previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// A score outside 0..=100.
+    /// A score outside 0..=100 ([`MAXIMUM_SCORE`]).
     #[error("plugin `{plugin}` gave cluster `{cluster}` score {score}, expected 0 to {MAXIMUM_SCORE}")]
     ScoreOutOfRange {
         /// The plugin.
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Score that it was given.
+        /// The score.
         score: i64,
     },
     /// A selected index beyond the list of feasible clusters.
-    #[error("plugin `{plugin}` selected index {place}, but only {feasible} clusters are feasible")]
-    NoSuchPlace {
+    #[error("plugin `{plugin}` selected index {index}, but only {feasible} clusters are feasible")]
+    NoSuchIndex {
         /// The plugin.
         plugin: String,
         /// The index that it selected.
-        place: u32,
+        index: u32,
         /// Number of feasible clusters.
         feasible: usize,
     },
@@ -55,7 +55,7 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Replicas that it was given.
+        /// The count.
         replicas: i64,
     },
     /// A replica count beyond `i32`, the type of `spec.clusters[].replicas`.
@@ -68,7 +68,7 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Replicas that it was given.
+        /// The count.
         replicas: i64,
     },
     /// Counts that do not add up to the replicas of the binding.
@@ -90,12 +90,12 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Replicas that it was given.
+        /// The count.
         replicas: i64,
         /// Replicas of the binding.
         expected: i64,
     },
-    /// A rejection that another filter had written was changed.
+    /// A change to a rejection that an earlier filter wrote.
     #[error("plugin `{plugin}` changed the rejection of cluster `{cluster}` by an earlier filter")]
     ChangedRejection {
         /// The plugin.
@@ -112,9 +112,9 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Replicas that it was given.
+        /// The count.
         replicas: i64,
-        /// Replicas that fit now plus those of the last result.
+        /// Replicas that fit now, plus those of the last result.
         capacity: i64,
     },
 }
@@ -143,35 +143,35 @@ impl AssignRules<'_> {
     pub fn check(&self, result: &[i64], name: impl Fn(usize) -> String) -> Result<(), Violation> {
         let plugin = || self.plugin.to_owned();
         let mut sum: i128 = 0;
-        for (place, &replicas) in result.iter().enumerate() {
+        for (index, &replicas) in result.iter().enumerate() {
             if replicas < 0 {
                 return Err(Violation::Negative {
                     plugin: plugin(),
-                    cluster: name(place),
+                    cluster: name(index),
                     replicas,
                 });
             }
             if replicas > i64::from(i32::MAX) {
                 return Err(Violation::TooLarge {
                     plugin: plugin(),
-                    cluster: name(place),
+                    cluster: name(index),
                     replicas,
                 });
             }
             if self.duplicates && replicas != self.replicas {
                 return Err(Violation::NotDuplicated {
                     plugin: plugin(),
-                    cluster: name(place),
+                    cluster: name(index),
                     replicas,
                     expected: self.replicas,
                 });
             }
             if self.respects_capacity {
-                let capacity = self.capacity[place];
+                let capacity = self.capacity[index];
                 if replicas > capacity {
                     return Err(Violation::OverCapacity {
                         plugin: plugin(),
-                        cluster: name(place),
+                        cluster: name(index),
                         replicas,
                         capacity,
                     });
@@ -198,10 +198,10 @@ impl AssignRules<'_> {
 pub fn check_scores(plugin: &str, scores: &[i64], name: impl Fn(usize) -> String) -> Result<(), Violation> {
     match scores.iter().position(|score| !(0..=MAXIMUM_SCORE).contains(score)) {
         None => Ok(()),
-        Some(place) => Err(Violation::ScoreOutOfRange {
+        Some(index) => Err(Violation::ScoreOutOfRange {
             plugin: plugin.to_owned(),
-            cluster: name(place),
-            score: scores[place],
+            cluster: name(index),
+            score: scores[index],
         }),
     }
 }
@@ -233,19 +233,19 @@ pub fn check_selection<'a>(
     };
     seen.clear();
     seen.resize(feasible, false);
-    for &place in selected {
-        match seen.get_mut(place as usize) {
+    for &index in selected {
+        match seen.get_mut(index as usize) {
             None => {
-                return Err(Violation::NoSuchPlace {
+                return Err(Violation::NoSuchIndex {
                     plugin: plugin.to_owned(),
-                    place,
+                    index,
                     feasible,
                 });
             }
             Some(true) => {
                 return Err(Violation::SelectedTwice {
                     plugin: plugin.to_owned(),
-                    cluster: name(place as usize),
+                    cluster: name(index as usize),
                 });
             }
             Some(mark) => *mark = true,

@@ -1,14 +1,14 @@
 //! The kind of library that a crate is built as, from the arguments of the compiler that runs the macro.
 //!
-//! A manifest without `crate-type = ["cdylib"]` builds a Rust library and no plugin, without a word. Reading the manifest was
-//! considered and rejected: it may leave the decision to `cargo rustc --crate-type`.
+//! A manifest without `crate-type = ["cdylib"]` silently builds a Rust library instead of a plugin. Reading the
+//! manifest was considered and rejected: it may leave the decision to `cargo rustc --crate-type`.
 
-/// The error, with the lines that the author has to write.
+/// The error message, with the lines that the author has to write.
 pub(crate) const MESSAGE: &str = "a plugin is a shared library, but this crate is built as a Rust library: write `[lib]` and, \
                                   below it, `crate-type = [\"cdylib\"]` into Cargo.toml";
 
-/// True if the compiler builds a Rust library and no shared one. False for tests, programs, and a compiler that is run by an
-/// editor without arguments.
+/// True if the compiler builds a Rust library but not a shared library. False for tests, programs, and a compiler that
+/// an editor runs without arguments.
 pub(crate) fn is_rust_library_alone(arguments: impl Iterator<Item = String>) -> bool {
     let mut arguments = arguments.peekable();
     let mut kinds = Vec::new();

@@ -32,7 +32,7 @@ pub fn derive_preferences(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Refuses a crate that is built as a Rust library alone: `export_plugin!` begins with it.
+/// Refuses a crate that is built only as a Rust library. `export_plugin!` begins with this macro.
 #[doc(hidden)]
 #[proc_macro]
 pub fn require_shared_library(_: TokenStream) -> TokenStream {
@@ -44,8 +44,8 @@ pub fn require_shared_library(_: TokenStream) -> TokenStream {
     }
 }
 
-/// The type of a field of the twin. It is written by way of `Readable`, so that a type without the derive is reported with what
-/// to write, and not with serde's advice. With its own reader, the type of a field can be any.
+/// The type of a field of the twin. It goes through `Readable`, so that the error for a type without the derive
+/// suggests the derive, rather than serde's advice. A field with a reader of its own can have any type.
 fn twin_type(kind: &Type, attributes: &[Attribute]) -> Tokens {
     if has_own_reader(attributes) {
         return quote! { #kind };
@@ -53,7 +53,7 @@ fn twin_type(kind: &Type, attributes: &[Attribute]) -> Tokens {
     quote_spanned! { kind.span() => <#kind as ::divvy_framework::configuration::Readable>::Itself }
 }
 
-/// True if a field is not read by its type's own `Deserialize`.
+/// True if something other than its type's own `Deserialize` reads the field.
 fn has_own_reader(attributes: &[Attribute]) -> bool {
     const OWN: [&str; 4] = ["with", "deserialize_with", "skip", "skip_deserializing"];
     let mut found = false;

@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Where the chunks begin that the host writes to. Everything between here and [`READ`] lies between the addresses that Linux
-/// gives to programs and those that it gives to libraries, and is not what a sanitizer reserves.
+/// Start of the addresses at which the host writes chunks. The range up to [`READ`] lies between the addresses that
+/// Linux gives to programs and those that it gives to libraries, and no sanitizer reserves it.
 const WRITE: usize = 0x2000_0000_0000;
-/// Where the same chunks begin for those that read.
+/// Start of the addresses at which everyone reads the same chunks.
 const READ: usize = 0x3000_0000_0000;
 
-/// All addresses at which chunks can be read.
+/// The addresses at which chunks can be read.
 pub(crate) const READ_ADDRESSES: Range<usize> = READ..READ + (READ - WRITE);
 
 /// A chunk of memory: a file that the host writes and others read.
@@ -53,17 +53,17 @@ impl ChunkFile {
 }
 
 impl Chunk {
-    /// A chunk of `bytes` bytes, which are zero, at `offset` behind the first one.
+    /// A chunk of `bytes` zero bytes, `offset` bytes after the first chunk.
     pub(crate) fn new(offset: usize, bytes: usize) -> io::Result<Self> {
         let file = memfd_create("divvy-snapshots", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, bytes as u64)?;
         map_at(&file, WRITE + offset, bytes, Access::Write)?;
-        // From here on, nobody maps the file for writing or changes its size. The mapping above stays.
+        // From here on, no one can map the file for writing or change its size. The mapping above stays.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL;
         let sealed = fcntl_add_seals(&file, seals).map_err(io::Error::from);
         let mapped = sealed.and_then(|()| map_at(&file, READ + offset, bytes, Access::Read));
         if let Err(error) = mapped {
-            // SAFETY: the mapping was made above, and nothing refers to it yet.
+            // SAFETY: the mapping was made above, and no address of it has left this function.
             let _unmapped = unsafe { munmap((WRITE + offset) as *mut c_void, bytes) };
             return Err(error);
         }
@@ -75,7 +75,8 @@ impl Chunk {
         self.bytes
     }
 
-    /// The words that begin at `start` bytes from the chunk's beginning: the address to write, and the one to read.
+    /// The two addresses of the words that begin `start` bytes after the chunk's beginning: for writing, and for
+    /// reading.
     pub(crate) fn addresses(&self, start: usize) -> (NonNull<u64>, NonNull<u64>) {
         let at = |base: usize| NonNull::new((base + self.offset + start) as *mut u64).unwrap_or(NonNull::dangling());
         (at(WRITE), at(READ))
@@ -91,16 +92,16 @@ impl Chunk {
     }
 }
 
-/// What is done through a mapping.
+/// The access that a mapping allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It is read.
+    /// Reading.
     Read,
-    /// It is read and written.
+    /// Reading and writing.
     Write,
 }
 
-/// Maps a file, shared with whoever else maps it, at an address at which nothing is mapped.
+/// Maps a file at an address at which nothing is mapped. The mapping is shared with all others of the file.
 ///
 /// # Errors
 ///
@@ -112,10 +113,11 @@ pub fn map_at(file: impl AsFd, address: usize, bytes: usize, access: Access) -> 
     };
     // Without `FIXED_NOREPLACE` in an old kernel, the address is only a suggestion, so it is compared below.
     let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
-    // SAFETY: nothing is replaced, so no memory that something refers to changes.
+    // SAFETY: `FIXED_NOREPLACE`, or the bare suggestion in an old kernel, never replaces a mapping, so no memory in use
+    // changes.
     let mapped = unsafe { mmap(address as *mut c_void, bytes, access, flags, file, 0) }?;
     if mapped as usize != address {
-        // SAFETY: the mapping was made above, and nothing refers to it.
+        // SAFETY: the mapping was made above, and no address of it has left this function.
         let _unmapped = unsafe { munmap(mapped, bytes) };
         return Err(io::ErrorKind::AddrInUse.into());
     }

@@ -8,24 +8,25 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::Unprotected;
 use crate::chunk::{Chunk, ChunkFile};
 
-/// Size of a chunk, unless a block needs a larger one. It is reserved; pages take memory once they are written.
+/// Size of a chunk, unless a block needs a larger one. The size is only reserved: a page takes memory when it is first
+/// written.
 const CHUNK: usize = 32 << 20;
-/// Blocks begin at multiples of this size, that of a page on most systems, so that two blocks share none.
+/// Blocks begin at multiples of this size, a page on most systems, so two blocks never share a page.
 const GRAIN: usize = 4096;
 
-/// All chunks, and the room in them.
+/// All chunks, and the free room in them.
 #[derive(Debug, Default)]
 struct Heap {
     chunks: Vec<Chunk>,
-    /// Bytes of the last chunk that were handed out; those behind are zero.
+    /// Bytes of the last chunk that have been used; the bytes after them are zero.
     used: usize,
     /// Distance of the next chunk from the first.
     next: usize,
-    /// Blocks that were dropped: chunk and first byte, by size.
+    /// Dropped blocks, by size: chunk and first byte.
     free: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
-/// A block of words in a chunk. It is free again once it is dropped.
+/// A block of words in a chunk. Dropping it frees its room.
 pub(crate) struct Block {
     write: NonNull<u64>,
     read: NonNull<u64>,
@@ -34,9 +35,9 @@ pub(crate) struct Block {
     start: usize,
 }
 
-// SAFETY: a block has its memory to itself, as a box has.
+// SAFETY: the heap gives each block memory that no other block has, so a block owns it as a box does.
 unsafe impl Send for Block {}
-// SAFETY: as above; shared references only read.
+// SAFETY: shared references to a block only read.
 unsafe impl Sync for Block {}
 
 fn heap() -> MutexGuard<'static, Heap> {
@@ -49,7 +50,7 @@ fn heap() -> MutexGuard<'static, Heap> {
     HEAP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`crate::protection`]: found out once, by a first chunk that stays.
+/// As [`crate::protection`]. The first call finds out, with a first chunk that stays.
 pub(crate) fn protection() -> Result<(), Unprotected> {
     static KNOWN: OnceLock<Result<(), Unprotected>> = OnceLock::new();
     KNOWN
@@ -67,7 +68,7 @@ pub fn chunk_count() -> usize {
     heap().chunks.len()
 }
 
-/// The chunks from number `first` on, for another process. They are never dropped, so each is handed over once.
+/// The chunks from number `first` on, for another process. Chunks are never dropped, so a process needs each only once.
 ///
 /// # Errors
 ///
@@ -76,8 +77,8 @@ pub fn chunks(first: usize) -> io::Result<Vec<ChunkFile>> {
     heap().chunks.iter().skip(first).map(Chunk::file).collect()
 }
 
-/// Bytes to set aside for a block: a few sizes only, at most a quarter more than asked for, so that a snapshot that grows a little
-/// finds the room of one that was dropped.
+/// Bytes to reserve for a block. There are few sizes, each at most a quarter above the request, so that a snapshot that
+/// has grown a little fits into the room of a dropped one.
 fn rounded(bytes: usize) -> usize {
     let grains = bytes.div_ceil(GRAIN).max(1);
     let step = (grains.next_power_of_two() / 8).max(1);
@@ -95,7 +96,7 @@ impl Heap {
         Ok(())
     }
 
-    /// The chunk and first byte of a block of `bytes` bytes, and whether it was used before.
+    /// The chunk and first byte of a block of `bytes` bytes; true if the block was used before.
     fn take(&mut self, bytes: usize) -> io::Result<(usize, usize, bool)> {
         if let Some((chunk, start)) = self.free.get_mut(&bytes).and_then(Vec::pop) {
             return Ok((chunk, start, true));
@@ -133,14 +134,15 @@ impl Block {
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[u64] {
-        // SAFETY: the chunk is mapped there as long as the process lives, and nobody writes to the block while `self` is
-        // borrowed.
+        // SAFETY: chunks stay mapped as long as the process lives, and only `as_mut_slice`, which borrows `self`
+        // mutably, gives access for writing.
         unsafe { std::slice::from_raw_parts(self.read.as_ptr(), self.length) }
     }
 
     #[inline]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
-        // SAFETY: as above, and the block is nobody else's: the heap hands it out once until it is dropped.
+        // SAFETY: chunks stay mapped as long as the process lives, and `take` gives a block to no one else until it is
+        // dropped.
         unsafe { std::slice::from_raw_parts_mut(self.write.as_ptr(), self.length) }
     }
 }
@@ -190,7 +192,7 @@ mod tests {
     fn the_addresses_that_plugins_see_cannot_be_made_writable() {
         let block = Block::zeroed(512).expect("this system has sealed files");
         let page = block.as_slice().as_ptr().cast_mut().cast();
-        // SAFETY: nothing changes: the kernel refuses, which is what is tested.
+        // SAFETY: the kernel refuses, which is what this test checks, so nothing changes.
         let refused = unsafe { mprotect(page, GRAIN, MprotectFlags::READ | MprotectFlags::WRITE) };
         assert_eq!(refused, Err(rustix::io::Errno::ACCESS));
     }
@@ -209,7 +211,7 @@ mod tests {
         assert!(rustix::fs::ftruncate(&again, 0).is_err());
         assert!(rustix::fs::ftruncate(&again, 1 << 40).is_err());
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: the kernel refuses, and otherwise the mapping would be a new one.
+        // SAFETY: the kernel refuses; if it did not, the mapping would be new and unused.
         assert!(unsafe { mmap(std::ptr::null_mut(), GRAIN, access, flags, &again, 0) }.is_err());
     }
 }

@@ -1,15 +1,15 @@
-//! Memory that a host writes and that plugins can only read, in the host's process and in others.
+//! Memory that the host writes and plugins can only read, in the host's process and in others.
 //!
-//! [`Words`] are a block of 64-bit words in a file in memory that is mapped twice: once for the host to write, and once
-//! for everyone to read. Plugins get addresses of the second mapping. A plugin that writes through one faults at once,
-//! and the kernel refuses to make the mapping writable, because the file is sealed.
+//! [`Words`] is a block of 64-bit words in a file in memory. The file is mapped twice: once for the host to write, and
+//! once for everyone to read. Plugins get addresses of the second mapping. A plugin that writes through one faults at
+//! once, and the kernel refuses to make the mapping writable, because the file is sealed.
 //!
 //! Blocks are parts of large chunks, each with one file. Another process that receives the files of [`chunks`] and maps
-//! each at [`ChunkFile::read_address`] reads the same words at the same addresses. The seals keep it from writing to them
-//! or changing their size, however it opens them again.
+//! each at [`ChunkFile::read_address`] reads the same words at the same addresses. The seals keep it from writing to
+//! the files or changing their size, however it opens them again.
 //!
-//! Where the system has no sealed files in memory, blocks are ordinary memory, which plugins can write to:
-//! [`protection`] has the reason.
+//! Where the system has no sealed files in memory, blocks are ordinary memory, which plugins can write to;
+//! [`protection`] returns the reason.
 //!
 //! All `unsafe` code of snapshots is in this crate.
 
@@ -30,11 +30,11 @@ pub use words::Words;
 /// Why memory is not protected from plugins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unprotected {
-    /// What the system refused, and its error.
+    /// The operation that the system refused, and its error.
     pub reason: String,
 }
 
-/// Whether plugins are kept from writing to [`Words`].
+/// Checks that plugins cannot write to [`Words`].
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn protection() -> Result<(), Unprotected> {
     return unprotected::protection();
 }
 
-/// True if a process that maps the files of [`chunks`] reads the same at this address.
+/// True if another process that maps the files of [`chunks`] reads the same words at this address.
 #[cfg(target_os = "linux")]
 pub fn is_shared(address: *const u8) -> bool {
     chunk::READ_ADDRESSES.contains(&(address as usize))

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Words that the host writes and that plugins can only read. Zero at first.
+/// Words that the host writes and plugins can only read. Initially zero.
 ///
-/// Reading goes through the addresses that plugins see, so that memory is mapped into the cache of addresses once.
+/// The host also reads at the addresses that plugins see, so that the processor's cache of addresses holds each page
+/// once.
 pub struct Words(Storage);
 
 enum Storage {
@@ -24,7 +25,7 @@ impl Words {
         Self(Storage::Ordinary(vec![0; length].into()))
     }
 
-    /// The words, to write. Plugins see what is written at other addresses.
+    /// The words, for writing. Plugins see them at other addresses.
     pub fn as_mut_slice(&mut self) -> &mut [u64] {
         match &mut self.0 {
             #[cfg(target_os = "linux")]

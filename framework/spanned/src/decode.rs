@@ -2,7 +2,7 @@
 //!
 //! Serde stops at the first value that a type refuses. That value is therefore reported and hidden, and the type is
 //! read again until it accepts the rest. Valid JSON needs none of this: it goes from text to type in one pass, and the
-//! tree is built only if something was refused or a line is needed.
+//! tree is built only if a type refuses a value or a line is needed.
 
 use std::cell::OnceCell;
 
@@ -16,7 +16,7 @@ use super::node::{Node, NodeValue};
 use super::path::FieldPath;
 use super::strict::Strict;
 
-/// Maximum number of problems that are listed for one document.
+/// Maximum number of problems listed per document.
 const PROBLEMS_MAX: usize = 100;
 
 /// One object of the input, as JSON text, as a tree, or as both.
@@ -85,8 +85,8 @@ impl<'text> Document<'text> {
     /// Decodes the object as a type. Refused values are added to `faults` and read as absent; if that is not enough,
     /// the result is the type's default. If there are faults, use the result only to find further problems.
     ///
-    /// `from_json` reads the type from text: [`from_json`], or a function that was compiled with the type, which saves compiling
-    /// all of it again.
+    /// `from_json` reads the type from text: [`from_json`], or a function that is compiled in the crate of the type, so
+    /// that it is compiled only once.
     pub fn decode<T: DeserializeOwned + Default>(
         &self,
         faults: &mut Vec<Fault>,

@@ -17,9 +17,10 @@ use super::path::PathSegment;
 #[derive(Clone, Copy)]
 pub(super) struct NodeDeserializer<'node>(pub(super) &'node Node);
 
-// These functions are compiled once per type that is read, so whatever does not depend on the type is in functions of its own.
+// These functions are compiled once per type that is read, so code that does not depend on the type is in functions of
+// its own.
 
-/// Reads a value with the one method of a visitor that takes its shape.
+/// Reads a value with the method of a visitor that takes its shape.
 macro_rules! shaped {
     ($($method:ident: $shape:pat => $visit:expr,)+) => {
         $(
@@ -28,15 +29,15 @@ macro_rules! shaped {
                     $shape => $visit(visitor),
                     _ => return Err(ValueError::wrong_type(self.0, &visitor)),
                 };
-                self.placed(read)
+                self.located(read)
             }
         )+
     };
 }
 
 impl<'node> NodeDeserializer<'node> {
-    /// A result with the place of its error.
-    fn placed<T>(self, read: Result<T, ValueError>) -> Result<T, ValueError> {
+    /// The result, with the line and the value of its error.
+    fn located<T>(self, read: Result<T, ValueError>) -> Result<T, ValueError> {
         match read {
             Ok(value) => Ok(value),
             Err(error) => Err(error.in_value(self.0)),
@@ -74,7 +75,7 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
             NodeValue::List(items) => visit_list(items, visitor),
             NodeValue::Mapping(entries) => visitor.visit_map(Entries::new(entries)),
         };
-        self.placed(read)
+        self.located(read)
     }
 
     shaped! {
@@ -114,7 +115,7 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
             }
             _ => return Err(not_a_variant(self.0, variants)),
         };
-        self.placed(read)
+        self.located(read)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'node>>(
@@ -143,13 +144,13 @@ fn not_a_variant(node: &Node, variants: &[&str]) -> ValueError {
     ValueError::wrong_type(node, &expected.as_str())
 }
 
-/// Adds the place of an item to an error in it.
+/// Adds the index of an item to an error in it.
 #[cold]
 fn below_index(error: ValueError, node: &Node, index: usize) -> ValueError {
     error.in_value(node).below(PathSegment::Index(index))
 }
 
-/// Adds the place of a mapping's value to an error in it.
+/// Adds the key of a mapping's value to an error in it.
 #[cold]
 fn below_key(error: ValueError, node: &Node, key: &str) -> ValueError {
     error.in_value(node).below(PathSegment::Key(key.to_owned()))
@@ -205,7 +206,7 @@ impl<'node> Entries<'node> {
     /// The value of the key that was read last.
     fn value(&mut self) -> Result<(&'node str, &'node Node), ValueError> {
         let value = self.value.take();
-        value.ok_or_else(|| de::Error::custom("a value was asked for before its key"))
+        value.ok_or_else(|| de::Error::custom("a value was requested before its key"))
     }
 }
 
@@ -231,7 +232,7 @@ impl<'node> MapAccess<'node> for Entries<'node> {
     }
 }
 
-/// The key of a mapping. JSON has only texts for keys, so one that is read as a number or a boolean is parsed.
+/// The key of a mapping. JSON keys are texts, so a key that is read as a number or a boolean is parsed.
 #[derive(Clone, Copy)]
 struct KeyDeserializer<'node>(&'node str);
 

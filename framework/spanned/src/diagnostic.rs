@@ -94,7 +94,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_place(formatter, self.source_of.as_ref(), self.object.as_ref())?;
+        write_location(formatter, self.source_of.as_ref(), self.object.as_ref())?;
         if !self.field.is_root() {
             write!(formatter, "{}: ", self.field)?;
         }
@@ -161,7 +161,7 @@ pub enum Cause {
     DuplicateKey {
         /// The key.
         key: String,
-        /// Line on which it is given first.
+        /// Line of its first occurrence.
         first_line: usize,
     },
     /// Lists and mappings that are nested too deeply.
@@ -187,15 +187,15 @@ pub enum Cause {
     /// A value of the right type that is not allowed.
     #[error("{reason}")]
     InvalidValue {
-        /// Reason why it is not allowed.
+        /// Why it is not allowed.
         reason: String,
     },
     /// A value that a later check refuses, such as a plugin's own.
-    #[error("{place}: {reason}")]
+    #[error("{location}: {reason}")]
     Refused {
         /// Location in the notation of the check: a path, or the origin of a rule.
-        place: String,
-        /// Reason why it is refused.
+        location: String,
+        /// Why it is refused.
         reason: String,
     },
     /// A required field that is missing.
@@ -229,7 +229,7 @@ pub enum Cause {
     /// A selector that an API server would reject.
     #[error("invalid selector: {reason}")]
     InvalidSelector {
-        /// Reason why it is invalid.
+        /// Why it is invalid.
         reason: String,
     },
     /// A Karmada kind in an unsupported version.
@@ -242,10 +242,10 @@ pub enum Cause {
         /// The version in the input.
         actual: String,
     },
-    /// Two different objects of one name.
+    /// Two different objects with the same name.
     #[error("given twice, first in {first}")]
     DuplicateObject {
-        /// Location at which it is given first.
+        /// Location of its first occurrence.
         first: Source,
     },
 }
@@ -284,14 +284,14 @@ impl Cause {
     }
 }
 
-/// An oddity in the input that does not prevent scheduling.
+/// A remark on the input that does not prevent scheduling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Location in the input, if it is known.
     pub source_of: Option<Source>,
     /// The object, if it is known.
     pub object: Option<ObjectName>,
-    /// The oddity, and how it is interpreted.
+    /// The unusual part of the input, and how it is interpreted.
     pub message: String,
     /// Suggested remedy, if one is known.
     pub hint: Option<String>,
@@ -320,13 +320,13 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_place(formatter, self.source_of.as_ref(), self.object.as_ref())?;
+        write_location(formatter, self.source_of.as_ref(), self.object.as_ref())?;
         formatter.write_str(&self.message)
     }
 }
 
 /// Writes the known parts of the location in front of a message.
-fn write_place(
+fn write_location(
     formatter: &mut fmt::Formatter<'_>,
     source: Option<&Source>,
     object: Option<&ObjectName>,

@@ -61,7 +61,7 @@ impl Fault {
     }
 }
 
-/// The reason why a value was refused, with the path of the offending key or value.
+/// Why a value was refused, with the path of the offending key or value.
 // Boxed, because serde passes errors through every level of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueError(Box<Fault>);
@@ -69,17 +69,17 @@ pub struct ValueError(Box<Fault>);
 impl ValueError {
     /// An error that concerns the whole document.
     pub fn new(cause: Cause) -> Self {
-        // Line 0 means that the location is not known yet.
+        // Line 0 means that the line is not known yet.
         Fault::new(FieldPath::root(), 0, cause).into()
     }
 
-    /// An error for the value at `place` (`entries[1].weight`), for checks that a type cannot express. An empty `place`
-    /// means the whole document.
-    pub fn refused(place: impl Into<String>, message: impl Into<String>) -> Self {
-        let (place, reason) = (place.into(), message.into());
-        Self::new(match place.is_empty() {
+    /// An error for the value at `location` (`entries[1].weight`), for checks that a type cannot express. An empty
+    /// `location` means the whole document.
+    pub fn refused(location: impl Into<String>, message: impl Into<String>) -> Self {
+        let (location, reason) = (location.into(), message.into());
+        Self::new(match location.is_empty() {
             true => Cause::InvalidValue { reason },
-            false => Cause::Refused { place, reason },
+            false => Cause::Refused { location, reason },
         })
     }
 
@@ -91,7 +91,7 @@ impl ValueError {
     /// Path of the value or key at fault; empty for the whole document.
     pub fn key_path(&self) -> String {
         match &self.0.cause {
-            Cause::Refused { place, .. } => place.clone(),
+            Cause::Refused { location, .. } => location.clone(),
             _ => self.0.key_path().to_string(),
         }
     }
@@ -125,8 +125,8 @@ impl ValueError {
     /// Sets the value that the error is in, unless a nested value is already known. Replaces the description of a number or a
     /// text, which serde may have rounded, with the document's.
     pub(crate) fn in_value(mut self, node: &Node) -> Self {
-        // Serde reads variants with a tag from a copy, so the value that it describes can be inside of this one. Nor does a list
-        // say how long it is.
+        // Serde reads tagged variants from a copy, so the value that it describes can be inside this one. Its
+        // description of a list also lacks the length.
         let is_inside = matches!(node.value, NodeValue::List(_) | NodeValue::Mapping(_));
         if let (0, Cause::WrongType { actual, .. }, false) = (self.0.line, &mut self.0.cause, is_inside) {
             *actual = node.describe();

@@ -1,6 +1,6 @@
 //! Parses JSON text into a tree with lines.
 //!
-//! `serde_json` reads valid JSON straight into the types; this parser is for text that contains an error, or whose
+//! `serde_json` reads valid JSON straight into the types; this parser is for text that contains an error, or of which
 //! lines are needed. The YAML parser cannot replace it, because JSON is not a subset of YAML: only JSON has escapes
 //! such as `\ud83d\ude00`.
 
@@ -167,19 +167,22 @@ impl Reader<'_, '_> {
                 Some(_) => end += 1,
             }
         }
-        let quoted = self.text.get(start..=end).unwrap_or_default();
+        // Both ends are quotation marks, so the range ends between characters; anything else is no string.
+        let quoted = self.text.get(start..=end).ok_or_else(|| self.syntax("not a string"))?;
         let decoded = serde_json::from_str(quoted).map_err(|error| self.syntax(without_position(&error)))?;
         self.position = end + 1;
         Ok(decoded)
     }
 
     fn scalar(&mut self) -> Result<NodeValue, ValueError> {
-        let rest = self.text.get(self.position..).unwrap_or_default();
-        let length = rest
-            .bytes()
+        let bytes = self.text.as_bytes().iter().skip(self.position);
+        let length = bytes
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
             .count();
-        let word = &rest[..length];
+        // The word is ASCII, so the range begins and ends between characters.
+        let Some(word) = self.text.get(self.position..self.position + length) else {
+            return Err(self.syntax(format!("expected a value, got {}", self.found())));
+        };
         let value = match word {
             "null" => NodeValue::Null,
             "true" => NodeValue::Bool(true),
@@ -198,8 +201,8 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The message of `serde_json` in the words of documents, without its position: `expected a mapping, got a list` instead of
-/// `invalid type: sequence, expected struct Metadata at line 1 column 9`.
+/// The message of `serde_json` in the terms of documents, without its position: `expected a mapping, got a list`
+/// instead of `invalid type: sequence, expected struct Metadata at line 1 column 9`.
 pub fn plain_message(error: &serde_json::Error) -> String {
     words::message(without_position(error))
 }

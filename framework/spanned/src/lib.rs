@@ -1,8 +1,8 @@
 //! Diagnostics and line-aware documents, the foundation of all other Divvy crates.
 //!
 //! A document (JSON, YAML or TOML) becomes a tree whose values know their lines ([`Node`]), and one serde deserializer
-//! reads every type from it. Errors in a profile, a manifest and a plugin's configuration therefore share one wording
-//! and one notation for paths ([`FieldPath`]), and [`decode_tree`] lists all problems of a document at once.
+//! reads every type from it. Errors in a profile, a manifest and a plugin's configuration therefore share their wording
+//! and the notation for paths ([`FieldPath`]), and [`decode_tree`] lists all problems of a document at once.
 //!
 //! This crate knows nothing about Karmada and opens no files. Without the features `yaml` and `toml`, which plugins do
 //! not enable, its only parser is `serde_json`.

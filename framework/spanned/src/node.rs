@@ -1,8 +1,8 @@
-//! A document as a tree whose every value knows its line.
+//! A document as a tree in which every value knows its line.
 //!
-//! Types are read from this tree instead of the text whenever something is wrong or the text is YAML, because that is
-//! the only way to find and locate all problems of a document. Aliased parts are shared, so that a document that
-//! references one large part a thousand times takes no more memory than its text.
+//! If the text is YAML or contains an error, types are read from this tree, because that is the only way to find and
+//! locate all problems of a document. Aliased parts are shared, so that a document that references one large part a
+//! thousand times takes no more memory than its text.
 
 use std::sync::Arc;
 

@@ -98,7 +98,7 @@ impl FieldPath {
     }
 }
 
-/// Segments of a path that is too deep to be read by anyone.
+/// Number of segments shown of a path that is too deep to read.
 const SHOWN_OF_DEEP: usize = 4;
 
 impl FieldPath {

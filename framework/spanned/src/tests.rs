@@ -295,17 +295,17 @@ the value has none of the forms that are known here
 }
 
 #[test]
-fn a_refused_value_keeps_its_place_to_the_letter() {
-    for (place, prefix) in [
+fn a_refused_value_keeps_its_location_to_the_letter() {
+    for (location, prefix) in [
         (
             "the binding's `divvy.io/preferences`.weights[1]",
             "the binding's `divvy.io/preferences`.weights[1]: ",
         ),
         ("", ""),
     ] {
-        let error = ValueError::refused(place, "too light");
+        let error = ValueError::refused(location, "too light");
         assert_eq!(error.to_string(), format!("{prefix}too light"));
-        assert_eq!(error.key_path(), place);
+        assert_eq!(error.key_path(), location);
     }
 }
 

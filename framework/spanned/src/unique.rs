@@ -1,7 +1,7 @@
 //! JSON values in which no object has a key twice.
 //!
-//! `serde_json` keeps the last of equal keys. Strict API servers refuse such an object, and a reader of the file would not know
-//! which of the values counts.
+//! `serde_json` keeps the last of equal keys. Strict API servers refuse such an object, and someone who reads the file
+//! could not tell which of the values counts.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 ///
-/// An error of `serde_json` if the text is not exactly one JSON value, or if an object in it has a key twice.
+/// An error of `serde_json` if the text is not exactly one JSON value, or if an object in it has the same key twice.
 pub fn unique_value(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Unique(value)| value)
 }

@@ -1,4 +1,4 @@
-//! The words of a document for what serde calls by the names of Rust: a whole number, a list, a mapping.
+//! Replaces serde's Rust terms in messages by those of documents: a whole number, a list, a mapping.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::de::Unexpected;
 
 use super::node::{Node, NodeValue};
 
-/// A number that fits an `i64`, as messages call it.
+/// Description of an `i64` in messages.
 pub const WHOLE_NUMBER: &str = "a whole number from -9223372036854775808 to 9223372036854775807";
 
 /// Translates a description of the expected value. Unknown descriptions are unchanged: types describe themselves.
@@ -102,10 +102,10 @@ pub(crate) fn actual(unexpected: Unexpected<'_>) -> String {
     Node::new(0, value).describe()
 }
 
-/// Replaces a reason in which serde names a type of Rust.
+/// Replaces a reason in which serde names a Rust type.
 pub(crate) fn reason(message: String) -> String {
     if message.starts_with("data did not match any variant of untagged enum ") {
-        return "the value has none of the forms that are known here".to_owned();
+        return "the value has none of the known forms".to_owned();
     }
     message
 }

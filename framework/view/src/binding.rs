@@ -1,4 +1,4 @@
-//! A binding, as a plugin reads it.
+//! A plugin's view of a binding.
 //!
 //! Its texts are spans into one string, stored with their hashes; its lists are tables of numbers. Both are built once,
 //! when the binding is read. A cycle hands out views of them and converts nothing.
@@ -19,11 +19,12 @@ pub use metadata::Metadata;
 pub use placements::{Peer, PeerTarget, Placements};
 pub use policy::{Policy, Rule};
 
-/// The contents of Karmada's ResourceBinding or ClusterResourceBinding, and what is known of its policy and its workload.
+/// The contents of Karmada's ResourceBinding or ClusterResourceBinding, and the known facts about its policy and its
+/// workload.
 ///
-/// Labels and annotations are those of three objects, and no object inherits any from another. A binding that comes from
-/// a control plane has those that Karmada's detector gave it: the permanent identifier and the name of its policy, but
-/// nothing of its workload. A binding that Divvy derives from a workload in its input has none.
+/// Binding, policy and workload each have labels and annotations of their own; none inherits from another. A binding
+/// from a control plane has those that Karmada's detector gave it: the permanent identifier and the name of its policy,
+/// but none of its workload's. A binding that Divvy derives from a workload in its input has none.
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
@@ -171,10 +172,10 @@ impl<'a> Binding<'a> {
             .as_slice()
             .iter()
             .enumerate()
-            .map(move |(place, target)| LastTarget {
+            .map(move |(index, target)| LastTarget {
                 cluster: target.cluster.read(pool),
                 row: rows
-                    .get(place)
+                    .get(index)
                     .filter(|&&row| row != NO_ROW)
                     .map(|&row| Row::from_index(row as usize)),
                 replicas: target.replicas,
@@ -308,7 +309,7 @@ pub struct LastTarget<'a> {
     pub cluster: &'a str,
     /// Its row in the snapshot; `None` if the cluster is gone.
     pub row: Option<Row>,
-    /// Replicas that it was given.
+    /// Its replicas in the last result.
     pub replicas: i64,
 }
 
@@ -316,13 +317,13 @@ pub struct LastTarget<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Toleration<'a> {
-    /// Taint key that is tolerated; empty for every key.
+    /// Tolerated taint key; empty for every key.
     pub key: &'a str,
     /// Operator that compares `value`.
     pub operator: TolerationOperator,
-    /// Taint value that is tolerated, for `Equal`.
+    /// Tolerated taint value, for `Equal`.
     pub value: &'a str,
-    /// Taint effect that is tolerated.
+    /// Tolerated taint effect.
     pub effect: TaintEffect,
     /// `tolerationSeconds`.
     pub seconds: Option<i64>,
@@ -395,7 +396,8 @@ impl<'a> Affinity<'a> {
         names.iter().map(move |name| name.read(pool))
     }
 
-    /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that the snapshot lacks.
+    /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that is not in the
+    /// snapshot.
     pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<Row>> + use<'a> {
         let pool = self.tables.pool;
         let arena = clusters.arena();

@@ -2,11 +2,11 @@
 //!
 //! - [`clusters`]: the clusters, object by object or column by column, and affinity matching.
 //! - [`binding`]: the binding that a cycle schedules.
-//! - [`reason`]: what a plugin says about its decision for a cluster, as data and as text.
+//! - [`reason`]: a plugin's reasons for its decisions, as data and as text.
 //! - [`tables`]: the tables that a profile provides.
 //! - [`words`](mod@words): the enumerations that both use, with their Kubernetes spellings and ABI codes.
 //!
-//! Every view reads memory that another party laid out, and checks each access: a damaged arena yields empty answers,
+//! Every view reads memory that the other side laid out, and checks each access: a damaged arena gives empty answers,
 //! never undefined behaviour. This crate neither builds arenas (`divvy-framework-calls` does) nor defines the plugin
 //! traits (`divvy-framework` does).
 

@@ -1,4 +1,4 @@
-//! Tables that a profile provides: typed columns with one cell per cluster of the snapshot, any of which may be missing.
+//! Tables that a profile provides: typed columns with one cell per cluster of the snapshot. Any cell may be missing.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -118,8 +118,8 @@ impl<'a> Cells<'a, &'a str> {
     }
 }
 
-/// The cells of a column that the called plugin declares, as the type that it expects; `None` if the view does not have the
-/// column with this type. For the SDK, which names the types that authors see.
+/// The cells of a column that the called plugin declares, as the expected type; `None` if the view does not have the
+/// column with this type. For the SDK, which wraps it in the types that authors see.
 #[doc(hidden)]
 pub fn column<'a, T>(view: &'a CycleView<'a>, table: &str, name: &str, expected: ColumnType) -> Option<Cells<'a, T>> {
     let pool = view.table_pool.as_str();

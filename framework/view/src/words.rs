@@ -123,7 +123,7 @@ coded_words! {
     TaintEffect, expecting "a taint effect", otherwise Unknown {
         /// Nothing new is scheduled to the cluster.
         NoSchedule = "NoSchedule" => effect::NO_SCHEDULE,
-        /// Nothing new is scheduled to the cluster if it can be avoided.
+        /// Nothing new is scheduled to the cluster unless unavoidable.
         PreferNoSchedule = "PreferNoSchedule" => effect::PREFER_NO_SCHEDULE,
         /// Nothing new is scheduled to the cluster, and running workloads are evicted.
         NoExecute = "NoExecute" => effect::NO_EXECUTE,
@@ -157,7 +157,7 @@ coded_words! {
         True = "True" => condition::TRUE,
         /// The condition does not hold.
         False = "False" => condition::FALSE,
-        /// Its state is not known.
+        /// Its state is unknown.
         Unknown = "Unknown" => condition::UNKNOWN,
     }
 }
@@ -177,7 +177,7 @@ coded_words! {
     } beside {
         /// Group by the value of the label that the constraint names.
         Label => spread_field::LABEL,
-        /// A field that this version does not know. A plugin that must group clusters by it reports so.
+        /// A field that this version does not know. A plugin that must group clusters by it returns an error.
         Unknown => spread_field::UNKNOWN,
     }
 }

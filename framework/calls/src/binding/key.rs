@@ -1,9 +1,9 @@
-//! The hasher of the texts that a record has already.
+//! The hasher for finding texts that a record already has.
 
 use std::hash::Hasher;
 
-/// Hashes the key of a text by the hash that it begins with, in which every bit depends on every byte of the text already. The
-/// standard library's hasher took two fifths of the instructions of a record.
+/// Returns the hash with which a text's key begins: each of its bits already depends on every byte of the text. The
+/// standard library's hasher took two fifths of the instructions for a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KeyHasher(u64);
 

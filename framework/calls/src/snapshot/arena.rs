@@ -1,8 +1,8 @@
 //! An arena with spare room, so that a changed cluster can be written in place.
 //!
-//! A row's list (labels, taints, …) is rewritten in place if it fits; a longer one moves to the end of its columns.
-//! The space it leaves behind is garbage until the arena is rebuilt, which happens when a column runs out of room. A
-//! rebuild writes every row into an empty arena, so that there is only one way to write a row.
+//! A row's list (labels, taints, …) is rewritten in place if it fits; a longer one moves to the end of its columns. The
+//! space it leaves behind is garbage until the arena is rebuilt, which happens when a column runs out of room. A
+//! rebuild writes every row into an empty arena, so a row is always written in the same way.
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ const MATRICES: [usize; 4] = [
     column::RESOURCE_REMAINING,
 ];
 
-/// Capacity for a list with `used` entries: half as many again, plus a constant for lists that are still short.
+/// Capacity for a list with `used` entries: half as many again, plus a constant for short lists.
 fn with_room(used: usize) -> usize {
     used + used / 2 + 64
 }
@@ -127,13 +127,13 @@ struct Usage {
 /// The part of an arena that its readers share.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Plugins can read it and not write to it.
+    /// Plugins can read these words but not write to them.
     pub(super) words: Words,
     /// History of the changes of rows. Plugins do not see it: the host picks out the rows that matter to them.
     pub(super) changes: Changes,
 }
 
-/// An arena that is kept in step with the contents of a store.
+/// An arena that follows the contents of a store.
 #[derive(Debug)]
 pub(super) struct RoomyArena {
     block: Arc<Block>,
@@ -206,7 +206,7 @@ impl RoomyArena {
         if self.stale.last() != Some(&row) {
             self.stale.push(row);
         }
-        self.dropped.extend(dropped.iter().map(|&place| (row, place)));
+        self.dropped.extend(dropped.iter().map(|&slot| (row, slot)));
         self.stale.len().max(self.dropped.len() / 8) <= rows
     }
 
@@ -236,9 +236,9 @@ impl RoomyArena {
         Some(writer.write_shared(contents).and_then(|()| {
             let rows = contents.rows.len();
             // Cleared before the rows are written, because a row may have regained a resource since it lost it.
-            for (row, place) in dropped {
+            for (row, slot) in dropped {
                 for matrix in MATRICES {
-                    writer.set(matrix, place as usize * rows + row as usize, ABSENT);
+                    writer.set(matrix, slot as usize * rows + row as usize, ABSENT);
                 }
             }
             for row in stale {
@@ -468,9 +468,9 @@ impl Writer<'_> {
     fn write_resources(&mut self, number: usize, contents: &Contents) {
         let rows = contents.rows.len();
         for (name, quantities) in &contents.rows[number].resources {
-            if let Some(place) = contents.resources.place(*name) {
+            if let Some(slot) = contents.resources.slot(*name) {
                 for (matrix, quantity) in MATRICES.into_iter().zip(quantities) {
-                    self.set(matrix, place * rows + number, *quantity);
+                    self.set(matrix, slot * rows + number, *quantity);
                 }
             }
         }

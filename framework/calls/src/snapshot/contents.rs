@@ -53,35 +53,35 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    pub(super) fn place(&self, name: u32) -> Option<usize> {
+    pub(super) fn slot(&self, name: u32) -> Option<usize> {
         self.names.iter().position(|&known| known == name)
     }
 
     fn add(&mut self, row: &Row) {
         for &(name, _) in &row.resources {
-            let place = self.place(name).or_else(|| self.place(NO_SYMBOL)).unwrap_or_else(|| {
+            let slot = self.slot(name).or_else(|| self.slot(NO_SYMBOL)).unwrap_or_else(|| {
                 self.names.push(name);
                 self.users.push(0);
                 self.names.len() - 1
             });
-            self.names[place] = name;
-            self.users[place] += 1;
+            self.names[slot] = name;
+            self.users[slot] += 1;
         }
     }
 
     fn take_away(&mut self, row: &Row) {
         for &(name, _) in &row.resources {
-            if let Some(place) = self.place(name) {
-                self.users[place] -= 1;
-                if self.users[place] == 0 {
-                    self.names[place] = NO_SYMBOL;
+            if let Some(slot) = self.slot(name) {
+                self.users[slot] -= 1;
+                if self.users[slot] == 0 {
+                    self.names[slot] = NO_SYMBOL;
                 }
             }
         }
     }
 }
 
-/// Sizes at which the next compaction is due.
+/// The sizes at which the next compaction is due.
 #[derive(Debug, Default)]
 struct Limits {
     symbols: usize,
@@ -146,8 +146,7 @@ impl Contents {
                 self.dropped.clear();
                 for (name, _) in &known.resources {
                     if !row.resources.iter().any(|(kept, _)| kept == name) {
-                        self.dropped
-                            .extend(self.resources.place(*name).map(|place| place as u32));
+                        self.dropped.extend(self.resources.slot(*name).map(|slot| slot as u32));
                     }
                 }
                 // Adding first ensures that a resource which stays keeps its slot.

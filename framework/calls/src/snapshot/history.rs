@@ -52,7 +52,7 @@ impl Changes {
         self.version
     }
 
-    /// True if it is known what changed after another version.
+    /// True if the changes after another version are known.
     fn knows(&self, earlier: SnapshotVersion) -> bool {
         earlier.origin == self.version.origin && earlier.generation <= self.version.generation
     }
@@ -67,7 +67,7 @@ impl Changes {
         unchanged.fold(0, |groups, (number, _)| groups | 1 << number)
     }
 
-    /// Rows that changed after an earlier version, ascending; `None` if that is not known.
+    /// Rows that changed after an earlier version, ascending; `None` if they are unknown.
     pub(super) fn since(&self, earlier: SnapshotVersion) -> Option<impl Iterator<Item = u32> + use<'_>> {
         self.knows(earlier).then(|| {
             let numbered = (0..).zip(&self.rows);
@@ -112,7 +112,7 @@ impl History {
         if std::mem::take(&mut self.is_taken) {
             self.changes.version.generation = next_generation();
         }
-        // The list is empty until the first snapshot is taken; no one asks for changes before that.
+        // The list is empty until the first snapshot is taken; before that, no caller can ask for changes.
         if let Some(last) = self.changes.rows.get_mut(row) {
             *last = self.changes.version.generation;
         }

@@ -49,9 +49,9 @@ impl Row {
         self.flags & flag::DELETING != 0
     }
 
-    /// Groups of columns, as bits of [`group`], in which the row differs from another one of the same name.
+    /// Groups of columns, as bits of [`group`], in which the row differs from another row with the same name.
     pub(super) fn differences(&self, other: &Self) -> u64 {
-        // Taken apart, so that no field can be forgotten.
+        // Destructured, so that no field is forgotten.
         let Self {
             name: _,
             uid,
@@ -132,7 +132,7 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn clear(&mut self) {
-        // Taken apart so that the lists can be emptied and put back with their memory; every other field is reset.
+        // Destructured, so that the lists can be emptied and put back with their memory; every other field is reset.
         let Row {
             mut zones,
             mut labels,
@@ -282,7 +282,7 @@ impl ClusterWriter<'_> {
     }
 
     /// Adds a resource to the summary, replacing an earlier one with that name. The caller computes `remaining` exactly
-    /// and rounds it up once; `None` if nothing is allocatable.
+    /// and rounds it up once; `None` if no allocatable amount is stated.
     pub fn resource(&mut self, resource: Resource<'_>) -> &mut Self {
         let name = self.symbols.intern(resource.name);
         let quantities = [

@@ -42,18 +42,18 @@ impl Snapshot {
         self.block.changes.version()
     }
 
-    /// Rows whose clusters have changed since an earlier snapshot, ascending and each once. A cluster that changed and
-    /// changed back is among them.
+    /// Rows whose clusters have changed since an earlier snapshot, ascending and without duplicates. They include
+    /// clusters that changed and changed back.
     ///
-    /// `None` if that is not known: the earlier snapshot is of another store or is not earlier, or rows or symbols have
-    /// been numbered anew since then, because a cluster was added or removed or because unused texts were dropped.
+    /// `None` if the changes are unknown: the other snapshot is of another store or is not earlier, or rows or symbols
+    /// have been renumbered since then, because a cluster was added or removed or because unused texts were dropped.
     pub fn changed_since(&self, earlier: SnapshotVersion) -> Option<impl Iterator<Item = u32> + use<'_>> {
         self.block.changes.since(earlier)
     }
 
     /// Groups of columns in which no cluster has changed since an earlier snapshot, as bits of
-    /// [`group`](divvy_framework_abi::arena::group); 0 where [`Self::changed_since`] does not know. A group in which a cluster
-    /// changed and changed back is not among them.
+    /// [`group`](divvy_framework_abi::arena::group); 0 where [`Self::changed_since`] returns `None`. A group in which a
+    /// cluster changed and changed back is not included.
     pub fn unchanged_since(&self, earlier: SnapshotVersion) -> u64 {
         self.block.changes.unchanged_groups(earlier)
     }
@@ -93,8 +93,8 @@ impl SnapshotStore {
         self.len() == 0
     }
 
-    /// Inserts a cluster as `write` writes it, replacing an older one with that name. An unchanged cluster costs no
-    /// update of the snapshot.
+    /// Inserts the cluster that `write` writes, replacing an older one with that name. An unchanged cluster does not
+    /// change the snapshot.
     pub fn upsert(&mut self, name: &str, write: impl FnOnce(&mut ClusterWriter<'_>)) {
         self.draft.clear();
         let symbols = &mut self.contents.symbols;
@@ -174,7 +174,7 @@ impl SnapshotStore {
         }
     }
 
-    /// Drops unused texts and sets. Symbols then have other numbers, so no arena and no change carries over.
+    /// Drops unused texts and sets. Symbols get new numbers, so no arena and no recorded change remains valid.
     fn compact(&mut self) {
         self.contents.compact();
         self.history.restart();

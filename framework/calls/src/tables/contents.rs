@@ -1,4 +1,4 @@
-//! A table as it was read: one row per key, with a typed cell or none in each column.
+//! A table as it was read: one row per key, with at most one typed cell per column.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub enum TableKey {
 }
 
 impl TableKey {
-    /// The group of columns, a bit of [`group`], by which a cluster's row is found.
+    /// The group of columns, as a bit of [`group`], that determines a cluster's row.
     pub(super) fn group(&self) -> u64 {
         match self {
             Self::Cluster => group::NAMES,
@@ -31,7 +31,7 @@ impl TableKey {
     }
 
     /// The key of a cluster's row; `None` if the cluster has no such property.
-    pub fn of<'a>(&self, cluster: &Cluster<'a>) -> Option<&'a str> {
+    pub(super) fn row_key<'a>(&self, cluster: &Cluster<'a>) -> Option<&'a str> {
         let present = |text: &'a str| (!text.is_empty()).then_some(text);
         match self {
             Self::Cluster => present(cluster.name()),
@@ -77,7 +77,7 @@ pub struct TableContents {
 pub(super) struct ColumnContents {
     pub(super) name: Box<str>,
     pub(super) column_type: ColumnType,
-    /// One per row; `None` if it is missing. A text is an index into `texts`.
+    /// One cell per row; `None` if it is missing. A text is an index into `texts`.
     pub(super) cells: Vec<Option<i64>>,
     /// The distinct texts of the cells.
     pub(super) texts: Vec<Box<str>>,
@@ -121,7 +121,7 @@ impl TableContents {
         self.columns.iter().map(|column| (&*column.name, column.column_type))
     }
 
-    /// The row for a key, which is added without cells if it is not there yet.
+    /// The row for a key; a new row has no cells.
     pub fn row(&mut self, key: &str) -> u32 {
         if let Some(&row) = self.rows.get(key) {
             return row;
@@ -134,7 +134,7 @@ impl TableContents {
         row
     }
 
-    /// Sets a cell. Returns false, and changes nothing, if the row or the column does not exist or if the cell is not of
+    /// Sets a cell. Returns false and changes nothing if the row or the column does not exist, or if the cell is not of
     /// the column's type.
     pub fn set(&mut self, row: u32, column: usize, cell: Cell<'_>) -> bool {
         let Some(column) = self.columns.get_mut(column) else {
@@ -143,7 +143,7 @@ impl TableContents {
         let number = match (cell, column.column_type) {
             (Cell::Number(number), ColumnType::Integer | ColumnType::Decimal { .. }) => number,
             (Cell::Boolean(value), ColumnType::Boolean) => value.into(),
-            (Cell::Text(text), ColumnType::Text) => column.number_of(text),
+            (Cell::Text(text), ColumnType::Text) => column.text_index(text),
             _ => return false,
         };
         let Some(slot) = column.cells.get_mut(row as usize) else {
@@ -154,8 +154,8 @@ impl TableContents {
     }
 
     /// The row of a cluster; `None` if the table has none for it.
-    pub(super) fn row_of(&self, cluster: &Cluster<'_>) -> Option<u32> {
-        self.rows.get(self.key.of(cluster)?).copied()
+    pub(super) fn cluster_row(&self, cluster: &Cluster<'_>) -> Option<u32> {
+        self.rows.get(self.key.row_key(cluster)?).copied()
     }
 
     pub(super) fn column(&self, number: usize) -> Option<&ColumnContents> {
@@ -164,8 +164,8 @@ impl TableContents {
 }
 
 impl ColumnContents {
-    /// The index of a text, which is added if it is not known yet.
-    fn number_of(&mut self, text: &str) -> i64 {
+    /// The index of a text; a new text is added.
+    fn text_index(&mut self, text: &str) -> i64 {
         if let Some(&number) = self.numbers.get(text) {
             return number;
         }

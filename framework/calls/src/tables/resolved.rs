@@ -40,8 +40,8 @@ pub struct ResolvedTables {
 }
 
 impl PluginTables {
-    /// Adds the column with this number of a table that the plugin knows as `table`. Returns false if the table has no such
-    /// column.
+    /// Adds a column of a table, by its number; the plugin refers to the table as `table`. Returns false if the table
+    /// has no such column.
     pub fn push(&mut self, table: &str, contents: &Arc<TableContents>, column: usize) -> bool {
         let Some(source) = contents.column(column) else {
             return false;
@@ -73,8 +73,8 @@ impl PluginTables {
         keys.fold(0, |groups, group| groups | group)
     }
 
-    /// The cells for the clusters of a snapshot. `previous` are those for another snapshot, from which all rows are taken
-    /// that have not changed since.
+    /// The cells for the clusters of a snapshot. Rows that have not changed are taken from `previous`, the cells for
+    /// another snapshot.
     pub fn resolve(&self, snapshot: &Snapshot, previous: Option<&ResolvedTables>) -> ResolvedTables {
         let changed = previous.and_then(|previous| Some((previous, snapshot.changed_since(previous.snapshot)?)));
         if let Some((previous, changed)) = changed {
@@ -103,15 +103,19 @@ impl PluginTables {
         let mut found: (Option<&Arc<TableContents>>, Vec<Option<u32>>) = (None, Vec::new());
         for (number, source) in self.sources.iter().enumerate() {
             if found.0.is_none_or(|known| !Arc::ptr_eq(known, &source.contents)) {
-                let of_row = |&row: &u32| source.contents.row_of(&clusters.get(Row::from_index(row as usize)));
-                found = (Some(&source.contents), rows.iter().map(of_row).collect());
+                let table_row = |&row: &u32| {
+                    source
+                        .contents
+                        .cluster_row(&clusters.get(Row::from_index(row as usize)))
+                };
+                found = (Some(&source.contents), rows.iter().map(table_row).collect());
             }
             let Some(column) = source.contents.column(source.column) else {
                 continue;
             };
-            for (&row, of_table) in rows.iter().zip(&found.1) {
-                let cell = of_table.and_then(|of_table| column.cells.get(of_table as usize).copied().flatten());
-                // Only cells of texts are indices, and only columns of texts have any.
+            for (&row, table_row) in rows.iter().zip(&found.1) {
+                let cell = table_row.and_then(|table_row| column.cells.get(table_row as usize).copied().flatten());
+                // Only text cells are indices, and only text columns have texts.
                 let offset = if column.texts.is_empty() { 0 } else { source.first_text };
                 resolved.set(number, row as usize, cell.map(|cell| cell + offset));
             }

@@ -60,8 +60,8 @@ impl<'a> Binding<'a> {
         Ok(self.view.priority)
     }
 
-    /// Labels and annotations of the policy that the binding comes from. `None` if they are not known: the policy is not
-    /// in the input, the binding has none, or a recording does not have them.
+    /// Labels and annotations of the policy that the binding comes from. `None` if they are unknown: the policy is not
+    /// in the input, the binding has no policy, or a recording lacks them.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl<'a> Binding<'a> {
         }))
     }
 
-    /// Labels and annotations of the workload that the binding propagates. `None` if they are not known, which is not the
-    /// same as empty: `divvy run` does not watch workloads, and files or a recording need not contain them.
+    /// Labels and annotations of the workload that the binding propagates. `None` if they are unknown, which differs
+    /// from empty: `divvy run` does not watch workloads, and files or a recording need not contain them.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Placements of other bindings: those that share a workload affinity group with the binding.
+//! Placements of the bindings that share a workload affinity group with the binding.
 
 use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::row::{PeerRow, peer_group};
@@ -20,7 +20,7 @@ pub struct Peer<'a> {
     row: &'a PeerRow,
 }
 
-/// A cluster on which a peer is placed.
+/// A cluster of a peer's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerTarget<'a> {
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Peer<'_> {
 }
 
 impl<'a> Placements<'a> {
-    /// The placements of a cycle. For the SDK; plugins receive them.
+    /// The placements of a cycle. For the SDK; plugins receive them from their context.
     #[doc(hidden)]
     pub fn new(view: PlacementsView<'a>) -> Self {
         Self { view }
@@ -74,8 +74,8 @@ impl<'a> Placements<'a> {
         Some(name.read(self.view.pool.as_str())).filter(|name| !name.is_empty())
     }
 
-    /// The other bindings in these groups, by name, each once. They have the namespace of the binding, because a group
-    /// never spans namespaces; a ClusterResourceBinding has no peers.
+    /// The other bindings in these groups, by name, without duplicates. They have the namespace of the binding, because
+    /// a group never spans namespaces; a ClusterResourceBinding has no peers.
     pub fn peers(&self) -> impl ExactSizeIterator<Item = Peer<'a>> + Clone + use<'a> {
         let view = self.view;
         view.peers.as_slice().iter().map(move |row| Peer { view, row })
@@ -111,10 +111,10 @@ impl<'a> Peer<'a> {
         let (pool, rows) = (self.view.pool.as_str(), self.view.target_rows.as_slice());
         let targets = self.row.targets.of(self.view.targets.as_slice());
         let start = self.row.targets.start as usize;
-        targets.iter().enumerate().map(move |(place, target)| PeerTarget {
+        targets.iter().enumerate().map(move |(index, target)| PeerTarget {
             cluster: target.cluster.read(pool),
             row: rows
-                .get(start.saturating_add(place))
+                .get(start.saturating_add(index))
                 .filter(|&&row| row != NO_ROW)
                 .map(|&row| Row::from_index(row as usize)),
             replicas: target.replicas,

@@ -37,7 +37,7 @@ impl<'a> Policy<'a> {
     /// Free-form preferences as JSON; empty if the policy has none.
     #[inline]
     pub fn preferences_json(&self) -> &'a str {
-        // Every call asks, and nearly every policy has none: the pool of texts need not be looked at.
+        // Every call asks, and nearly every policy has none: so the pool of texts is read only if there are any.
         match self.policy.preferences.length {
             0 => "",
             _ => self.binding.read(self.policy.preferences),

@@ -14,7 +14,7 @@ pub struct Cluster<'a> {
     raw: bool,
 }
 
-/// A caller reads what the host provides only to plugins that declare a need for it, and did not declare it.
+/// A plugin read a value that hosts provide only to plugins that declare the need for it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("reads {value} without declaring `Needs::{need}`")]
 #[non_exhaustive]
@@ -26,7 +26,7 @@ pub struct NotDeclared {
 }
 
 impl NotDeclared {
-    /// For the SDK; plugins receive it.
+    /// For the SDK; plugins receive it from the views.
     #[doc(hidden)]
     pub const fn new(value: &'static str, need: &'static str) -> Self {
         Self { value, need }
@@ -48,7 +48,7 @@ pub struct Taint<'a> {
 }
 
 impl<'a> Taint<'a> {
-    /// A taint of which it is not known when it was added.
+    /// A taint without a known time.
     pub const fn new(key: &'a str, value: &'a str, effect: TaintEffect) -> Self {
         Self {
             key,
@@ -95,7 +95,7 @@ pub struct Resource<'a> {
 }
 
 impl<'a> Resource<'a> {
-    /// A resource of which no amount is stated.
+    /// A resource without amounts.
     pub const fn new(name: &'a str) -> Self {
         Self {
             name,
@@ -115,7 +115,7 @@ pub struct Model<'a> {
     pub grade: i64,
     /// Allocatable nodes of that grade; 0 if the status does not list the grade.
     pub nodes: i64,
-    /// Resource name, minimum and maximum of its range.
+    /// Ranges: name of the resource, minimum and maximum.
     pub ranges: Vec<(&'a str, i64, i64)>,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Cluster<'a> {
     /// Value of a label; `None` if the cluster does not have it.
     #[inline]
     pub fn label(&self, key: &str) -> Option<&'a str> {
-        // The columns come first: that a reader may not read them must not depend on the texts that there are.
+        // The columns are read first: whether a reader may read them must not depend on the texts of the snapshot.
         let mut labels = self.label_symbols();
         let key = self.arena.symbol(key)?;
         labels
@@ -327,10 +327,10 @@ impl<'a> Cluster<'a> {
         let arena = self.arena;
         let row = self.row;
         let rows = arena.rows();
-        let cell = move |matrix: usize, place: usize| {
+        let cell = move |matrix: usize, index: usize| {
             arena
                 .column::<i64>(matrix)
-                .get(place * rows + row)
+                .get(index * rows + row)
                 .copied()
                 .and_then(stated)
         };
@@ -338,12 +338,12 @@ impl<'a> Cluster<'a> {
             .column::<u32>(column::RESOURCE_NAMES)
             .iter()
             .enumerate()
-            .map(move |(place, &name)| Resource {
+            .map(move |(index, &name)| Resource {
                 name: arena.text(name),
-                allocatable: cell(column::RESOURCE_ALLOCATABLE, place),
-                allocated: cell(column::RESOURCE_ALLOCATED, place),
-                allocating: cell(column::RESOURCE_ALLOCATING, place),
-                remaining: cell(column::RESOURCE_REMAINING, place),
+                allocatable: cell(column::RESOURCE_ALLOCATABLE, index),
+                allocated: cell(column::RESOURCE_ALLOCATED, index),
+                allocating: cell(column::RESOURCE_ALLOCATING, index),
+                remaining: cell(column::RESOURCE_REMAINING, index),
             })
             .filter(|resource| {
                 resource.allocatable.is_some() || resource.allocated.is_some() || resource.allocating.is_some()
@@ -365,8 +365,8 @@ impl<'a> Cluster<'a> {
         let counts = modelings.of(arena.column::<i64>(column::MODELING_COUNTS));
         (set.start as usize..)
             .zip(set.of(arena.column::<i64>(column::MODEL_GRADES)))
-            .map(|(place, &grade)| {
-                let ranges = arena.span(column::MODEL_RANGE_SPANS, place);
+            .map(|(index, &grade)| {
+                let ranges = arena.span(column::MODEL_RANGE_SPANS, index);
                 let resources = ranges.of(arena.column::<u32>(column::MODEL_RANGE_RESOURCES));
                 let minimums = ranges.of(arena.column::<i64>(column::MODEL_RANGE_MINIMUMS));
                 let maximums = ranges.of(arena.column::<i64>(column::MODEL_RANGE_MAXIMUMS));

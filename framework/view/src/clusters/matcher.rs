@@ -50,12 +50,12 @@ impl RowSet {
     /// The rows, ascending.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Row> + '_ {
-        self.words.iter().enumerate().flat_map(|(place, &word)| {
+        self.words.iter().enumerate().flat_map(|(position, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
                 let bit = rest.trailing_zeros() as usize;
                 rest &= rest.wrapping_sub(1);
-                (bit < 64).then(|| Row::from_index(place * 64 + bit))
+                (bit < 64).then(|| Row::from_index(position * 64 + bit))
             })
         })
     }
@@ -92,13 +92,13 @@ struct Pair<'a> {
     labels: Labels<'a>,
     key: u32,
     value: u32,
-    /// Place of the label in the first cluster. Clusters of a fleet mostly have the same labels, in the same order.
-    place: usize,
+    /// Position of the label in the first cluster. Most clusters of a fleet have the same labels, in the same order.
+    position: usize,
 }
 
 impl<'a> Pair<'a> {
-    /// The label that an expression requires; `None` if it is anything but `In` with one value, and if no cluster has the
-    /// key or the value.
+    /// The label that an expression requires; `None` unless the expression is `In` with one value, and clusters have
+    /// the key and the value.
     fn compile(arena: Arena<'a>, row: &ExpressionRow, tables: AffinityTables<'_>) -> Option<Self> {
         let ([value], expression_source::LABEL, expression_operator::IN) =
             (row.values.of(tables.texts), row.source, row.operator)
@@ -112,7 +112,7 @@ impl<'a> Pair<'a> {
             labels,
             key,
             value: symbol(value)?,
-            place: labels.place(0, key).unwrap_or(0),
+            position: labels.position(0, key).unwrap_or(0),
         })
     }
 }
@@ -179,9 +179,9 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Place of a label among those of that row.
+    /// Position of a label among those of that row.
     #[inline]
-    fn place(&self, row: usize, key: u32) -> Option<usize> {
+    fn position(&self, row: usize, key: u32) -> Option<usize> {
         let span = self.spans.get(row)?;
         span.of(self.keys).iter().position(|&candidate| candidate == key)
     }
@@ -192,20 +192,20 @@ impl<'a> Labels<'a> {
         self.value_near(row, key, 0)
     }
 
-    /// Symbol of the label's value in that row. Looks at one place first, and at all only if another label is there.
+    /// Symbol of the label's value in that row. Tries one position first, and searches only if another label is there.
     #[inline]
-    fn value_near(&self, row: usize, key: u32, place: usize) -> Option<u32> {
+    fn value_near(&self, row: usize, key: u32, position: usize) -> Option<u32> {
         let span = self.spans.get(row)?;
-        let near = (span.start as usize).wrapping_add(place);
-        if place < span.length as usize && self.keys.get(near) == Some(&key) {
+        let near = (span.start as usize).wrapping_add(position);
+        if position < span.length as usize && self.keys.get(near) == Some(&key) {
             return self.values.get(near).copied();
         }
-        span.of(self.values).get(self.place(row, key)?).copied()
+        span.of(self.values).get(self.position(row, key)?).copied()
     }
 }
 
-/// The values of one label by row, for affinities of one snapshot that compare the same label, as the entries of a list of
-/// weights mostly do. The label is then looked up once per cluster instead of once per entry and cluster.
+/// The values of one label by row, for affinities that compare the same label in the same snapshot, as most lists of
+/// weights do. The label is then looked up once per cluster instead of once per entry and cluster.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct LabelColumn {
@@ -218,18 +218,18 @@ pub struct LabelColumn {
 const NO_VALUE: u32 = u32::MAX;
 
 impl LabelColumn {
-    /// Forgets the values, before another snapshot is read.
+    /// Forgets the values. Call it before reading another snapshot.
     #[inline]
     pub fn forget(&mut self) {
         self.key = None;
     }
 
     /// The values of a pair's label in all rows.
-    fn of(&mut self, pair: &Pair<'_>, rows: usize) -> &[u32] {
+    fn values(&mut self, pair: &Pair<'_>, rows: usize) -> &[u32] {
         if self.key != Some(pair.key) {
             self.key = Some(pair.key);
             self.values.clear();
-            let value = |row| pair.labels.value_near(row, pair.key, pair.place).unwrap_or(NO_VALUE);
+            let value = |row| pair.labels.value_near(row, pair.key, pair.position).unwrap_or(NO_VALUE);
             self.values.extend((0..rows).map(value));
         }
         &self.values
@@ -315,7 +315,7 @@ impl<'a> ClusterMatcher<'a> {
     #[inline]
     pub fn matches(&self, row: Row) -> bool {
         match &self.only_pair {
-            Some(pair) => pair.labels.value_near(row.index(), pair.key, pair.place) == Some(pair.value),
+            Some(pair) => pair.labels.value_near(row.index(), pair.key, pair.position) == Some(pair.value),
             None => self.interpret(row),
         }
     }
@@ -333,10 +333,10 @@ impl<'a> ClusterMatcher<'a> {
     ///
     /// If the affinity lists names, only those clusters are examined.
     ///
-    /// `column` keeps what was read of the labels, for further affinities of the same snapshot.
+    /// `column` keeps the values of the label for further affinities of the same snapshot.
     pub fn collect_rows(&self, column: &mut LabelColumn, rows: &mut Vec<Row>) {
         if let Some(pair) = &self.only_pair {
-            let values = column.of(pair, self.arena.rows());
+            let values = column.values(pair, self.arena.rows());
             return collect_equal(values, pair.value, rows, Row::from_index);
         }
         match &self.names {
@@ -364,7 +364,7 @@ pub fn collect_equal<R: Copy>(column: &[u32], wanted: u32, rows: &mut Vec<R>, to
     let mut end = rows.len();
     rows.resize(end + column.len(), to_row(0));
     for (row, &value) in column.iter().enumerate() {
-        // Never beyond the end: at most as many are written as there are values.
+        // Never beyond the end: at most one row is written per value.
         if let Some(slot) = rows.get_mut(end) {
             *slot = to_row(row);
         }
@@ -376,9 +376,9 @@ pub fn collect_equal<R: Copy>(column: &[u32], wanted: u32, rows: &mut Vec<R>, to
 /// Removes consecutive duplicates from the tail of a list that begins at `start`.
 fn dedup_from(rows: &mut Vec<Row>, start: usize) {
     let mut kept = start;
-    for place in start..rows.len() {
-        if kept == start || rows[kept - 1] != rows[place] {
-            rows[kept] = rows[place];
+    for position in start..rows.len() {
+        if kept == start || rows[kept - 1] != rows[position] {
+            rows[kept] = rows[position];
             kept += 1;
         }
     }

@@ -1,8 +1,8 @@
-//! The clusters of a snapshot, as a plugin sees them.
+//! A plugin's view of the clusters of a snapshot.
 //!
-//! There are two ways in. [`Cluster`] reads like the object: `cluster.region()`, `cluster.label("tier")`. [`Clusters`]
-//! gives whole columns of numbers, for loops over thousands of clusters: texts are [`Symbol`]s there, so that "is it in
-//! this region" compares two integers. A [`Row`] indexes them.
+//! There are two ways to read them. [`Cluster`] reads like the object: `cluster.region()`, `cluster.label("tier")`.
+//! [`Clusters`] gives whole columns of numbers, for loops over thousands of clusters: texts are [`Symbol`]s there, so
+//! that "is it in this region" compares two integers. A [`Row`] indexes these columns.
 
 mod cluster;
 mod matcher;
@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 use divvy_framework_abi::arena::{Arena, Texts, column};
 use divvy_framework_abi::hash::hash_text;
 
-/// Number of resources up to which comparing their names takes fewer steps than hashing the one that is looked for.
+/// Number of resources up to which comparing names takes fewer steps than hashing the wanted name.
 const FEW_RESOURCES: usize = 8;
 
 /// An interned text of a snapshot: equal texts have equal symbols.
@@ -56,7 +56,7 @@ impl<'a> Clusters<'a> {
         Self { arena, raw: true }
     }
 
-    /// The same, for a reader that declared a need for raw JSON or did not.
+    /// The same clusters; `raw` is true for a reader that declared the need for raw JSON.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -70,7 +70,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// The generation of the snapshot: two snapshots with the same generation have the same clusters, in the same
-    /// process. 0 if it is not known.
+    /// process. 0 if it is unknown.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.arena.generation()
@@ -133,7 +133,7 @@ impl<'a> Clusters<'a> {
         self.arena.text(symbol.0)
     }
 
-    /// Order of the texts of two symbols, as their [texts](Self::text) compare. Cheaper than reading the texts.
+    /// Compares two symbols by their [texts](Self::text). Cheaper than reading the texts.
     #[inline]
     pub fn compare_texts(&self, left: Symbol, right: Symbol) -> Ordering {
         self.arena.texts().compare(left.0, right.0)
@@ -170,7 +170,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Number of each cluster's set of API enablements, by row. Sets are numbered densely from 0 and stay below
-    /// [`Self::api_set_count`], so that a filter can decide once per set instead of once per cluster.
+    /// [`Self::api_set_count`], so a filter can decide once per set instead of once per cluster.
     #[inline]
     pub fn api_sets(&self) -> Column<'a, Row, u32> {
         Column::new(self.arena.column(column::API_SET))
@@ -279,7 +279,7 @@ impl<'a> Clusters<'a> {
     #[inline]
     pub fn resource_names(&self) -> impl Iterator<Item = Symbol> + use<'a> {
         let names: &'a [Symbol] = self.arena.column(column::RESOURCE_NAMES);
-        // `u32::MAX` marks a slot that no resource uses at present.
+        // `u32::MAX` marks a slot that no resource currently uses.
         names.iter().copied().filter(|name| name.0 != u32::MAX)
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of a snapshot, clusters of a call, and the columns that they index.
 //!
-//! Both are indices, and a plugin has both at hand: the third candidate may be in row 40 of the snapshot. Types of their
-//! own keep one from being used for the other, at no cost: they are the numbers that cross the boundary.
+//! Both are indices, and a plugin uses both: the third candidate may be in row 40 of the snapshot. Separate types
+//! prevent confusing them, at no cost: they are the numbers that cross the boundary.
 //!
 //! ```compile_fail,E0277
 //! use divvy_framework_view::clusters::{Candidate, Clusters};
@@ -19,7 +19,7 @@ pub trait ColumnIndex: Copy + sealed::Sealed {
     /// The plain index.
     fn index(self) -> usize;
 
-    /// The same, from a plain index.
+    /// The index as this type, from a plain index.
     fn from_index(index: usize) -> Self;
 }
 
@@ -43,7 +43,7 @@ macro_rules! column_index {
                 self.0 as usize
             }
 
-            /// The same, from a plain index. An index beyond 32 bits becomes one that no snapshot and no call has.
+            /// The plain index as this type. An index beyond 32 bits becomes one that no snapshot and no call has.
             #[inline]
             pub const fn from_index(index: usize) -> Self {
                 if index > u32::MAX as usize {
@@ -144,7 +144,7 @@ impl<'a, I, T> Column<'a, I, T> {
         }
     }
 
-    /// The values, by plain index: what the functions of `divvy_framework::division` take.
+    /// The values, by plain index, as the functions of `divvy_framework::division` take them.
     #[inline]
     pub const fn as_slice(self) -> &'a [T] {
         self.values

@@ -1,4 +1,4 @@
-//! A selector of clusters that a plugin makes itself, from its preferences for instance.
+//! A selector of clusters that a plugin makes itself, for instance from its preferences.
 
 use divvy_framework_abi::row::{AffinityRow, ExpressionRow, expression_source};
 use divvy_framework_abi::text::{Span, Text};
@@ -8,7 +8,7 @@ use crate::words::{SelectorField, SelectorOperator};
 
 /// Selects clusters as an affinity of the policy does: by names, labels and fields. Without requirements, it selects every cluster.
 ///
-/// It owns its texts, so that a plugin can keep it with the [value](crate::binding) that it makes of a binding.
+/// It owns its texts, so a plugin can keep it in the [value](crate::binding) that it makes for a binding.
 ///
 /// ```
 /// use divvy_framework_view::clusters::{ClusterSelector, Clusters, Row};
@@ -32,7 +32,7 @@ pub struct ClusterSelector {
 }
 
 impl ClusterSelector {
-    /// Only these clusters, besides those named before.
+    /// Selects only these clusters, in addition to those named before.
     pub fn names<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
         for name in names {
             let name = self.text(name.as_ref());
@@ -41,7 +41,7 @@ impl ClusterSelector {
         self
     }
 
-    /// Not these clusters.
+    /// Excludes these clusters.
     pub fn exclude<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
         for name in names {
             let name = self.text(name.as_ref());
@@ -71,13 +71,13 @@ impl ClusterSelector {
         self.expression(field.code(), Text::EMPTY, operator, values)
     }
 
-    /// True if it requires anything of labels, so that it may select other clusters after a change of labels alone.
+    /// True if it has requirements on labels, so a change of labels alone may change the selection.
     pub fn reads_labels(&self) -> bool {
         let mut expressions = self.expressions.iter();
         expressions.any(|expression| expression.source == expression_source::LABEL)
     }
 
-    /// The names that [`Self::names`] was given and that no cluster has.
+    /// Names passed to [`Self::names`] that no cluster has.
     pub fn unknown_names<'a>(&'a self, clusters: &Clusters<'_>) -> impl Iterator<Item = &'a str> {
         let arena = clusters.arena();
         let names = self.names.iter().map(|name| (name.read(&self.pool), name.hash));

@@ -1,7 +1,7 @@
 //! Taints as whole columns of numbers, for a pass over thousands of clusters.
 //!
 //! [`Cluster::taints`](super::Cluster::taints) reads like the object and looks up texts. Here a taint is three
-//! integers, so that comparing one with a toleration reads no text.
+//! integers, so comparing one with a toleration reads no text.
 
 use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::text::Span;
@@ -41,7 +41,7 @@ impl<'a> TaintColumns<'a> {
         }
     }
 
-    /// True if the cluster in a row has a taint. Nearly no cluster has one, and this reads less than [`Self::of`].
+    /// True if the cluster in a row has a taint. Few clusters have one, and this reads less than [`Self::of`].
     #[inline]
     pub fn any(&self, row: Row) -> bool {
         self.spans.get(row.index()).is_some_and(|span| span.length > 0)

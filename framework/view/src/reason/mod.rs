@@ -1,7 +1,7 @@
-//! Reasons as data: what a plugin says about its decision for a cluster, and the same as a line of text.
+//! Reasons for a plugin's decision about a cluster, as data and as a line of text.
 //!
-//! Plugins fill a [`Reason`] in; hosts and the test kit print it. Both have the text from `text.rs`, so a plugin's author sees in
-//! tests what an operator will read.
+//! Plugins fill in a [`Reason`]; hosts and the test kit print it. Both use the text from `text.rs`, so the author of a
+//! plugin sees in tests what an operator will read.
 
 mod text;
 
@@ -55,10 +55,10 @@ macro_rules! coded {
 coded! {
     /// The rule that led to a share, to a score, or to leaving a cluster out.
     ///
-    /// The line for people is made from the figures that are named here. Without them, it is the plugin's own text; without that, a
-    /// few words for the rule. "Room" stands for `keeps` and `fitsNow`, or else for the first figure.
+    /// The line of text is made from the figures named here. Without them, it is the plugin's own text; without that, a
+    /// few words for the rule. "Room" means `keeps` and `fitsNow`, or else the first figure.
     Cause {
-        /// Only the text says it.
+        /// Any other rule; the text states it.
         Other = cause::OTHER, "other";
         /// Every candidate gets the full count. Figures: `replicas`.
         FullCount = cause::FULL_COUNT, "fullCount";
@@ -98,7 +98,7 @@ coded! {
     Bound {
         /// The cluster's capacity.
         Capacity = bound::CAPACITY, "capacity";
-        /// A limit of the plugin's or its configuration's own.
+        /// A limit of the plugin or of its configuration.
         Cap = bound::CAP, "cap";
         /// The share of the cluster's tier.
         Tier = bound::TIER, "tier";
@@ -108,7 +108,7 @@ coded! {
 }
 
 coded! {
-    /// A criterion that decides between clusters that are equal otherwise.
+    /// A criterion that decides between otherwise equal clusters.
     Decider {
         /// The larger weight.
         Weight = decider::WEIGHT, "weight";
@@ -124,12 +124,12 @@ coded! {
         PolicyOrder = decider::POLICY_ORDER, "policyOrder";
         /// The name.
         Name = decider::NAME, "name";
-        /// The order that is drawn for ties.
+        /// The random order for ties.
         Tie = decider::TIE, "tie";
     }
 }
 
-/// A plugin's reason for its decision on a cluster. Its text is the form for people.
+/// A plugin's reason for its decision about a cluster. `Display` gives the line of text.
 ///
 /// ```
 /// use divvy_framework_view::reason::{Bound, Cause, Decider, Reason};
@@ -163,7 +163,7 @@ impl From<&str> for Reason {
 }
 
 impl Reason {
-    /// A reason with this rule and nothing else.
+    /// A reason with this rule, without figures and text.
     pub const fn of(cause: Cause) -> Self {
         Self {
             cause,
@@ -239,7 +239,7 @@ impl Reason {
         self.figures().map(|(name, _)| name).find(|name| !is_name(name))
     }
 
-    /// The reason that a plugin hands over. What this version does not know is left out.
+    /// Reads the reason that a plugin passes. Parts that this version does not know are left out.
     pub fn read(handed: &abi::Reason<'_>) -> Self {
         let figures = handed
             .figures
@@ -282,7 +282,7 @@ impl Reason {
     }
 }
 
-/// Names of the figures that come with each [`Cause`], and that of a weight.
+/// Names of the figures of all [`Cause`]s, and of a weight.
 const FIGURE_NAMES: [&str; 11] = [
     "capacity", "change", "count", "each", "last", "maximum", "members", "replicas", "share", "sum", "weight",
 ];

@@ -1,4 +1,4 @@
-//! Reasons as lines for people. A reason that lacks the figures of its rule still has a line: what is known of it.
+//! Reasons as lines of text. A reason that lacks the figures of its rule still has a line, made from the known parts.
 
 use std::fmt;
 
@@ -118,7 +118,7 @@ impl Reason {
         }
     }
 
-    /// The line of a reason without the figures that its rule usually has: the plugin's words, or what is known.
+    /// The line of a reason without the figures of its rule: the plugin's words, or the known parts.
     fn plain(&self) -> String {
         if !self.text.is_empty() {
             return self.text.clone();

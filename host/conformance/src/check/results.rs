@@ -52,7 +52,7 @@ pub(super) fn checks() -> Vec<Check> {
             Subject::selects,
             |subject, case| {
                 violation(subject, case, |found| {
-                    matches!(found, Violation::NoSuchPlace { .. } | Violation::TooManySelected { .. })
+                    matches!(found, Violation::NoSuchIndex { .. } | Violation::TooManySelected { .. })
                 })
             },
         ),
@@ -130,7 +130,7 @@ pub(super) fn fault(subject: &Subject, case: &Case) -> Option<CycleError> {
 fn plugin_of(violation: &Violation) -> &str {
     match violation {
         Violation::ScoreOutOfRange { plugin, .. }
-        | Violation::NoSuchPlace { plugin, .. }
+        | Violation::NoSuchIndex { plugin, .. }
         | Violation::SelectedTwice { plugin, .. }
         | Violation::TooManySelected { plugin, .. }
         | Violation::Negative { plugin, .. }

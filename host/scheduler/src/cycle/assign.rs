@@ -91,7 +91,7 @@ impl Cycle {
     fn gather(&mut self, input: &CycleInput<'_>, candidates: &mut Candidates) {
         candidates.gather(&self.feasible, &self.selected);
         candidates.policy_index.clear();
-        if calls::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
+        if calls::policy_indices(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
             let by_row = &self.by_row;
             candidates
                 .policy_index
