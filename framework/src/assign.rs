@@ -52,10 +52,10 @@ use crate::reuse::with_scratch;
 /// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
 /// ```
 ///
-/// A strategy for which a policy can carry free-form preferences names their type, with `#[derive(Preferences)]`, in the
-/// trait: `impl AssignPlugin<RoomiestPreferences> for Roomiest`, and gets an `AssignContext<'_, Self, RoomiestPreferences>`.
-/// Any other strategy refuses all preferences. A policy carries them in `divvy.io/preferences`, or like those of any other
-/// plugin in `divvy.io/preferences.<name of the plugin>`.
+/// A policy can carry free-form preferences for a strategy that names their type in the trait, `impl
+/// AssignPlugin<RoomiestPreferences> for Roomiest`, and derives `Preferences` for it; the method then gets an
+/// `AssignContext<'_, Self, RoomiestPreferences>`. Any other strategy refuses all preferences. They are in the
+/// annotation `divvy.io/preferences`, or, as for any other plugin, in `divvy.io/preferences.<name of the plugin>`.
 pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
     /// profile may serve the same strategy.
@@ -70,9 +70,10 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// Policy lists that this strategy reads.
     const RULE_LISTS: &'static [RuleList] = &[];
 
-    /// Divides the replicas. If the policy has tiers, the method is called once per tier, with the tier's candidates
-    /// and its share of the replicas. The host checks the counts against [`Self::PROMISES`] and drops candidates with 0
-    /// replicas; a violation aborts the cycle with an error that names the plugin.
+    /// Divides the replicas. If the policy has tiers, the host calls the method once per tier, with the tier's
+    /// candidates and its share of the replicas. It checks the counts: their signs, their sum, and [`Self::PROMISES`].
+    /// A violation aborts the cycle with an error that names the plugin, and leaves the binding's last result in place.
+    /// Candidates with 0 replicas are dropped from the result.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) preferences: &'a Given<'a, Accepted>,
-    /// The call, of which the methods below read what Assign alone has.
+    /// The call; the methods below read the fields that only Assign has.
     pub(crate) assign: AssignCall<'a>,
 }
 
@@ -202,7 +203,7 @@ impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
 #[derive(Default)]
 struct LargestByRow(Vec<i64>);
 
-/// Marks the absence of a value. A rule that states this number counts as stating none.
+/// Marks the absence of a value. A rule with this number counts as one without a number.
 const NO_VALUE: i64 = i64::MIN;
 
 impl<'a, P, Accepted> std::ops::Deref for AssignContext<'a, P, Accepted> {
@@ -213,12 +214,12 @@ impl<'a, P, Accepted> std::ops::Deref for AssignContext<'a, P, Accepted> {
     }
 }
 
-/// The output of [`AssignPlugin::assign`]: one count per candidate. A candidate without a count gets 0.
+/// The output of [`AssignPlugin::assign`]: one count per candidate, initially 0.
 ///
-/// The type rules out clusters that are not candidates, and candidates that are named twice.
+/// The type rules out clusters that are not candidates, and duplicate candidates.
 pub struct AssignResult<'a> {
     replicas: &'a mut [i64],
-    /// Counts for candidates that the call does not have.
+    /// Number of counts for candidates that the call does not have.
     pub(crate) dropped: u64,
 }
 
@@ -227,8 +228,8 @@ impl<'a> AssignResult<'a> {
         Self { replicas, dropped: 0 }
     }
 
-    /// Sets the replicas of a candidate. One that the call does not have is ignored and counted; the test kit reports it
-    /// as an error.
+    /// Sets the replicas of a candidate. The host ignores and counts candidates that the call does not have; the test
+    /// kit reports them as an error.
     #[inline]
     pub fn set(&mut self, candidate: Candidate, replicas: i64) {
         match self.replicas.get_mut(candidate.index()) {

@@ -1,4 +1,4 @@
-//! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
+//! The state that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
 use std::cell::Cell;
 
@@ -83,8 +83,8 @@ impl<'a> Cycle<'a> {
         Binding::new(self.view).declaring(self.needs.bits())
     }
 
-    /// The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. It is the only clock that a plugin may use:
-    /// it is part of a recording, so that a replay decides as of the same time.
+    /// The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. It is the only clock that a plugin may
+    /// use: recordings contain it, so a replay decides at the same time.
     ///
     /// # Errors
     ///
@@ -108,8 +108,8 @@ impl<'a> Cycle<'a> {
         TableView::new(self.view, self.needs, name)
     }
 
-    /// The workload affinity groups of the binding, and where the other bindings in them are placed: as in the input or on
-    /// the control plane, with results that are decided but not written yet.
+    /// The workload affinity groups of the binding, and the placements of the other bindings in them: those in the
+    /// input or on the control plane, including results that are not written yet.
     ///
     /// # Errors
     ///
@@ -123,14 +123,14 @@ impl<'a> Cycle<'a> {
         Ok(Placements::new(view))
     }
 
-    /// Limits the answer of this call to a time, in milliseconds since 1970-01-01T00:00:00Z, at which a live scheduler
-    /// decides the binding again. The earliest time of all plugins of a decision counts. Call it for a rejection as
-    /// well as for an acceptance, if time can reverse it. A time that has passed is taken as very soon.
+    /// Sets the time, in milliseconds since 1970-01-01T00:00:00Z, until which the answer of this call holds. A live
+    /// scheduler then decides the binding again; the earliest time of all plugins of a decision counts. Call it for
+    /// rejections and acceptances alike if time can reverse them. A time in the past means very soon.
     pub fn valid_until(&self, milliseconds: i64) {
         self.valid_until.set(self.valid_until.get().min(milliseconds));
     }
 
-    /// Preferences and rules of the policy for the plugin that is called.
+    /// Preferences and rules of the policy for the called plugin.
     pub(crate) fn policy(&self) -> Policy<'a> {
         Policy::new(self.view, self.policy)
     }
@@ -140,7 +140,7 @@ impl<'a> Cycle<'a> {
         self.view.seed
     }
 
-    /// A random number generator for one purpose, such as the plugin's name. It gives the same numbers in every run.
+    /// A random number generator for one purpose, such as the plugin's name. It returns the same numbers in every run.
     pub fn random(&self, purpose: &str) -> Generator {
         Generator::new(self.view.seed, purpose)
     }
@@ -167,8 +167,9 @@ impl<'a> Cycle<'a> {
         self.ties_by_row()(row)
     }
 
-    /// Explains what the plugin decided for the cluster in a row of the snapshot, by a [`Reason`] or a text; `reason` runs
-    /// only if an explanation was requested. A row past the end is ignored and counted; the test kit reports it as an error.
+    /// Explains the plugin's decision about the cluster in a row of the snapshot, by a [`Reason`] or a text; `reason`
+    /// runs only if an explanation was requested. A row past the end is ignored and counted; the test kit reports it as
+    /// an error.
     pub fn explain_row<R: Into<Reason>>(&self, row: Row, reason: impl FnOnce() -> R) {
         if self.wants_explanation() {
             self.hand_over(row, &reason().into());
@@ -199,7 +200,7 @@ pub struct CallContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: &'a Cycle<'a>,
     pub(crate) kept: Kept<'a>,
-    /// The preferences that the policy carries for the plugin, as the type that it names at this extension point.
+    /// The preferences that the policy carries for the plugin, as the type named at this extension point.
     pub(crate) preferences: &'a dyn GivenAny,
     pub(crate) rows: &'a [Row],
     pub(crate) scores: &'a [i64],
@@ -215,7 +216,7 @@ impl<P: PreparePlugin> CallContext<'_, P> {
     ///
     /// # Errors
     ///
-    /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
+    /// The [`Failure`] of preparing. Return it: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
         self.kept.prepared(self.plugin, self.cycle, self.preferences)
     }
@@ -226,7 +227,7 @@ impl<P: SnapshotValuePlugin> CallContext<'_, P> {
     ///
     /// # Errors
     ///
-    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    /// The [`Failure`] of making it. Return it: it is the outcome of this call.
     pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
         self.kept.snapshot_value(self.plugin, self.cycle)
     }
@@ -237,7 +238,7 @@ impl<P: BindingValuePlugin> CallContext<'_, P> {
     ///
     /// # Errors
     ///
-    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    /// The [`Failure`] of making it. Return it: it is the outcome of this call.
     pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
         self.kept.binding_value(self.plugin, self.cycle, self.preferences)
     }
@@ -254,8 +255,8 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         self.rows.is_empty()
     }
 
-    /// The clusters of the call, in the order of its columns. For Score and the first selector this is the order of names,
-    /// for the next selector and for Assign that in which the selector before chose them.
+    /// The clusters of the call, in the order of its columns. For Score and the first selector, this is the order of
+    /// names; for the next selector and for Assign, the order in which the previous selector chose them.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + DoubleEndedIterator + Clone + use<P> {
         (0..self.rows.len()).map(Candidate::from_index)
     }
@@ -265,13 +266,13 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         Column::new(self.rows)
     }
 
-    /// The cluster itself. A candidate that the call does not have yields a cluster without a name or properties.
+    /// The cluster itself; a cluster without a name or properties for a candidate that the call does not have.
     pub fn cluster(&self, candidate: Candidate) -> Cluster<'a> {
-        self.cycle.clusters().get(self.row_of(candidate))
+        self.cycle.clusters().get(self.candidate_row(candidate))
     }
 
-    /// Row of a candidate; one that no snapshot has, for a candidate that the call does not have.
-    fn row_of(&self, candidate: Candidate) -> Row {
+    /// Row of a candidate; a row that no snapshot has if the call does not have the candidate.
+    fn candidate_row(&self, candidate: Candidate) -> Row {
         self.rows().get(candidate).unwrap_or(Row::from_index(usize::MAX))
     }
 
@@ -292,7 +293,7 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         (index != NO_ROW).then(|| self.last().get(candidate).unwrap_or(0))
     }
 
-    /// True if the last result lists any of the feasible clusters. It does not when a binding is scheduled for the first
+    /// True if the last result lists any of the feasible clusters; false when a binding is scheduled for the first
     /// time.
     pub fn lists_any_last(&self) -> bool {
         !self.last_index.is_empty()
@@ -310,8 +311,8 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         Column::new(self.fits_now)
     }
 
-    /// Capacity of each cluster: the most replicas that it may get, at most those that fit now plus those of the last
-    /// result. Karmada calls them available.
+    /// Capacity of each cluster: the maximum number of replicas that it may get. Never more than those that fit now
+    /// plus those of the last result. Karmada calls them available.
     pub fn capacity(&self) -> Column<'a, Candidate, i64> {
         Column::new(self.capacity)
     }
@@ -328,7 +329,7 @@ impl<'a, P: Plugin> CallContext<'a, P> {
     /// every subset of them is equally likely to come first.
     #[inline]
     pub fn tie_key(&self, candidate: Candidate) -> u64 {
-        self.row_tie_key(self.row_of(candidate))
+        self.row_tie_key(self.candidate_row(candidate))
     }
 
     /// [`Self::tie_key`] as a closure that looks its columns up only once, for the functions of [`crate::division`].
@@ -346,12 +347,12 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         move |index| ties::karmada_tie_key(descends, rows.get(index).map_or(NO_ROW, |row| row.number()).into())
     }
 
-    /// Explains what the plugin decided for a cluster, by a [`Reason`] or a text: why it has its share (Assign), its score
-    /// (Score), or was left out (Select). `reason` runs only if an explanation was requested. A candidate that the call does
-    /// not have is ignored and counted; the test kit reports it as an error.
+    /// Explains the plugin's decision about a cluster, by a [`Reason`] or a text: why it has its share (Assign), its
+    /// score (Score), or was left out (Select). `reason` runs only if an explanation was requested. A candidate that
+    /// the call does not have is ignored and counted; the test kit reports it as an error.
     pub fn explain<R: Into<Reason>>(&self, candidate: Candidate, reason: impl FnOnce() -> R) {
         if self.wants_explanation() {
-            self.cycle.explain_row(self.row_of(candidate), reason);
+            self.cycle.explain_row(self.candidate_row(candidate), reason);
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 /// A plugin that rejects clusters.
 ///
-/// It is called once per cycle, with all clusters. Clusters that are being deleted or that an earlier filter rejected
-/// are already excluded: [`FilterResult::feasible`] yields the others.
+/// The host calls it once per cycle, with all clusters. Clusters that are being deleted or that an earlier filter
+/// rejected are already excluded: [`FilterResult::feasible`] returns the others.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -58,10 +58,10 @@ use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 /// assert_eq!(scenario.feasible(&plugin).unwrap(), ["a"]);
 /// ```
 ///
-/// A policy can carry preferences for a filter in the annotation `divvy.io/preferences.<name of the plugin>`. Their type,
-/// with `#[derive(Preferences)]`, is named in the trait: `impl FilterPlugin<OneRegionPreferences> for OneRegion`, which
-/// gets a `FilterContext<'_, Self, OneRegionPreferences>`. A plugin that serves several extension points names the same
-/// type at each that reads them; one that names none refuses all preferences.
+/// A policy can carry preferences for a filter in the annotation `divvy.io/preferences.<name of the plugin>`. The trait
+/// names their type, which derives `Preferences`: `impl FilterPlugin<OneRegionPreferences> for OneRegion`; the method
+/// then gets a `FilterContext<'_, Self, OneRegionPreferences>`. A plugin that serves several extension points names the
+/// same type at each that reads them. A plugin that names none refuses all preferences.
 pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
@@ -70,14 +70,15 @@ pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// [`Promises::enforces_workload_anti_affinity`] and [`Promises::each_alone`].
     const PROMISES: Promises = Promises::NONE;
 
-    /// The parts of a binding that the plugin acts on; by default any. The host does not call the plugin for a binding that has
-    /// none of them, unless the policy carries preferences for the plugin: no cluster is then rejected.
+    /// The parts of a binding that the plugin acts on; by default any. For a binding that has none of them, the host
+    /// does not call the plugin, and no cluster is rejected, unless the policy carries preferences for the plugin.
     ///
-    /// For such a binding, [`Self::filter`] must reject no cluster, say nothing, name no time until which the answer holds, and
-    /// not fail. The test kit's `rejections_checked` and `divvy plugin verify` check it.
+    /// For such a binding, [`Self::filter`] must not reject a cluster, explain anything, limit the time for which its
+    /// answer holds, or fail. The test kit's `rejections_checked` and `divvy plugin verify` check it.
     const ACTS_ON: BindingParts = BindingParts::ALL;
 
-    /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.
+    /// Rejects clusters. The host excludes them from the rest of the cycle. If none is left, it reports `NoClusterFit`,
+    /// with the number of clusters per reason, and the binding's last result stays in place.
     ///
     /// # Errors
     ///
@@ -164,7 +165,7 @@ pub struct FilterResult<'a> {
     codes: &'a mut [u32],
     code: u32,
     latest: Option<(String, u32)>,
-    /// Rejections of rows past the end.
+    /// Number of rejections of rows past the end.
     pub(crate) dropped: u64,
 }
 
@@ -229,7 +230,7 @@ impl<'a> FilterResult<'a> {
     }
 }
 
-/// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
+/// The code of a reason. Rejected clusters often share their reason, so the latest one is not passed to the host again.
 fn code_of(latest: &mut Option<(String, u32)>, cycle: &Cycle<'_>, row: Row, reason: String) -> u32 {
     if let Some((text, code)) = latest
         && *text == reason

@@ -1,4 +1,4 @@
-//! Groups of clusters, one for each entry of a policy's lists.
+//! Groups of clusters, one per entry of a policy's lists.
 
 use crate::assign::AssignContext;
 use crate::binding::Rule;
@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// The groups that the entries of a policy make, for [`division::within_groups`](crate::division::within_groups) and others.
 ///
-/// Kept from call to call only to reuse the memory.
+/// Keep it from call to call to reuse its memory.
 ///
 /// ```
 /// use divvy_framework::groups::RuleGroups;
@@ -33,8 +33,9 @@ impl RuleGroups {
     ///
     /// # Errors
     ///
-    /// [`Failure::Preferences`], which names the entry, if it matches no cluster or has a cluster in common with an earlier entry. All
-    /// clusters of the snapshot are looked at, so that a contradiction is reported even while a cluster is not a candidate.
+    /// [`Failure::Preferences`], which names the entry, if it matches no cluster or has a cluster in common with an
+    /// earlier entry. It checks all clusters of the snapshot, so a contradiction is reported even if a cluster is not a
+    /// candidate.
     pub fn read<P: Plugin, Accepted>(&mut self, context: &AssignContext<'_, P, Accepted>) -> Result<(), Failure> {
         let Self { entry_of_row, group_of } = self;
         entry_of_row.clear();

@@ -80,7 +80,7 @@
 //! name = "mine"
 //! extends = "default"
 //! plugin-directories = ["/usr/lib/divvy/plugins"]
-//! # `"..."` stands for the entries of the profile that this one extends.
+//! # `"..."` means the entries of the profile that this one extends.
 //! assign = ["...", "roomiest-first"]
 //!
 //! [profile.plugin.roomiest-first.configuration]
@@ -95,7 +95,7 @@
 //!
 //! # Modules
 //!
-//! - [`guide`]: a plugin in ten minutes, and pages about testing, debugging, shipping and evolution.
+//! - [`guide`]: a plugin in ten minutes, and pages on testing, debugging, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
@@ -103,10 +103,11 @@
 //! - [`clusters`]: the clusters, object by object or column by column.
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
-//! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of a policy.
+//! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of
+//!   a policy's lists.
 //! - [`table`]: tables that an operator keeps beside the profile, such as prices.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
-//! - [`reason`]: why a cluster has its share or its score, or was left out, as data.
+//! - [`reason`]: reasons, as data, why a cluster has its share or its score, or was left out.
 //! - [`metrics`]: counters and histograms for the people who run the plugin.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders for testing a plugin as plain Rust, and runs of the real scheduler (feature `testing`).
@@ -125,14 +126,14 @@
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
-//! `Prepare` in [`export_plugin!`], the host asks it to prepare once before it calls Assign for each tier of a policy,
-//! and drops the state when the tiers are divided.
+//! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
+//! drops the state when the tiers are divided.
 //!
-//! A filter or a score can declare the parts of a binding that it acts on, such as its evictions: [`BindingParts`]. It is not
-//! called for a binding without them.
+//! A filter or a score can declare the parts of a binding that it acts on, such as its evictions: [`BindingParts`]. The
+//! host does not call it for a binding without them.
 //!
-//! A plugin may also keep a [value] for each snapshot, or for each binding. The host asks for one before a call that
-//! reads a new snapshot, or a new plan of the binding.
+//! A plugin may also keep a [value] per snapshot, or per binding. The host requests one before a call that reads a new
+//! snapshot, or a new plan of the binding.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
 //! If the placement has several affinity groups, a failed cycle is followed by one for the next group. A cycle that
@@ -156,28 +157,28 @@
 //! # Guarantees for plugins
 //!
 //! - **Threads.** A plugin is constructed once and may be called from any thread, including from several at once.
-//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. If the scheduler logs details
-//!   (`-vv`), the log has the backtrace; a panic in `Drop` is an error in the log. After three consecutive
-//!   panics of the same method the plugin is quarantined: it is not called again until its profile is reloaded. Aborts,
-//!   endless loops and stack overflows cannot be caught and take the scheduler down. A build with `panic = "abort"`
-//!   does not compile.
+//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. If the scheduler logs
+//!   details (`-vv`), the log has the backtrace; a panic in `Drop` appears as an error in the log. After three
+//!   consecutive panics of the same method the plugin is quarantined: it is not called again until its profile is
+//!   reloaded. Aborts, endless loops and stack overflows cannot be caught and take the scheduler down. A build with
+//!   `panic = "abort"` does not compile.
 //! - **Logging** uses [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log
 //!   under the target `divvy::plugin::NAME`, with the binding as a field. Events below the level of that target are not
 //!   formatted. Spans are not forwarded. [`guide::debugging`] has examples.
 //! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
-//!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`]. An explanation is a text, or a
-//!   [`Reason`](reason::Reason): a rule, what bound the share, what decided a remainder, and figures by name. The host
-//!   prints it, and hands it to programs as data.
-//! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
-//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for an index past the end are ignored and
-//!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
+//!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`]. An explanation is a text, or
+//!   a [`Reason`](reason::Reason): a rule, the bound of the share, the criterion for a remainder, and figures by name.
+//!   The host prints it, and provides it to programs as data.
+//! - **Rows and candidates** are different types: a [`Row`](clusters::Row) of the snapshot does not index a column of a
+//!   call, and a [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for an index past the end
+//!   are ignored and counted; in a selection, such an index is an error. The test kit reports all of them as errors.
 //! - **Determinism.** The same snapshot, binding, profile, seed and time must give the same result. Break ties by
 //!   [`CallContext::tie_key`], take all other randomness from [`Cycle::random`], and the time from [`Cycle::time`].
 //!
 //! # Inputs from the policy and the workload
 //!
-//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON.
-//! The plugin names their type in the trait of its extension point, such as
+//! A policy can carry preferences for any plugin, as JSON, in the annotation `divvy.io/preferences.<name of the
+//! plugin>`. The plugin names their type in the trait of its extension point, such as
 //! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). A plugin declares all other inputs with
 //! [`Needs`](plugin::Needs):
 //!
@@ -190,9 +191,9 @@
 //! | [time](cycle::Cycle::time) | `time` | `--time`, or the start of the command | the wall clock of the decision | as recorded, if a plugin of the profile declared the need or `--time` was given; otherwise the decision is an error |
 //! | [placements](cycle::Cycle::placements) | `placements` | last results of the bindings in the input; under `--assume`, and in `diff` and `headroom`, with the results so far | of the bindings on the control plane, and decisions that are not written yet | as recorded, if a plugin of the profile declared the need; otherwise the decision on a binding in a group is an error |
 //!
-//! An unknown value is `None`, which is not the same as empty. Reading an undeclared input is an error, in the test kit
-//! as well. `divvy run` decides a binding again when its preferences change, but not for other annotations and labels of
-//! its policy alone: the next decision sees them.
+//! An unknown value is `None`, which differs from empty. Reading an undeclared input is an error, in the test kit as
+//! well. `divvy run` decides a binding again when its preferences change, but not for changes to other annotations and
+//! labels of its policy alone: the next decision sees those.
 //!
 //! A plugin limits the time for which its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of
 //! a decision counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with
@@ -203,12 +204,12 @@
 //! A plugin must not:
 //!
 //! - read a clock, a file, the network, the environment, or a random generator of its own;
-//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`] or a [value], and
+//! - carry state from one binding to another: put state for a binding into [`PreparePlugin::Prepared`] or a [value];
 //!   [`reuse`] keeps memory, not state;
 //! - depend on the iteration order of a `HashMap`, which differs from run to run;
 //! - allocate or format text per cluster in the steady state: fleets have thousands of clusters, and a cycle takes
 //!   microseconds;
-//! - install a panic hook or a `tracing` subscriber: the SDK installs its own in the plugin's library;
+//! - install a panic hook or a `tracing` subscriber, because the SDK installs its own in the plugin's library;
 //! - call `std::process::exit`.
 //!
 //! # Versions

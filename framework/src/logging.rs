@@ -1,12 +1,11 @@
 //! Logging: forwards a plugin's `tracing` events to the host's `tracing`, where each plugin has a target of its own.
 //!
-//! Each library has its own copy of `tracing` and therefore its own dispatcher. The SDK installs one in the library
-//! that formats an event's message and fields and hands them to the host. It asks the host for its level first, so a
-//! disabled event costs one call. Spans are accepted but not forwarded: the host has a span of its own around each
-//! call.
+//! Each library has its own copy of `tracing` and therefore its own dispatcher. In each library, the SDK installs one
+//! that formats an event's message and fields and passes them to the host. It asks the host for the level first, so a
+//! disabled event costs one call. Spans are accepted but not forwarded: the host has its own span around each call.
 //!
-//! The host offers its log per instance of a plugin. An event during a call goes to the log of the instance that is
-//! called; an event on a thread of the plugin's own goes to the log of the library's first instance.
+//! The host offers a log per instance of a plugin. An event during a call goes to the log of the called instance; an
+//! event on a thread that the plugin started goes to the log of the library's first instance.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -31,7 +30,7 @@ pub(crate) fn forward_to(services: Services) {
     }
 }
 
-/// The services that an event or a count goes to.
+/// The services that receive an event or a count.
 pub(crate) fn services() -> Option<Services> {
     current_services().or_else(|| FIRST.get().copied())
 }
@@ -58,7 +57,7 @@ impl Subscriber for Forwarder {
         let Some(services) = services().filter(|_| metadata.is_event()) else {
             return false;
         };
-        // SAFETY: the services are those that the host offered when it constructed an instance.
+        // SAFETY: `services` returns a table that the host offered when it constructed an instance.
         let recorded = unsafe { services.recorded_level() };
         level_number(*metadata.level()) <= recorded
     }
@@ -81,7 +80,7 @@ impl Subscriber for Forwarder {
         event.record(&mut line);
         let text = line.message + &line.fields;
         let (severity, module) = (level_number(*event.metadata().level()), event.metadata().target());
-        // SAFETY: the services are those that the host offered when it constructed an instance.
+        // SAFETY: `services` returns a table that the host offered when it constructed an instance.
         unsafe { services.record(severity, module, &text) };
     }
 
@@ -107,7 +106,8 @@ impl Visit for Line {
         };
     }
 
-    // As serde_json formats it, which a plugin contains anyway; the standard library's formatting of numbers is not small.
+    // Formatted by serde_json, which a plugin contains anyway, because the standard library's formatting of
+    // floating-point numbers is large.
     fn record_f64(&mut self, field: &Field, value: f64) {
         let number = serde_json::Number::from_f64(value);
         let text = number.map_or_else(|| not_finite(value).to_owned(), |number| number.to_string());

@@ -1,8 +1,8 @@
 //! Counters and histograms of a plugin, for the people who run it.
 //!
 //! `divvy run` serves them on `/metrics` as `divvy_plugin_counter_total{plugin="…",name="…"}` and
-//! `divvy_plugin_histogram{plugin="…",name="…"}`; `divvy schedule -v` prints them at its end. They may be used from any
-//! call and any thread. On a thread of the plugin's own they count for the first plugin of the library.
+//! `divvy_plugin_histogram{plugin="…",name="…"}`; `divvy schedule -v` prints them at its end. They may be used in any
+//! call and on any thread. On a thread that the plugin started, they count for the first plugin of the library.
 //!
 //! A name consists of letters, digits and underscores and does not begin with a digit. A plugin may have 64 counters and 16
 //! histograms; the host ignores any other, and warns once. So a name must never depend on a cluster or a binding. The first
@@ -21,8 +21,8 @@
 //! assert_eq!((metrics.histogram("groups").count(), metrics.histogram("groups").sum), (1, 3.0));
 //! ```
 //!
-//! A counter must not influence a decision: the same binding must get the same result, whatever was counted before. It
-//! cannot be read.
+//! A counter must not influence a decision: the same binding must get the same result, regardless of earlier counts. So
+//! counters cannot be read.
 
 use crate::export::measuring;
 
@@ -37,7 +37,7 @@ pub const fn counter(name: &'static str) -> Counter {
 }
 
 impl Counter {
-    /// Adds to the counter.
+    /// Adds `amount` to the counter; the sum stops at `u64::MAX`.
     pub fn add(self, amount: u64) {
         measuring::count(self.0, amount);
     }
@@ -54,7 +54,7 @@ pub const fn histogram(name: &'static str) -> Histogram {
 }
 
 impl Histogram {
-    /// Adds a value, in any unit. One that is infinite or not a number is ignored.
+    /// Adds a value, in any unit. The host ignores a value that is infinite or not a number.
     pub fn record(self, value: f64) {
         measuring::observe(self.0, value);
     }

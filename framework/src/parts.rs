@@ -5,9 +5,9 @@ use divvy_framework_abi::descriptor::binding_part;
 /// Parts of a binding that the calls of a filter or a score act on: [`FilterPlugin::ACTS_ON`](crate::filter::FilterPlugin::ACTS_ON)
 /// and [`ScorePlugin::ACTS_ON`](crate::score::ScorePlugin::ACTS_ON).
 ///
-/// The host does not call the plugin for a binding that has none of them. Many bindings have no last result, no evictions and no
-/// spread constraints, and a call that finds nothing to do still costs a few hundred instructions, of the ten thousand or so
-/// of a whole cycle on ten clusters.
+/// The host does not call the plugin for a binding that has none of them. Many bindings have no last result, no
+/// evictions and no spread constraints. A call that finds nothing to do still costs a few hundred instructions, of
+/// about ten thousand for a whole cycle on ten clusters.
 ///
 /// ```
 /// use divvy_framework::plugin::BindingParts;
@@ -42,10 +42,10 @@ impl BindingParts {
     /// A workload anti-affinity group: [`Placements::anti_affinity_group`](crate::binding::Placements::anti_affinity_group).
     pub const ANTI_AFFINITY_GROUP: Self = Self(binding_part::ANTI_AFFINITY_GROUP);
 
-    /// These parts and others: the plugin is called for a binding that has any of them.
+    /// The union of these parts and others: the plugin is called for a binding that has any of them.
     #[must_use]
     pub const fn or(self, others: Self) -> Self {
-        // Any part and one more is still any part.
+        // `ALL` is 0, so a union with it needs a case of its own.
         match (self.0, others.0) {
             (0, _) | (_, 0) => Self::ALL,
             (these, others) => Self(these | others),

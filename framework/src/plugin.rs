@@ -1,4 +1,4 @@
-//! The parts common to all plugins, whichever extension point they serve: [`Plugin`], its promises, needs and failures.
+//! The parts that plugins of all extension points share: [`Plugin`], its promises, needs and failures.
 
 use divvy_framework_abi::descriptor::feature;
 
@@ -18,7 +18,7 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// longer one does not compile.
     const NAME: &'static str;
 
-    /// One phrase that says what the plugin does, for `divvy plugin list`. At most 1,024 bytes: a longer one does not compile.
+    /// A phrase that describes the plugin, for `divvy plugin list`. At most 1,024 bytes: a longer one does not compile.
     const DESCRIPTION: &'static str;
 }
 
@@ -37,7 +37,8 @@ pub trait ConfiguredPlugin: Plugin {
     fn new(configuration: Self::Configuration) -> Result<Self, Box<dyn std::error::Error>>;
 
     /// The services that the plugin needs from the host with this configuration, in addition to those that it declares
-    /// at its extension points.
+    /// at its extension points. The host calls it once, after [`Self::new`], and rejects the profile if it does not
+    /// know a need.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -92,9 +93,9 @@ impl Promises {
         Self(self.0 | feature::INERT)
     }
 
-    /// At Select: the candidates satisfy the binding's spread constraints. No other selector may follow in a profile, because
-    /// it could take away what a constraint asks for. A binding with spread constraints is an error under a profile without
-    /// such a selector, unless its strategy ignores them.
+    /// At Select: the candidates satisfy the binding's spread constraints. No other selector may follow in a profile,
+    /// because it could leave out clusters that a constraint needs. Under a profile without such a selector, a binding
+    /// with spread constraints is an error, unless its strategy ignores them.
     #[must_use]
     pub const fn enforces_spread_constraints(self) -> Self {
         Self(self.0 | feature::ENFORCES_SPREAD)
@@ -116,9 +117,9 @@ impl Promises {
         Self(self.0 | feature::ENFORCES_ANTI_AFFINITY)
     }
 
-    /// Each cluster is judged alone: one that is taken away changes nothing for the others, whatever room they have, as long as
-    /// the binding and the placements of its peers stay the same. No call fails that would succeed with the cluster, unless no
-    /// cluster is left. In addition:
+    /// Each cluster is judged alone: removing a cluster changes nothing for the others, regardless of their room, as
+    /// long as the binding and the placements of its peers stay the same. No call fails that would succeed with the
+    /// cluster, unless no cluster is left. In addition:
     ///
     /// | at | promise |
     /// |---|---|
@@ -127,11 +128,11 @@ impl Promises {
     /// | Select | The others are picked or left out as before. |
     /// | Assign | Nothing more: only a strategy that [`duplicates`](Self::duplicates) can promise it. |
     ///
-    /// At Select and Assign, it counts only where the strategy duplicates, no spread constraints are in force and there are no
-    /// tiers.
+    /// At Select and Assign, the promise applies only if the strategy duplicates, no spread constraints are in force
+    /// and there are no tiers.
     ///
-    /// If every plugin that takes part in a decision promises it, forecasts of lost clusters (`divvy diff --without-each`) need
-    /// not decide a duplicated binding again for each loss. `divvy plugin verify` checks it.
+    /// If every plugin of a decision promises it, forecasts of lost clusters (`divvy diff --without-each`) do not
+    /// decide a duplicated binding again for each loss. `divvy plugin verify` checks it.
     #[must_use]
     pub const fn each_alone(self) -> Self {
         Self(self.0 | feature::EACH_ALONE)
@@ -147,9 +148,9 @@ impl Promises {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
     bits: u64,
-    /// Tables that are declared here.
+    /// Tables declared by [`Self::tables`].
     tables: &'static [Table],
-    /// Needs that these were put together from.
+    /// Needs of which these are the union.
     parts: &'static [Needs],
 }
 
@@ -183,8 +184,8 @@ impl Needs {
         self.and(feature::TIME)
     }
 
-    /// These tables of the profile: [`Cycle::table`](crate::cycle::Cycle::table). A profile that lacks one of them, or one of
-    /// their columns, is not loaded.
+    /// These tables of the profile: [`Cycle::table`](crate::cycle::Cycle::table). The host rejects a profile that lacks
+    /// one of them, or one of their columns.
     ///
     /// # Panics
     ///
@@ -246,12 +247,12 @@ impl Needs {
         self.bits
     }
 
-    /// True if a feature is among them.
+    /// True if these needs include the feature.
     pub(crate) const fn has(self, feature: u64) -> bool {
         self.bits & feature != 0
     }
 
-    /// The needs of several points together.
+    /// The union of the needs of several points.
     pub(crate) const fn all(points: &'static [Self]) -> Self {
         let mut all = Self {
             parts: points,
@@ -270,7 +271,7 @@ impl Needs {
         self.tables.iter().chain(self.parts.iter().flat_map(|part| part.tables))
     }
 
-    /// These and others.
+    /// The union of these features and others.
     pub(crate) const fn and(self, others: u64) -> Self {
         Self {
             bits: self.bits | others,
@@ -278,7 +279,7 @@ impl Needs {
         }
     }
 
-    /// The features without which the plugin does not work.
+    /// The features that a host must know to load the plugin.
     pub(crate) const fn required(self) -> u64 {
         self.bits & !feature::OPTIONAL
     }
@@ -296,9 +297,9 @@ impl Needs {
 /// const COSTS: RuleList = RuleList::new("costList", &[RuleField::required("cost").at_least(1)]);
 /// ```
 ///
-/// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`, wherever a policy can carry it: in
+/// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}` in every part of a policy that can carry it: in
 /// `divvy.io/preferences`, in any object under `replicaScheduling`, and as `extendClusterPreferences.extendStaticList`
-/// with the fields in `extendFields` (which holds the entries of the strategy's first list). The host resolves the
+/// with the fields in `extendFields` (which has the entries of the strategy's first list). The host resolves the
 /// targets and rejects entries that the list does not allow. The plugin sees [`Rule`](crate::binding::Rule)s, and all
 /// other preferences as its own type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -327,7 +328,7 @@ impl RuleList {
     }
 
     /// Makes the list give clusters priorities, by its first field, larger first: the host groups the clusters into
-    /// tiers. Under `clusterPriority`, such a list also gives priorities alongside any other strategy.
+    /// tiers. Under `clusterPriority`, such a list also applies to any other strategy.
     #[must_use]
     pub const fn giving_priorities(self) -> Self {
         Self {
@@ -379,7 +380,7 @@ impl RuleField {
     }
 }
 
-/// Reason why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place; the
+/// Why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place. The
 /// kinds differ in what has to change: the fleet, the policy or the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -390,13 +391,13 @@ pub enum Failure {
     Unschedulable {
         /// One line, lower case, without a final period.
         message: String,
-        /// Replicas requested and replicas that could be placed, if too little room is the cause.
+        /// The requested replicas and those that could be placed, if too little room is the cause.
         figures: Option<(i64, i64)>,
     },
     /// The policy's preferences are invalid. The host reports an `Error` in the policy, with path and hint.
     #[error("{0}")]
     Preferences(#[from] ValueError),
-    /// The plugin could not do its work. The host reports an `Error` that names the plugin.
+    /// An error of the plugin itself. The host reports an `Error` that names the plugin.
     #[error("{message}")]
     #[non_exhaustive]
     Internal {
@@ -454,7 +455,7 @@ impl From<NotDeclared> for Failure {
 }
 
 /// Too little room is a scheduling outcome. Every other error means that the plugin passed invalid columns, which is a
-/// plugin fault.
+/// fault of the plugin.
 impl From<DivisionError> for Failure {
     fn from(error: DivisionError) -> Self {
         match error {

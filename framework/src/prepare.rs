@@ -1,4 +1,4 @@
-//! Preparing: state that a plugin makes once for several calls of one cycle.
+//! Prepared state, which a plugin makes once for several calls of one cycle.
 
 use std::any::Any;
 use std::cell::OnceCell;
@@ -14,9 +14,9 @@ use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin}
 
 /// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls.
 ///
-/// Contexts then have `prepared()`, which gives the state and prepares it first if that has not happened. A strategy
-/// is called several times in one cycle if the policy has tiers; list `Prepare` in
-/// [`export_plugin!`](crate::export_plugin) to prepare once for all of them.
+/// Contexts then have `prepared()`, which returns the state; the first call prepares it. A strategy is called several
+/// times in one cycle if the policy has tiers; list `Prepare` in [`export_plugin!`](crate::export_plugin) to prepare
+/// once for all of them.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -59,8 +59,8 @@ pub trait PreparePlugin: Plugin {
     ///
     /// # Errors
     ///
-    /// A [`Failure`], which the plugin's call passes on. It aborts this cycle and leaves the binding's last result in
-    /// place; its kind decides what is reported.
+    /// A [`Failure`], which the plugin's call returns in turn. It aborts this cycle and leaves the binding's last
+    /// result in place. The host reports it by its kind, as for the call itself.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Self::Prepared, Failure>;
 }
 
@@ -82,8 +82,8 @@ impl<'a, P> PrepareContext<'a, P> {
 }
 
 impl<'a, P> PrepareContext<'a, P> {
-    /// The preferences that the policy carries for the plugin; `None` if it carries none, and at extension points at which
-    /// the plugin names no type for them.
+    /// The preferences that the policy carries for the plugin; `None` if it carries none, or if the plugin names no
+    /// type for them at the extension point.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
     }
 }
 
-/// Preferences as the type that an author asks for.
+/// Preferences as the type that the author requests.
 pub(crate) fn typed<T: 'static>(preferences: Option<&dyn Any>) -> Result<Option<&T>, Failure> {
     let Some(preferences) = preferences else {
         return Ok(None);
@@ -121,10 +121,10 @@ pub(crate) fn typed<T: 'static>(preferences: Option<&dyn Any>) -> Result<Option<
     typed.map(Some).ok_or_else(|| Failure::internal(message))
 }
 
-/// A state or value at an address that the host keeps.
+/// A state or value of which the host keeps the address.
 pub(crate) type Boxed = Box<dyn Any + Send + Sync>;
 
-/// Values that the host keeps for the plugin of a call, and those that the call made because the host keeps none.
+/// Values that the host keeps for the plugin of a call, and values that the call made because the host keeps none.
 #[derive(Default)]
 pub(crate) struct Kept<'a> {
     pub(crate) prepared: Option<&'a Boxed>,
@@ -151,7 +151,7 @@ impl Drop for Kept<'_> {
     }
 }
 
-/// Drops what a call made. The result of the call is complete; a panic in a destructor must not undo it.
+/// Drops the values that a call made. The result of the call is complete; a panic in a destructor must not undo it.
 #[cold]
 fn drop_made(made: Made) {
     let Made {
@@ -164,7 +164,7 @@ fn drop_made(made: Made) {
     }
 }
 
-/// A kept value as the plugin's own type; `None` if the host keeps nothing.
+/// A kept value as the plugin's type; `None` if the host keeps none.
 pub(crate) fn kept<T: 'static>(kept: Option<&Boxed>) -> Option<&T> {
     kept?.downcast_ref()
 }
@@ -198,7 +198,7 @@ impl<'a> Kept<'a> {
         let slot = slot(self.made.get_or_init(Box::default));
         if slot.get().is_none() {
             let value = make()?;
-            // The slot is empty, since making has no access to it.
+            // The slot is empty, because `make` has no access to it.
             let _ = slot.set(Box::new(value));
         }
         let made = slot.get().and_then(|made| made.downcast_ref());

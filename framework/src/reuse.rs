@@ -1,8 +1,8 @@
-//! Memory that outlives a call, so that a plugin does not allocate for every binding.
+//! Memory that outlives a call, so a plugin does not allocate for every binding.
 //!
 //! A cycle over thousands of clusters must not allocate a column in each of its steps. A plugin is shared between
 //! threads and so cannot own such columns; [`with_scratch`] keeps them per thread. It keeps memory, not state: a call
-//! must not rely on what an earlier call left behind, and the first call on a thread starts with `S::default()`.
+//! must not rely on contents from an earlier call, and the first call on a thread starts with `S::default()`.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -56,8 +56,8 @@ pub fn with_scratch<S: Default + 'static, T>(work: impl FnOnce(&mut S) -> T) -> 
 fn take<S: 'static>() -> Option<Box<S>> {
     KEPT.try_with(|kept| {
         let kept = &mut kept.borrow_mut().0;
-        let place = kept.iter().position(|value| value.is::<S>())?;
-        kept.swap_remove(place).downcast().ok()
+        let index = kept.iter().position(|value| value.is::<S>())?;
+        kept.swap_remove(index).downcast().ok()
     })
     .ok()
     .flatten()

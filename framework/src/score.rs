@@ -10,10 +10,10 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// A plugin that scores the feasible clusters. The host multiplies its scores by the plugin's weight in the profile and
 /// adds them up over all plugins.
 ///
-/// The sum orders the clusters. The bundled selector `spread-constraints` takes those with the best sums where constraints limit
-/// their number, and Average gives the remainder of its division to them. A strategy that divides by weights or by room, such as
-/// StaticWeight or DynamicWeight, does not read it: without constraints, even a large weight in the profile moves hardly any
-/// replica.
+/// The sums order the clusters. Where constraints limit the number of clusters, the bundled selector
+/// `spread-constraints` takes those with the best sums; Average gives them the remainder of its division. A strategy
+/// that divides by weights or by room, such as StaticWeight or DynamicWeight, does not read the sums: without
+/// constraints, even a large weight in the profile moves hardly any replica.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -48,7 +48,7 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// assert_eq!(scenario.scores(&ManyLabels).unwrap(), [100, 50]);
 /// ```
 ///
-/// A policy can carry preferences for the plugin, of a type that is named in the trait, as for a
+/// A policy can carry preferences for the plugin; the trait names their type, as for a
 /// [`FilterPlugin`](crate::filter::FilterPlugin).
 pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
@@ -57,11 +57,12 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The promises about the calls: [`Promises::each_alone`] or nothing.
     const PROMISES: Promises = Promises::NONE;
 
-    /// The parts of a binding that the plugin acts on; by default any. The host does not call the plugin for a binding that has
-    /// none of them, unless the policy carries preferences for the plugin: each cluster then gets 0.
+    /// The parts of a binding that the plugin acts on; by default any. For a binding that has none of them, the host
+    /// does not call the plugin, and each cluster gets 0, unless the policy carries preferences for the plugin.
     ///
-    /// For such a binding, [`Self::score`] and [`Self::normalize`] must leave every score at 0, say nothing, name no time until
-    /// which the answer holds, and not fail. The test kit's `scores_checked` and `divvy plugin verify` check it.
+    /// For such a binding, [`Self::score`] and [`Self::normalize`] must leave every score at 0, and must not explain
+    /// anything, limit the time for which the answer holds, or fail. The test kit's `scores_checked` and `divvy plugin
+    /// verify` check it.
     const ACTS_ON: BindingParts = BindingParts::ALL;
 
     /// Scores the feasible clusters. A cluster without a score gets 0.
@@ -71,9 +72,9 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// A [`Failure`] aborts this cycle and leaves the binding's last result in place.
     fn score(&self, context: &ScoreContext<'_, Self, Accepted>, result: &mut ScoreResult<'_>) -> Result<(), Failure>;
 
-    /// Maps the plugin's own scores to 0..=100, right after [`Self::score`]. The default leaves them as they are. The
-    /// host checks the scores afterwards: one outside the range aborts the cycle with an error that names plugin and
-    /// cluster.
+    /// Maps the plugin's own scores to 0..=100, right after [`Self::score`]. The default leaves them unchanged. The
+    /// host then checks the scores: one outside the range aborts the cycle with an error that names plugin and cluster,
+    /// and leaves the binding's last result in place.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl<'a, P, Accepted> std::ops::Deref for ScoreContext<'a, P, Accepted> {
 /// The output of [`ScorePlugin::score`]: one score per feasible cluster.
 pub struct ScoreResult<'a> {
     scores: &'a mut [i64],
-    /// Scores for clusters that the call does not have.
+    /// Number of scores for clusters that the call does not have.
     pub(crate) dropped: u64,
 }
 
@@ -121,8 +122,8 @@ impl<'a> ScoreResult<'a> {
         Self { scores, dropped: 0 }
     }
 
-    /// Sets the score of a cluster. One that the call does not have is ignored and counted; the test kit reports it as
-    /// an error.
+    /// Sets the score of a cluster. The host ignores and counts clusters that the call does not have; the test kit
+    /// reports them as an error.
     #[inline]
     pub fn set(&mut self, candidate: Candidate, score: i64) {
         match self.scores.get_mut(candidate.index()) {

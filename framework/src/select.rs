@@ -7,9 +7,9 @@ use crate::plugin::{Failure, Needs, Plugin, Promises};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
 ///
-/// A profile names one such plugin or several: each narrows down what the one before left, in its order, and the order of
-/// the last is that of the candidates. A chosen cluster that the call does not have, or one that is chosen twice, aborts
-/// the cycle with an error that names the plugin.
+/// A profile names one or more such plugins. Each narrows down the selection of the previous one, in that one's order;
+/// the order of the last is that of the candidates. Choosing a cluster that the call does not have, or one cluster
+/// twice, aborts the cycle with an error that names the plugin.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -43,7 +43,7 @@ use crate::plugin::{Failure, Needs, Plugin, Promises};
 /// assert_eq!(scenario.candidates(&BestScore).unwrap(), ["b", "c"]);
 /// ```
 ///
-/// A policy can carry preferences for the plugin, of a type that is named in the trait, as for a
+/// A policy can carry preferences for the plugin; the trait names their type, as for a
 /// [`FilterPlugin`](crate::filter::FilterPlugin).
 pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
@@ -53,7 +53,9 @@ pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// [`Promises::each_alone`].
     const PROMISES: Promises = Promises::NONE;
 
-    /// Picks the candidates, in order of preference. Without a candidate the host reports `Unschedulable`.
+    /// Picks the candidates, in order of preference. Without a candidate, the host reports `Unschedulable`. If the
+    /// selection breaks a rule (an index out of range or repeated), the host reports an `Error` that names the plugin.
+    /// Both leave the binding's last result in place.
     ///
     /// # Errors
     ///
@@ -63,8 +65,8 @@ pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     -> Result<(), Failure>;
 }
 
-/// The input of [`SelectPlugin::select`]: the feasible clusters, or what the selector before left of them. It dereferences
-/// to [`CallContext`].
+/// The input of [`SelectPlugin::select`]: the feasible clusters, or the selection of the previous selector. It
+/// dereferences to [`CallContext`].
 pub struct SelectContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) preferences: &'a Given<'a, Accepted>,
@@ -113,7 +115,8 @@ impl<'a> SelectResult<'a> {
         (self.count as u64).saturating_add(self.overflow)
     }
 
-    /// Makes a feasible cluster the next candidate. One that the call does not have makes the whole result an error.
+    /// Makes a feasible cluster the next candidate. A cluster that the call does not have makes the whole result an
+    /// error.
     #[inline]
     pub fn choose(&mut self, candidate: Candidate) {
         match self.candidates.get_mut(self.count) {
@@ -126,7 +129,7 @@ impl<'a> SelectResult<'a> {
         }
     }
 
-    /// Clusters of the call that are not candidates so far: those to [explain](CallContext::explain). Allocates.
+    /// Clusters of the call that are not candidates so far, for [explanations](CallContext::explain). Allocates.
     pub fn left_out(&self) -> impl Iterator<Item = Candidate> + use<> {
         let mut is_chosen = vec![false; self.candidates.len()];
         for &chosen in self.candidates.iter().take(self.count) {
@@ -140,7 +143,7 @@ impl<'a> SelectResult<'a> {
             .map(|(index, _)| Candidate::from_index(index))
     }
 
-    /// Makes every cluster of the call a candidate, in its order.
+    /// Makes every cluster of the call a candidate, in the order of the call.
     pub fn choose_all(&mut self) {
         for (index, slot) in (0..).zip(self.candidates.iter_mut()) {
             *slot = index;

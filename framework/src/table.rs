@@ -1,10 +1,10 @@
 //! Tables that an operator keeps beside the profile: prices, carbon intensities, contracts.
 //!
-//! A plugin names the tables and columns that it reads, with their types, where it declares its needs. The profile says
-//! which file has them and what its rows are for: clusters by name, by region, by provider or by the value of a label. The
-//! host checks at load time that the columns are there and of the right type, and resolves the rows for each snapshot, so a
+//! A plugin declares the tables and columns that it reads, with their types, among its needs. The profile names the
+//! file of each table, and the key of its rows: the cluster's name, region, provider, or the value of a label. At load
+//! time, the host checks that the columns exist and have the right types. It resolves the rows for each snapshot, so a
 //! plugin reads a cell by the row of a cluster. A cell may be missing, because the table has no row for the cluster or
-//! nothing in that column.
+//! no value in that column.
 //!
 //! ```
 //! use divvy_framework::prelude::*;
@@ -49,7 +49,7 @@
 //! assert_eq!(scenario.scores(&LowCarbon).unwrap(), [0, 100, 0]);
 //! ```
 //!
-//! The profile that gives it a table:
+//! The profile that provides its table:
 //!
 //! ```toml
 //! [profile.table.carbon]
@@ -65,7 +65,7 @@ use crate::plugin::{Failure, Needs};
 
 pub use divvy_framework_view::tables::{Cells, ColumnType, SCALE_MAX};
 
-/// A table that a plugin reads, with the columns that it reads of it.
+/// A table that a plugin reads, with the columns that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
     name: &'static str,
@@ -99,7 +99,7 @@ impl Table {
 impl TableColumn {
     /// A column of integers of 64 bits.
     pub const fn integer(name: &'static str) -> Self {
-        Self::of(name, ColumnType::Integer)
+        Self::new(name, ColumnType::Integer)
     }
 
     /// A column of decimals with `scale` digits after the decimal point, as integers: with scale 4, 0.12 is 1200.
@@ -112,20 +112,20 @@ impl TableColumn {
             scale <= SCALE_MAX,
             "a decimal has at most 18 digits after the decimal point"
         );
-        Self::of(name, ColumnType::Decimal { scale })
+        Self::new(name, ColumnType::Decimal { scale })
     }
 
     /// A column of texts.
     pub const fn text(name: &'static str) -> Self {
-        Self::of(name, ColumnType::Text)
+        Self::new(name, ColumnType::Text)
     }
 
     /// A column of booleans.
     pub const fn boolean(name: &'static str) -> Self {
-        Self::of(name, ColumnType::Boolean)
+        Self::new(name, ColumnType::Boolean)
     }
 
-    const fn of(name: &'static str, column_type: ColumnType) -> Self {
+    const fn new(name: &'static str, column_type: ColumnType) -> Self {
         Self { name, column_type }
     }
 
@@ -183,7 +183,7 @@ pub struct TableView<'a> {
 }
 
 impl<'a> TableView<'a> {
-    /// The table with a name, if the plugin declares it.
+    /// The table with this name, if the plugin declares it.
     pub(crate) fn new(view: &'a CycleView<'a>, needs: Needs, name: &str) -> Result<Self, Failure> {
         let declared = needs.declared_tables().find(|table| table.name == name);
         let Some(table) = declared else {

@@ -1,9 +1,9 @@
 //! Values that a plugin keeps beyond a cycle: one per snapshot, one per binding.
 //!
-//! State that is true for one cycle is [prepared](crate::plugin::PreparePlugin). A plugin whose work depends on the
-//! clusters alone, such as an index of their labels, makes it once per snapshot; one that parses an annotation of the
-//! binding does so once per plan of the binding. The host keeps both. A plugin that lists neither `SnapshotValue` nor
-//! `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
+//! State for one cycle is [prepared](crate::plugin::PreparePlugin). Work that depends on the clusters alone, such as an
+//! index of their labels, is done once per snapshot; work that depends on the binding alone, such as parsing an
+//! annotation, once per plan of the binding. The host keeps both values. A plugin that lists neither `SnapshotValue`
+//! nor `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
 
 mod columns;
 #[cfg(all(test, feature = "testing"))]
@@ -24,7 +24,7 @@ use crate::plugin::{Failure, Plugin};
 use crate::prepare::typed;
 use crate::table::TableView;
 
-/// A plugin that keeps a value for each snapshot: something that depends on the clusters alone.
+/// A plugin that keeps a value per snapshot, which depends on the clusters alone.
 ///
 /// Contexts then have `snapshot_value()`. List `SnapshotValue` in [`export_plugin!`](crate::export_plugin), so that the
 /// host keeps the value; without it, or on a host that does not keep values, each call makes its own.
@@ -80,21 +80,22 @@ pub trait SnapshotValuePlugin: Plugin {
     /// The value. It cannot borrow from the snapshot.
     type SnapshotValue: Send + Sync + 'static;
 
-    /// Columns of clusters that the value is made from. The host makes another value only if one of them has changed in
-    /// any cluster, if clusters were added or removed, or if a cell of the plugin's tables may be another. By default, every
-    /// change of a cluster counts.
+    /// Columns of clusters that the value is made from. The host requests a new value only if one of them has changed
+    /// in any cluster, if clusters were added or removed, or if a cell of the plugin's tables may have changed. By
+    /// default, every change of a cluster counts.
     ///
-    /// A value may therefore be one that was made for an earlier snapshot with the same columns. Texts that the other
-    /// columns mention may have symbols that it does not know.
+    /// So a value may have been made for an earlier snapshot with the same columns. Texts in other columns may have
+    /// symbols that did not exist then.
     const READS: ClusterColumns = ClusterColumns::ALL;
 
-    /// Makes the value for a snapshot. `previous` is the one for an earlier snapshot, if the host still has it, from which
-    /// the new one can be derived: see [`SnapshotValueContext::changed_rows`].
+    /// Makes the value for a snapshot. `previous` is the value for an earlier snapshot, if the host still has it; the
+    /// new value can be derived from it: see [`SnapshotValueContext::changed_rows`].
     ///
     /// # Errors
     ///
-    /// A [`Failure`], with which the call for which the value was made ends. The host tries again before the next call.
-    /// Reading a column that [`Self::READS`] does not declare is such a failure.
+    /// A [`Failure`], which becomes the outcome of the call that needs the value: it aborts this cycle and leaves the
+    /// binding's last result in place. The host tries again before the next call. Reading a column that [`Self::READS`]
+    /// does not declare is such a failure.
     fn snapshot_value(
         &self,
         context: &SnapshotValueContext<'_>,
@@ -102,8 +103,7 @@ pub trait SnapshotValuePlugin: Plugin {
     ) -> Result<Self::SnapshotValue, Failure>;
 }
 
-/// The input of [`SnapshotValuePlugin::snapshot_value`]: the clusters and the tables of the profile, and nothing of a
-/// binding.
+/// The input of [`SnapshotValuePlugin::snapshot_value`]: the clusters and the tables of the profile, without a binding.
 #[derive(Debug)]
 pub struct SnapshotValueContext<'a> {
     cycle: Cycle<'a>,
@@ -118,8 +118,8 @@ impl<'a> SnapshotValueContext<'a> {
         self.clusters
     }
 
-    /// A table that the plugin declares at one of its extension points. With another version of it, anything may have
-    /// changed; otherwise only the cells of [`Self::changed_rows`].
+    /// A table that the plugin declares at one of its extension points. If it was reloaded, any cell may have changed;
+    /// otherwise only those of [`Self::changed_rows`].
     ///
     /// # Errors
     ///
@@ -128,9 +128,9 @@ impl<'a> SnapshotValueContext<'a> {
         self.cycle.table(name)
     }
 
-    /// Rows whose clusters have changed since the snapshot of the previous value, in any column, ascending and each once. Both snapshots
-    /// have the same clusters in the same rows, and the symbols of the previous one have the same texts in this one. New
-    /// texts have new symbols, so a table by symbol may have to grow.
+    /// Rows whose clusters have changed in any column since the snapshot of the previous value, ascending and without
+    /// duplicates. Both snapshots have the same clusters in the same rows, and the symbols of the previous one have the
+    /// same texts in this one. New texts have new symbols, so a table by symbol may have to grow.
     ///
     /// `None` if anything may have changed: no previous value exists, a cluster was added or removed, a table of the
     /// profile changed, the host dropped unused texts and renumbered the others, or the previous snapshot is not an earlier
@@ -158,7 +158,7 @@ impl<'a> SnapshotValueContext<'a> {
     }
 }
 
-/// A plugin that keeps a value for each binding: something that depends on the binding and its preferences alone.
+/// A plugin that keeps a value per binding, which depends on the binding and its preferences alone.
 ///
 /// Contexts then have `binding_value()`. List `BindingValue` in [`export_plugin!`](crate::export_plugin), so that the host
 /// keeps the value with its plan of the binding, until the binding changes.
@@ -170,8 +170,8 @@ pub trait BindingValuePlugin: Plugin {
     ///
     /// # Errors
     ///
-    /// A [`Failure`], with which the call for which the value was made ends. It aborts the cycle and leaves the binding's
-    /// last result in place.
+    /// A [`Failure`], which becomes the outcome of the call that needs the value: it aborts this cycle and leaves the
+    /// binding's last result in place.
     fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<Self::BindingValue, Failure>;
 }
 

@@ -1,9 +1,8 @@
 //! Typed configuration and preferences, based on serde, with errors that name the location and the problem.
 //!
 //! A plugin declares a type for its configuration (a table of the profile) and one for its preferences (JSON that a
-//! policy carries), and derives [`Configuration`] or [`Preferences`] on it. The one definition yields both the JSON
-//! Schema in the plugin's metadata and the reader, which rejects unknown keys. Reading never panics, whatever the
-//! input.
+//! policy carries), and derives [`Configuration`] or [`Preferences`] on it. The definition gives both the JSON Schema
+//! in the plugin's metadata and the reader, which rejects unknown keys. Reading never panics, regardless of the input.
 //!
 //! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
 //! Kubernetes object. Enum variants without fields are `kebab-case` in both.
@@ -53,7 +52,7 @@ pub trait Configuration: Sized {
     /// # Errors
     ///
     /// A [`ValueError`] with the path of the first unexpected key or value. The host rejects the profile and reports
-    /// it.
+    /// key and line.
     fn read(value: &serde_json::Value) -> Result<Self, ValueError>;
 
     /// The JSON Schema of the type, as JSON text.
@@ -73,8 +72,8 @@ impl<T: DeserializeOwned + JsonSchema> Configuration for T {
 
 /// Free-form preferences that a policy carries for a strategy: any type with `#[derive(Preferences)]`.
 ///
-/// This is [`Configuration`] under the name that fits its use. Preferences that cannot be read make the host report the
-/// binding as an error in its policy.
+/// This is [`Configuration`] under the name that fits its use. If preferences cannot be read, the host reports an
+/// `Error` in the policy, and the binding keeps its last result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the type of preferences",
     label = "this type cannot be read from a policy",

@@ -15,8 +15,8 @@ use crate::division::tree::Amount;
 /// A type that a field of a configuration or of preferences can have: numbers, texts, lists and maps of the standard library,
 /// and every type with `#[derive(Configuration)]` or `#[derive(Preferences)]`.
 ///
-/// A type with a `Deserialize` of serde and a `JsonSchema` of schemars of its own needs one more line:
-/// `impl Readable for Own { type Itself = Self; }`. A field with `#[serde(with = …)]` can have any type.
+/// A type with its own implementations of serde's `Deserialize` and schemars' `JsonSchema` needs one more line: `impl
+/// Readable for Own { type Itself = Self; }`. A field with `#[serde(with = …)]` can have any type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a configuration or preferences",
     label = "the type of this field needs a derive of its own",
@@ -24,7 +24,8 @@ use crate::division::tree::Amount;
             preferences"
 )]
 pub trait Readable {
-    /// The type itself. The derives refer to the type by this name, so that the compiler checks it before anything else.
+    /// The type itself. The derives refer to the type by this name, so the compiler checks the trait before anything
+    /// else.
     type Itself;
 }
 
@@ -47,7 +48,7 @@ plain! {
     serde_json::Value, serde_json::Number, serde_json::Map<String, serde_json::Value>, Amount,
 }
 
-// What contains other types refers to them by their names, too: one without the derive is then the only error.
+// Containers also refer to the types in them by this name, so a missing derive is the only error.
 macro_rules! holding {
     ($($container:ident<$($part:ident),+>),+ $(,)?) => {
         $(

@@ -1,7 +1,7 @@
-//! Clusters that preferences name, at any depth: Karmada's form of a cluster affinity, or a text in its place.
+//! Clusters in preferences, at any depth: Karmada's form of a cluster affinity, or a text in its place.
 //!
-//! The host resolves the `targetCluster` of the entries of a [`RuleList`](crate::plugin::RuleList). What is nested more deeply, it
-//! leaves to the plugin, as it does with everything in free-form preferences. These types read the same form.
+//! The host resolves the `targetCluster` of the entries of a [`RuleList`](crate::plugin::RuleList). Targets that are
+//! nested more deeply are left to the plugin, as all free-form preferences are. These types read the same form.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use super::Readable;
 use crate::binding::{SelectorField, SelectorOperator};
 use crate::clusters::ClusterSelector;
 
-/// Clusters in the form of Karmada's `targetCluster`: names, labels, fields, and clusters to leave out. A cluster must meet all
-/// requirements.
+/// Clusters in the form of Karmada's `targetCluster`: names, labels, fields, and excluded clusters. A cluster must meet
+/// all requirements.
 ///
 /// ```
 /// use divvy_framework::configuration::ClusterTarget;
@@ -37,9 +37,9 @@ use crate::clusters::ClusterSelector;
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClusterTarget {
-    /// Only these clusters.
+    /// Names of the only clusters that match; all if empty.
     pub cluster_names: Vec<String>,
-    /// Not these clusters.
+    /// Names of clusters that do not match.
     #[serde(rename = "exclude")]
     pub exclude_clusters: Vec<String>,
     /// Requirements on labels.
@@ -157,12 +157,12 @@ impl From<FieldOperator> for SelectorOperator {
 }
 
 impl ClusterTarget {
-    /// True if it requires nothing, so that it means every cluster.
+    /// True if it has no requirements, so every cluster matches.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// A text that is the same for targets that differ only in the order of their parts, such as for a tie key.
+    /// A text, for instance for a tie key, that is the same for targets that differ only in the order of their parts.
     ///
     /// ```
     /// use divvy_framework::configuration::ClusterTarget;
@@ -196,7 +196,7 @@ impl ClusterTarget {
         format!("names {names}; exclude {excluded}; {}", requirements.join("; "))
     }
 
-    /// The selector of its clusters.
+    /// The selector for its clusters.
     pub fn selector(&self) -> ClusterSelector {
         let mut selector = ClusterSelector::default();
         selector.names(&self.cluster_names).exclude(&self.exclude_clusters);

@@ -1,8 +1,8 @@
 //! Explains a candidate's share, reconstructed from the result.
 //!
-//! The divisions do not record their reasons: that would slow down every cycle, and few explanations are ever
+//! The divisions do not record their reasons: that would slow down every cycle, although few explanations are
 //! requested. A rule that is a pure function of its columns can be retraced from them. [`Remainder`] finds the part of
-//! the ranks that decided who got one more; [`ProportionalShares`] describes a proportional share.
+//! the ranks that decided which candidates got one more; [`ProportionalShares`] describes a proportional share.
 
 use divvy_framework_arithmetic::division::Rounding;
 use divvy_framework_arithmetic::division::ranking::Rank;
@@ -53,7 +53,8 @@ impl Remainder {
         Some(part.and_then(|part| parts.get(part).copied()).unwrap_or(Decider::Tie))
     }
 
-    /// Adds to a candidate's reason whether it was served and what decided it, unless all had the same outcome.
+    /// Adds the candidate's outcome and the deciding criterion to its reason, unless all candidates had the same
+    /// outcome.
     #[must_use]
     pub fn explain(&self, reason: Reason, rank: Rank, served: bool, parts: &[Decider]) -> Reason {
         match self.decider(rank, served, parts) {
@@ -125,7 +126,7 @@ impl<'a> ProportionalShares<'a> {
         self.add_to(Reason::of, index, figure)
     }
 
-    /// As [`Self::reason`], for shares that are added to what the candidate keeps.
+    /// As [`Self::reason`], for shares that are added to the replicas that the candidate keeps.
     pub fn reason_of_gain(&self, index: usize, figure: &'static str, kept: i64) -> Reason {
         self.add_to(|cause| Reason::of(cause).figure("keeps", kept), index, figure)
     }

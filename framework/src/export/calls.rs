@@ -1,5 +1,5 @@
-//! The functions of a plugin's descriptor: they read the host's call, run the author's trait, and
-//! return its result to the host.
+//! The functions of a plugin's descriptor. They read the host's call, run the author's trait, and return its result to
+//! the host.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -36,7 +36,7 @@ pub struct Arguments<'a> {
     needs: u64,
 }
 
-/// Completed copies of a call and its views that a host of an older minor version made.
+/// Completed copies of a call and its views, for a host of an older minor version.
 struct Storage<'a, T> {
     call: Option<Box<T>>,
     cycle: Option<Box<CycleView<'a>>>,
@@ -61,11 +61,12 @@ impl<T> Default for Storage<'_, T> {
 /// The arguments are those of a call by the host.
 #[inline]
 unsafe fn read<T: Call>(arguments: Arguments<'_>, storage: &mut Option<Box<T>>) -> Result<T, Failed> {
-    // SAFETY: the caller passes a call by the host, and `place` reads its kind before any other field.
-    let place = unsafe { T::place(arguments.call.cast_const().cast(), storage) };
-    let place = place.ok_or_else(|| Failed::not_served(T::KIND))?;
-    // SAFETY: `place` returns the address of all fields: in the call itself, or in a copy that it completed in `storage`.
-    Ok(unsafe { place.read() })
+    // SAFETY: the caller passes a call by the host, and `locate` reads its kind before any other field.
+    let located = unsafe { T::locate(arguments.call.cast_const().cast(), storage) };
+    let located = located.ok_or_else(|| Failed::not_served(T::KIND))?;
+    // SAFETY: `locate` returns the address of all fields: in the call itself, or in a copy that it completed in
+    // `storage`.
+    Ok(unsafe { located.read() })
 }
 
 /// The cycle of a call.
@@ -74,7 +75,7 @@ unsafe fn read<T: Call>(arguments: Arguments<'_>, storage: &mut Option<Box<T>>) 
 ///
 /// As for [`read`]. The call lives as long as `storage`.
 #[inline]
-unsafe fn cycle_of<'s, 'v: 's, T>(
+unsafe fn read_cycle<'s, 'v: 's, T>(
     arguments: Arguments<'v>,
     needs: Needs,
     storage: &'s mut Storage<'v, T>,
@@ -86,23 +87,24 @@ unsafe fn cycle_of<'s, 'v: 's, T>(
     let policy = if head.policy.address().is_null() {
         &PolicyView::DEFAULT
     } else {
-        // SAFETY: the address is not null, so it is that of a policy that outlives the call and that the host does not write to meanwhile.
+        // SAFETY: the address is not null, so it points to a policy that outlives the call, and to which the host does
+        // not write meanwhile.
         unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
     };
     // SAFETY: the host offers the functions for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, arguments.services.explain, head.sink) };
     // SAFETY: every call begins with the fields of its head, and the host lends this one to the call.
     let valid_until = unsafe { &raw mut (*arguments.call.cast::<CallHead<'v>>()).valid_until };
-    // SAFETY: the pointer is that of a field of the call, which outlives `storage`; until the call returns, the field is accessed
-    // through this reference alone.
+    // SAFETY: the pointer is to a field of the call, which outlives `storage`; until the call returns, only this
+    // reference accesses the field.
     let valid_until: &'s Cell<i64> = unsafe { &*valid_until.cast() };
     Cycle::new(view, policy, texts, needs.and(arguments.needs), valid_until)
 }
 
-/// A state or value in the host's keeping. The host keeps its address.
+/// A prepared state or a value, of which the host keeps the address.
 struct Keeping {
     value: Boxed,
-    /// Services of the instance that made it, for its destructor.
+    /// Services of the instance that made it, for panics in its destructor.
     services: Services,
 }
 
@@ -110,7 +112,7 @@ struct Keeping {
 ///
 /// # Safety
 ///
-/// The address is null or one that [`keep`] returned, and what it points to lives for `'a`.
+/// The address is null or one that [`keep`] returned, and its value lives for `'a`.
 #[inline]
 unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     // SAFETY: the caller upholds the contract.
@@ -124,22 +126,25 @@ unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
 ///
 /// As for [`read`].
 #[inline]
-unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
+unsafe fn read_kept<'a>(arguments: Arguments<'a>) -> Kept<'a> {
     // SAFETY: every call begins with the fields of its head; `call` below refuses one that is shorter.
     let head = unsafe { *arguments.call.cast::<CallHead<'a>>() };
-    // SAFETY: the host passes null or what the plugin made for this instance and cycle, and keeps it meanwhile.
+    // SAFETY: the host passes null or an address that `keep` returned to this instance for this cycle, and does not
+    // release it meanwhile.
     let prepared = unsafe { kept_at(head.prepared) };
-    // SAFETY: the host passes null or what the plugin made for this instance and snapshot, and keeps it meanwhile.
+    // SAFETY: the host passes null or an address that `keep` returned to this instance for this snapshot, and does not
+    // release it meanwhile.
     let snapshot_value = unsafe { kept_at(head.snapshot_value) };
-    // SAFETY: the host passes null or what the plugin made for this instance and binding, and keeps it meanwhile.
+    // SAFETY: the host passes null or an address that `keep` returned to this instance for this binding, and does not
+    // release it meanwhile.
     let binding_value = unsafe { kept_at(head.binding_value) };
     Kept::new(prepared, snapshot_value, binding_value)
 }
 
-/// Gives a state or value to the host: its address, and the function that drops it.
+/// Passes a state or value to the host: its address, and the function that drops it.
 fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Function<ReleaseFunction>) {
     unsafe extern "C" fn release(state: *mut c_void) {
-        // SAFETY: the host passes what `keep` returned, once.
+        // SAFETY: the host passes an address that `keep` returned, and passes it once.
         let Keeping { value, services } = *unsafe { Box::from_raw(state.cast::<Keeping>()) };
         panics::caught_while_dropping(&services, "a value", move || drop(value));
     }
@@ -150,7 +155,7 @@ fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Fu
     (Address::new(Box::into_raw(keeping).cast()), Function::new(release))
 }
 
-/// Reads a call of an extension point with these needs, with its cycle and the state that was prepared for it.
+/// Reads a call of an extension point with these needs: the call, its cycle, and the values that the host keeps for it.
 ///
 /// # Safety
 ///
@@ -164,9 +169,9 @@ unsafe fn enter<'s, 'v: 's, T: Call>(
     // SAFETY: the caller upholds the contract.
     let call = unsafe { read(arguments, &mut storage.call) }?;
     // SAFETY: the arguments are the caller's, and the cycle lives no longer than the call.
-    let cycle = unsafe { cycle_of(arguments, needs, storage) };
+    let cycle = unsafe { read_cycle(arguments, needs, storage) };
     // SAFETY: the arguments are the caller's.
-    let kept = unsafe { kept_of(arguments) };
+    let kept = unsafe { read_kept(arguments) };
     Ok((call, cycle, kept))
 }
 
@@ -227,9 +232,9 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
     let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
     let (state, release) = keep(arguments.services, state);
     let written = arguments.call.cast::<PrepareCall<'_>>();
-    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
     unsafe { (*written).state = state };
-    // SAFETY: as for the field before.
+    // SAFETY: as for the previous field.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -246,15 +251,16 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
-    // SAFETY: the host passes null or what this function wrote in an earlier call, and keeps it meanwhile.
+    // SAFETY: the host passes null or a value that this function wrote in an earlier call, and does not release it
+    // meanwhile.
     let previous = unsafe { kept_at(call.previous) };
     let changed_rows = (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice()));
     let made = crate::value::make(plugin, cycle, changed_rows, kept(previous))?;
     let (value, release) = keep(arguments.services, made);
     let written = arguments.call.cast::<SnapshotValueCall<'_>>();
-    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
     unsafe { (*written).value = value };
-    // SAFETY: as for the field before.
+    // SAFETY: as for the previous field.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -275,9 +281,9 @@ pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
     let context = BindingValueContext::new(cycle, preferences.as_deref());
     let (value, release) = keep(arguments.services, plugin.binding_value(&context)?);
     let written = arguments.call.cast::<BindingValueCall<'_>>();
-    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
     unsafe { (*written).value = value };
-    // SAFETY: as for the field before.
+    // SAFETY: as for the previous field.
     unsafe { (*written).release = release };
     Ok(())
 }
@@ -296,7 +302,7 @@ pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
     let (call, cycle, kept): (FilterCall<'_>, _, _) =
         unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;
     let preferences = preferences_at::<T, P>(&cycle, &kept)?;
-    // SAFETY: the host lends the column to this call alone.
+    // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(&cycle, codes, call.code);
     let context = FilterContext {
@@ -328,7 +334,7 @@ pub unsafe fn score<T: Preferences + 'static, P: Dispatch + ScorePlugin<T>>(
         call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: &preferences,
     };
-    // SAFETY: the host lends the column to this call alone.
+    // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
     plugin.score(&context, &mut result)?;
     plugin.normalize(&context, &mut result)?;
@@ -355,11 +361,11 @@ pub unsafe fn select<T: Preferences + 'static, P: Dispatch + SelectPlugin<T>>(
         preferences: &preferences,
         needed: call.needed,
     };
-    // SAFETY: the host lends the column to this call alone.
+    // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let mut result = SelectResult::new(unsafe { call.candidates.as_mut_slice() });
     plugin.select(&context, &mut result)?;
     let written = arguments.call.cast::<SelectCall<'_>>();
-    // SAFETY: the call is of this kind, and this field is written by the plugin.
+    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write this field.
     unsafe { (*written).count = result.written() };
     Ok(())
 }
@@ -384,7 +390,7 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
         preferences: &preferences,
         assign: call,
     };
-    // SAFETY: the host lends the column to this call alone.
+    // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
     plugin.assign(&context, &mut result)?;
     count_dropped(arguments.services, result.dropped);
@@ -400,7 +406,7 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
 pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>) -> u32 {
     // SAFETY: the caller upholds the contract.
     let instance = unsafe { &*instance.cast::<Instance<P>>() };
-    // SAFETY: a call by the contract begins with its size and kind, and `head` reads no more than the size covers.
+    // SAFETY: by the contract, a call begins with its size and kind, and `head` reads nothing else.
     let head = unsafe { head(call.cast_const().cast()) };
     let Some(head) = head.filter(|head| head.size as usize >= size_of::<CallHead<'_>>()) else {
         return failure::NOT_SERVED;
@@ -411,12 +417,12 @@ pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut C
         needs: instance.needs,
     };
     let answer = panics::caught(&instance.services, || {
-        // SAFETY: the arguments are those of this call, whose head was found to be whole.
+        // SAFETY: the arguments are those of this call, whose head is complete, as checked above.
         unsafe { instance.plugin.answer(head.kind, arguments) }
     });
     match answer.and_then(|answer| answer) {
         Ok(()) => 0,
-        // SAFETY: the call has at least the fields of its head.
+        // SAFETY: the call has at least the fields of its head, as checked above.
         Err(failed) => failed.hand_over(&instance.services, unsafe { (*call).sink }),
     }
 }
@@ -433,7 +439,7 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     let Some(given) = (unsafe { ConstructCall::read(call.cast_const()) }) else {
         return failure::NOT_SERVED;
     };
-    // SAFETY: the host passes null or its table of services.
+    // SAFETY: the host passes null or the address of its table of services. Without a table, no function is offered.
     let services = unsafe { Services::read(given.services.address()) }.unwrap_or_default();
     // The hook and the forwarder come first: a panic or an event in the constructor must already reach the host.
     panics::install_hook();
@@ -454,7 +460,8 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
         })?;
         let needs = plugin.needs();
         if needs.has(feature::TABLES) {
-            // They are known before a plugin is constructed, so that a profile without them is refused with their names.
+            // Tables are read before a plugin is constructed, so that a profile without them is refused with their
+            // names.
             let message = "its configuration asks for tables, which only an extension point can declare";
             return Err(Failed::new(failure::CONSTRUCTION, message));
         }
@@ -467,11 +474,12 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     });
     match constructed.and_then(|constructed| constructed) {
         Ok((instance, needs)) => {
-            // SAFETY: the call is a `ConstructCall`, and these three fields are written by the plugin.
+            // SAFETY: the call was read as a `ConstructCall` above, and the contract lets the plugin write these three
+            // fields.
             unsafe { (*call).instance = Address::new(Box::into_raw(instance).cast()) };
-            // SAFETY: as for the field before.
+            // SAFETY: as for the previous field.
             unsafe { (*call).required = needs.required() };
-            // SAFETY: as for the field before.
+            // SAFETY: as for the previous field.
             unsafe { (*call).optional = needs.optional() };
             0
         }
@@ -508,7 +516,7 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
         document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
         document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
-        // Decided by the compiler, so that a plugin without tables does not contain the code.
+        // A constant condition, so that a plugin without tables does not contain the code.
         document::TABLES if const { P::NEEDS.has(feature::TABLES) } => crate::table::documents(P::NEEDS),
         _ => Vec::new(),
     });

@@ -60,12 +60,12 @@ pub const fn score_point(needs: Needs, promises: Promises, acts_on: BindingParts
     }
 }
 
-/// The needs of several points together.
+/// The union of the needs of several points.
 pub const fn all_needs(points: &'static [Needs]) -> Needs {
     Needs::all(points)
 }
 
-/// The description of a plugin. One that the host would refuse does not compile.
+/// The description of a plugin. A description that the host would refuse does not compile.
 pub const fn description(text: &'static str) -> PluginText<'static> {
     assert!(
         text.len() <= limit::DESCRIPTION_BYTES as usize,
@@ -74,7 +74,7 @@ pub const fn description(text: &'static str) -> PluginText<'static> {
     PluginText::new(text)
 }
 
-/// The descriptors of a plugin's strategies, of which there are `N`.
+/// The descriptors of the `N` strategies of a plugin.
 pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
     assert!(
         P::PROMISES.bits() & feature::ENFORCES == 0,

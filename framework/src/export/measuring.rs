@@ -5,7 +5,7 @@ use crate::logging::services;
 /// Adds to a counter.
 pub(crate) fn count(name: &str, amount: u64) {
     if let Some(services) = services() {
-        // SAFETY: the services are those that the host offered when it constructed an instance.
+        // SAFETY: `services` returns a table that the host offered when it constructed an instance.
         unsafe { services.add(name, amount) };
     }
 }
@@ -13,7 +13,7 @@ pub(crate) fn count(name: &str, amount: u64) {
 /// Adds a value to a histogram.
 pub(crate) fn observe(name: &str, value: f64) {
     if let Some(services) = services() {
-        // SAFETY: the services are those that the host offered when it constructed an instance.
+        // SAFETY: `services` returns a table that the host offered when it constructed an instance.
         unsafe { services.observe(name, value) };
     }
 }

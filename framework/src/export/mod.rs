@@ -1,8 +1,9 @@
 //! The code behind [`export_plugin!`](crate::export_plugin).
 //!
 //! A plugin crate ends with this macro. It makes the library's records and descriptors, and forwards each call of the
-//! host to the author's trait: it reads the structs of the host, catches panics and hands failures over. Plugin authors
-//! do not use anything here directly. What could be misused is `unsafe`, so that safe code of a plugin cannot do so:
+//! host to the author's trait: it reads the structs of the host, catches panics and reports failures. Plugin authors do
+//! not use anything here directly. Functions that could be misused are `unsafe`, so the safe code of a plugin cannot
+//! call them:
 //!
 //! ```compile_fail,E0133
 //! use divvy_framework::export::{Arguments, Dispatch, assign};
@@ -64,7 +65,7 @@ pub const RECORD_FLAGS: u32 = if cfg!(feature = "certificate") {
     0
 };
 
-/// Reason why a call failed, as it is handed to the host. Boxed, because the results of successful calls are moved several times.
+/// A failed call, as the host receives it. Boxed, because the results of successful calls are moved several times.
 #[derive(Debug)]
 pub struct Failed(Box<Facts>);
 
@@ -95,7 +96,7 @@ impl Failed {
         self.0.code
     }
 
-    /// The message with the place of the fault, in one line.
+    /// The message with the location of the fault, in one line.
     fn described(&self) -> String {
         let Facts { message, path, .. } = &*self.0;
         match path.as_str() {
@@ -132,7 +133,7 @@ impl Failed {
         Self::new(failure::NOT_SERVED, point)
     }
 
-    /// Hands the failure to the host, and returns its code.
+    /// Passes the failure to the host, and returns its code.
     #[cold]
     fn hand_over(&self, services: &Services, sink: Address) -> u32 {
         let facts = &*self.0;
@@ -168,7 +169,7 @@ impl From<Failure> for Failed {
     }
 }
 
-/// An instance of a plugin, to which the host keeps the address.
+/// An instance of a plugin, of which the host keeps the address.
 pub struct Instance<P> {
     plugin: P,
     services: Services,
@@ -182,7 +183,7 @@ pub trait Dispatch: ConfiguredPlugin {
     const VERSION: &'static str;
     /// The kinds of calls that the plugin answers.
     const POINTS: &'static [Pointer<'static, PointDescriptor>];
-    /// Its needs at any of them.
+    /// The union of its needs at all of them.
     const NEEDS: Needs;
     /// Its strategies; empty unless it serves Assign.
     const STRATEGIES: &'static [Pointer<'static, StrategyDescriptor>] = &[];
@@ -228,16 +229,16 @@ pub trait Dispatch: ConfiguredPlugin {
     }
 }
 
-/// The policy lists of a strategy, as they cross the boundary.
-pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
+/// The policy lists of a strategy, as texts that cross the boundary.
+pub fn rule_list_texts<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
     P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
 }
 
 /// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.
 ///
-/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`; and by `Prepare`
-/// if the host should keep its prepared state where it repeats a call; and by `SnapshotValue` and `BindingValue` if the
-/// host should keep the plugin's [values](crate::value). The plugin's version is that of its crate.
+/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`. Add `Prepare` if
+/// the host should keep its prepared state where it repeats a call, and `SnapshotValue` and `BindingValue` if the host
+/// should keep the plugin's [values](crate::value). The plugin's version is that of its crate.
 ///
 /// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
 /// lists both: `export_plugin!(Zones: Filter, Score)`. A library with two plugins separates them by a semicolon:
@@ -297,8 +298,8 @@ macro_rules! export_plugin {
 
         $crate::__certificate!();
 
-        // A second export would only fail in the linker, with an error about a symbol. This name makes the compiler
-        // fail at the second one, with a message that says what to write.
+        // Without this macro, a second export would fail only in the linker, with an error about a symbol. Its name
+        // makes the compiler fail at the second export, with a message that shows the remedy.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons {
@@ -453,7 +454,7 @@ macro_rules! __answer {
     ($self:ident, $kind:ident, $arguments:ident, $other:ident) => {};
     ($self:ident, $kind:ident, $arguments:ident, $code:ident, $function:ident) => {
         if $kind == $crate::export::kind::$code {
-            // SAFETY: the caller upholds the same contract.
+            // SAFETY: the contract of `Dispatch::answer` is that of the function.
             return unsafe { $crate::export::$function($self, $arguments) };
         }
     };
@@ -474,7 +475,7 @@ macro_rules! __assign_items {
         };
 
         fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
-            $crate::export::texts_of_rule_lists::<_, $plugin>()
+            $crate::export::rule_list_texts::<_, $plugin>()
         }
     };
     ($plugin:ty, $other:ident) => {};

@@ -1,11 +1,11 @@
 //! Catches a plugin's panics in its own library, with their message and location.
 //!
-//! A panic that left the library would abort the host. Nor does the host's panic hook see a plugin's panics, since each
-//! library has its own copy of the standard library. So the SDK installs a hook in the plugin's library that records
-//! message and location for the failure instead of printing them.
+//! A panic that left the library would abort the host. The host's panic hook does not see a plugin's panics, because
+//! each library has its own copy of the standard library. So the SDK installs a hook in the plugin's library that
+//! records message and location for the failure instead of printing them.
 //!
-//! While the host records details for debugging, the log also gets a backtrace. Otherwise none is captured, which would cost
-//! milliseconds.
+//! If the host records details for debugging, the log also gets a backtrace. Otherwise none is captured, because that
+//! takes milliseconds.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -33,11 +33,12 @@ struct Panic {
 
 /// The services of the instance that is called on this thread; `None` outside of calls.
 pub(crate) fn current_services() -> Option<Services> {
-    // SAFETY: the pointer is set only for as long as the services are borrowed, and the previous one is put back after a panic, too.
+    // SAFETY: `caught` and `with_services` set the pointer only while the services live, and restore the previous one
+    // even after a panic.
     unsafe { CURRENT.get().as_ref() }.copied()
 }
 
-/// Runs `step` with these services in place of an instance's, for the test kit.
+/// Runs `step` with these services as those of the called instance.
 #[cfg(feature = "testing")]
 pub(crate) fn with_services<T>(services: Services, step: impl FnOnce() -> T) -> T {
     struct Restore(*const Services);
@@ -61,12 +62,12 @@ pub(super) fn install_hook() {
             let Some(services) = current_services() else {
                 return previous(information);
             };
-            // SAFETY: the services are those that the host offered when it constructed the instance.
+            // SAFETY: the services come from the table that the host offered when it constructed the instance.
             let is_debugged = unsafe { services.recorded_level() } >= level::DEBUG;
             PANIC.set(Some(Panic {
                 message: message(information),
                 location: location(information),
-                // Whatever RUST_BACKTRACE says: the level of the log asks for it.
+                // Regardless of RUST_BACKTRACE: the level of the log requests it.
                 backtrace: is_debugged.then(Backtrace::force_capture),
             }));
         }));
@@ -97,11 +98,11 @@ pub(super) fn caught<T>(services: &Services, call: impl FnOnce() -> T) -> Result
     result.map_err(|payload| panicked(services, payload))
 }
 
-/// Runs a destructor. A panic in it has no call to fail, so it is an error in the log. `dropped` is its subject.
+/// Runs a destructor. A panic in it cannot fail a call, so it becomes an error in the log. `dropped` is its subject.
 pub(super) fn caught_while_dropping(services: &Services, dropped: &str, destructor: impl FnOnce()) {
     if let Err(failed) = caught(services, destructor) {
         let text = format!("panicked while {dropped} was dropped: {}", failed.described());
-        // SAFETY: the services are those that the host offered when it constructed the instance.
+        // SAFETY: the services come from the table that the host offered when it constructed the instance.
         unsafe { services.record(level::ERROR, MODULE, &text) };
     }
 }
@@ -113,7 +114,7 @@ pub(crate) fn caught_while_dropping_in_call(dropped: &str, destructor: impl FnOn
     caught_while_dropping(&services, dropped, destructor);
 }
 
-/// The module that records of panics name.
+/// The module in the log records of panics.
 const MODULE: &str = module_path!();
 
 #[cold]
@@ -132,14 +133,14 @@ fn panicked(services: &Services, payload: Box<dyn std::any::Any + Send>) -> Fail
             failed.described(),
             own_frames(&backtrace.to_string())
         );
-        // SAFETY: the services are those that the host offered when it constructed the instance.
+        // SAFETY: the services come from the table that the host offered when it constructed the instance.
         unsafe { services.record(level::DEBUG, MODULE, &text) };
     }
     failed
 }
 
-/// The frames of a backtrace between the panic's machinery and the boundary, as far as they can be distinguished: a library
-/// without symbols has no names.
+/// The frames of a backtrace between the panic's machinery and the boundary; all frames in a library without symbols,
+/// which has no names.
 fn own_frames(backtrace: &str) -> String {
     let mut frames: Vec<Vec<&str>> = Vec::new();
     for line in backtrace.lines() {
@@ -149,7 +150,7 @@ fn own_frames(backtrace: &str) -> String {
         }
     }
     let is_named = |frame: &[&str], names: &[&str]| names.iter().any(|name| frame[0].contains(name));
-    // Not all of `std::panicking`: what catches a panic is there as well.
+    // Not all of `std::panicking`, because that module also has the functions that catch panics.
     let machinery = [
         "core::panicking::",
         "rust_begin_unwind",

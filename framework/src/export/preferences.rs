@@ -25,7 +25,7 @@ pub struct PreferencesReader {
 }
 
 impl PreferencesReader {
-    const fn of<T: Preferences + 'static>() -> Self {
+    const fn for_type<T: Preferences + 'static>() -> Self {
         Self {
             read: |json| {
                 let read: Option<T> = preferences(json)?;
@@ -42,11 +42,11 @@ impl PreferencesReader {
         points
             .find(|reader| reader.reads())
             .copied()
-            .unwrap_or(Self::of::<NoPreferences>())
+            .unwrap_or(Self::for_type::<NoPreferences>())
     }
 
-    /// True if two extension points read different types. A policy carries one block of preferences for a plugin, which
-    /// cannot be of both.
+    /// True if two extension points read different types. A policy carries one block of preferences per plugin, which
+    /// cannot have both types.
     pub(super) fn disagree(points: &[Self]) -> bool {
         let own = Self::from_points(points);
         let mut points = points.iter().filter(|reader| reader.reads());
@@ -62,7 +62,7 @@ impl PreferencesReader {
     ///
     /// # Errors
     ///
-    /// The first key or value that does not fit.
+    /// The first unexpected key or value.
     pub(super) fn read(&self, json: &str) -> Result<AnyPreferences, Failure> {
         (self.read)(json)
     }
@@ -75,27 +75,27 @@ impl PreferencesReader {
 
 /// The reader of an extension point without preferences.
 pub const fn no_preferences() -> PreferencesReader {
-    PreferencesReader::of::<NoPreferences>()
+    PreferencesReader::for_type::<NoPreferences>()
 }
 
 /// The reader at Filter.
 pub const fn filter_preferences<T: Preferences + 'static, P: FilterPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::of::<T>()
+    PreferencesReader::for_type::<T>()
 }
 
 /// The reader at Score.
 pub const fn score_preferences<T: Preferences + 'static, P: ScorePlugin<T>>() -> PreferencesReader {
-    PreferencesReader::of::<T>()
+    PreferencesReader::for_type::<T>()
 }
 
 /// The reader at Select.
 pub const fn select_preferences<T: Preferences + 'static, P: SelectPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::of::<T>()
+    PreferencesReader::for_type::<T>()
 }
 
 /// The reader at Assign.
 pub const fn assign_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::of::<T>()
+    PreferencesReader::for_type::<T>()
 }
 
 /// The binding's preferences as the plugin's type; `None` if the policy carries none.
@@ -109,8 +109,8 @@ pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, Value
 
 /// Preferences for a call.
 ///
-/// They were read before, if the host keeps the value that the plugin made of them for the binding. Most calls then need only that
-/// value, and reading takes longer than many a decision, so that it waits until the plugin asks.
+/// If the host keeps the value that the plugin made from them for the binding, they have been read before. Most calls
+/// then need only that value, and reading takes longer than many decisions, so it waits until the plugin asks.
 pub(crate) struct Given<'a, T> {
     json: &'a str,
     read: OnceCell<Option<T>>,
@@ -127,7 +127,7 @@ impl<'a, T> Given<'a, T> {
         }
     }
 
-    /// Preferences that are known to be readable.
+    /// Preferences that were read successfully before.
     fn later(json: &'a str) -> Self
     where
         T: Preferences,
@@ -157,8 +157,8 @@ impl<T: 'static> GivenAny for Given<'_, T> {
     }
 }
 
-/// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the points
-/// that read them; if there are none, it refuses them.
+/// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the
+/// points that read them; if no point does, it refuses them.
 #[inline]
 pub(super) fn preferences_at<'a, T: Preferences + 'static, P: Dispatch>(
     cycle: &Cycle<'a>,

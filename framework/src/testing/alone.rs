@@ -1,4 +1,4 @@
-//! Checks the promise that each cluster is judged alone: takes away one cluster after the other.
+//! Checks the promise that each cluster is judged alone, by removing one cluster after another.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::Scenario;
 use crate::plugin::{Failure, Needs};
 
 impl Scenario {
-    /// Panics if `taken`, which runs a plugin and returns the clusters that it takes, answers differently about a cluster, or
-    /// fails, because another cluster is taken away. With `rooms`, also because the others are full.
+    /// Runs a plugin with `taken`, which returns the clusters that it accepts. Panics if removing a cluster changes the
+    /// answer about another one, or makes the plugin fail. With `rooms`, also if the other clusters are full.
     #[track_caller]
     pub(super) fn check_each_alone(
         &self,
@@ -61,8 +61,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// True if the promise counts at Select: the strategy duplicates, no spread constraints are in force and there are no
-    /// tiers.
+    /// True if the promise applies at Select: the strategy duplicates, no spread constraints are in force and there are
+    /// no tiers.
     pub(super) fn judges_alone_at_select(&self) -> bool {
         let has_tiers = self.clusters.iter().any(|cluster| cluster.tier != 0);
         let is_spread = self.run(false, Needs::NONE, |cycle| {

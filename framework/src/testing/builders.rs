@@ -37,7 +37,7 @@ impl std::fmt::Debug for ClusterBuilder {
 }
 
 impl ClusterBuilder {
-    /// A cluster with only a name, without room and without replicas.
+    /// A cluster with a name only, without room and replicas.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -241,7 +241,7 @@ impl ClusterBuilder {
     }
 }
 
-/// An affinity of a [`Scenario`](super::Scenario). Every cluster matches one without requirements.
+/// An affinity of a [`Scenario`](super::Scenario). Every cluster matches an affinity without requirements.
 #[derive(Debug, Clone, Default)]
 pub struct AffinityBuilder {
     name: String,

@@ -1,4 +1,5 @@
-//! Filter, Score and Select, held to the host's rules: by the host's own code, and twice.
+//! Runs of Filter, Score and Select that also check the host's rules, with the host's own code, and run each step
+//! twice.
 //!
 //! [`Scenario::assign_checked`] does the same for Assign, and checks its promises as well.
 
@@ -15,7 +16,7 @@ use crate::plugin::{Failure, Promises};
 use crate::score::ScorePlugin;
 use crate::select::SelectPlugin;
 
-/// Panics if a plugin answers differently to the same question, or because it is asked to explain.
+/// Panics if a plugin gives different answers to the same question, or if requesting an explanation changes its answer.
 #[track_caller]
 pub(super) fn check_same<T: PartialEq + Debug>(plugin: &str, what: &str, first: &T, second: &Result<T, Failure>) {
     assert!(
@@ -29,7 +30,7 @@ fn judges_each_alone(promises: Promises) -> bool {
 }
 
 impl Scenario {
-    /// Names of the clusters that the entries of a column belong to.
+    /// Names of the clusters for whose entries in a column `is_meant` holds.
     fn names_where<T>(&self, column: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<String> {
         let names = self.cluster_names().into_iter().zip(column);
         names
@@ -51,8 +52,8 @@ impl Scenario {
         Ok((self.names_where(&codes, |code| *code == 0), explanation))
     }
 
-    /// Runs Filter like [`Self::feasible`]. The plugin must answer the same a second time, and without being asked for
-    /// reasons.
+    /// Runs Filter like [`Self::feasible`]. The plugin must give the same answer a second time, and when no reasons are
+    /// requested.
     ///
     /// # Errors
     ///
@@ -71,8 +72,8 @@ impl Scenario {
         self.feasible(plugin)
     }
 
-    /// Runs Filter and returns the name of each rejected cluster and the reason. The plugin must answer the same a
-    /// second time, and without being asked for reasons.
+    /// Runs Filter and returns name and reason of each rejected cluster. The plugin must give the same answer a second
+    /// time, and when no reasons are requested.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl Scenario {
         Ok(rejections)
     }
 
-    /// Runs Score like [`Self::scores`]. Every score must be from 0 to 100, and the plugin must answer the same a
+    /// Runs Score like [`Self::scores`]. Every score must be from 0 to 100, and the plugin must give the same answer a
     /// second time and when it explains.
     ///
     /// # Errors
@@ -127,7 +128,7 @@ impl Scenario {
         let explained = self.score_with(plugin, true).map(|(scores, _)| scores);
         check_same(P::NAME, "when it explains", &scores, &explained);
         if judges_each_alone(P::PROMISES) {
-            // Scores may change, so that only a failure breaks the promise.
+            // Scores may change, so only a failure breaks the promise.
             self.check_each_alone(P::NAME, true, |scenario| {
                 scenario.scores(plugin).map(|_| scenario.cluster_names())
             });
@@ -139,8 +140,8 @@ impl Scenario {
         Ok(scores)
     }
 
-    /// Runs Select like [`Self::candidates`]. Every candidate must be a cluster of the call and be chosen once, and the
-    /// plugin must answer the same a second time and when it explains.
+    /// Runs Select like [`Self::candidates`]. Every candidate must be a cluster of the call, without duplicates, and
+    /// the plugin must give the same answer a second time and when it explains.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use crate::reason::Reason;
 pub struct Explanation {
     /// Reasons of rejections, in the order in which they were first given.
     pub reasons: Vec<String>,
-    /// Number of a cluster, and the explanation of what was decided for it, as an operator reads it.
+    /// Number of a cluster, and the explanation of the decision about it, as an operator reads it.
     pub explanations: Vec<(usize, String)>,
     /// The same explanations as data.
     pub details: Vec<(usize, Reason)>,
@@ -83,11 +83,11 @@ pub(super) unsafe extern "C" fn take_text(sink: *const c_void, kind: u32, _: u32
     match kind {
         text_kind::REASON => {
             let known = said.reasons.iter().position(|reason| *reason == text);
-            let place = known.unwrap_or_else(|| {
+            let index = known.unwrap_or_else(|| {
                 said.reasons.push(text);
                 said.reasons.len() - 1
             });
-            place as u32 + 1
+            index as u32 + 1
         }
         text_kind::NOTE => {
             said.notes.push(text);

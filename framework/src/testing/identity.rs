@@ -8,7 +8,7 @@ pub(super) struct Names {
     pub(super) namespace: String,
     pub(super) binding: String,
     pub(super) resource: String,
-    /// `None` for that of the binding.
+    /// `None` if it is that of the binding.
     pub(super) resource_uid: Option<String>,
     /// `None` for the first one that the plugin serves.
     pub(super) strategy: Option<String>,
@@ -27,8 +27,8 @@ impl Default for Names {
 }
 
 impl Scenario {
-    /// Sets namespace and name of the binding. The resource is in the same namespace; an empty one makes it a
-    /// ClusterResourceBinding. `default` and `sample-deployment` by default.
+    /// Sets namespace and name of the binding. The resource is in the same namespace; an empty namespace makes the
+    /// binding a ClusterResourceBinding. `default` and `sample-deployment` by default.
     #[must_use]
     pub fn named(mut self, namespace: &str, name: &str) -> Self {
         namespace.clone_into(&mut self.names.namespace);
@@ -50,7 +50,7 @@ impl Scenario {
         self
     }
 
-    /// Sets the UID of the resource, if it is another one than that of the binding.
+    /// Sets the UID of the resource, if it differs from that of the binding.
     #[must_use]
     pub fn resource_uid(mut self, uid: &str) -> Self {
         self.names.resource_uid = Some(uid.to_owned());

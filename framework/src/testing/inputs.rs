@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::Scenario;
 use crate::plugin::Needs;
 
-/// Time until which the last answer holds, in milliseconds since 1970; `i64::MAX` if the plugin named none.
+/// Time until which the last answer holds, in milliseconds since 1970; `i64::MAX` if the plugin set none.
 #[derive(Debug)]
 pub(super) struct ValidUntil(AtomicI64);
 
@@ -32,8 +32,8 @@ impl Clone for ValidUntil {
 }
 
 impl Scenario {
-    /// Sets the preferences that the policy carries for the plugin of a step, as JSON. None by default. A plugin reads them
-    /// as the type that it names at the extension point; one that names none refuses them.
+    /// Sets the preferences that the policy carries for the plugin of a step, as JSON. None by default. A plugin reads
+    /// them as the type named at the extension point; a plugin that names none refuses them.
     #[must_use]
     pub fn preferences(mut self, preferences: &serde_json::Value) -> Self {
         self.preferences = preferences.to_string();
@@ -50,7 +50,7 @@ impl Scenario {
         self
     }
 
-    /// Sets the time of the decision, in milliseconds since 1970. Not known by default.
+    /// Sets the time of the decision, in milliseconds since 1970. Unknown by default.
     #[must_use]
     pub fn time(mut self, milliseconds: i64) -> Self {
         self.time = Some(milliseconds);
@@ -78,7 +78,7 @@ impl Scenario {
         self
     }
 
-    /// Sets the labels and annotations of the policy. Not known by default.
+    /// Sets the labels and annotations of the policy. Unknown by default.
     #[must_use]
     pub fn policy_metadata(mut self, labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> Self {
         self.binding
@@ -86,7 +86,7 @@ impl Scenario {
         self
     }
 
-    /// Sets the labels and annotations of the workload. Not known by default.
+    /// Sets the labels and annotations of the workload. Unknown by default.
     #[must_use]
     pub fn workload_metadata(mut self, labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> Self {
         self.binding
@@ -94,8 +94,8 @@ impl Scenario {
         self
     }
 
-    /// Time until which the plugin of the last step said that its answer holds, in milliseconds since 1970; `None` if it
-    /// named no time.
+    /// Time until which the answer of the last step holds, in milliseconds since 1970; `None` if the plugin set no
+    /// time.
     pub fn valid_until(&self) -> Option<i64> {
         let milliseconds = self.valid_until.get();
         (milliseconds != i64::MAX).then_some(milliseconds)

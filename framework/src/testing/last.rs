@@ -1,4 +1,4 @@
-//! The last result of the binding, in its order.
+//! The last result of the binding, in the order of `spec.clusters`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use divvy_framework_abi::arena::ABSENT;
 
 use super::{ClusterBuilder, Scenario};
 
-/// Clusters that a scenario lists itself, rather than by [`ClusterBuilder::last`].
+/// Clusters that a scenario lists itself, in addition to those with [`ClusterBuilder::last`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct LastResult {
     /// Those of [`Scenario::last_result`], in its order.
@@ -16,7 +16,7 @@ pub(super) struct LastResult {
 }
 
 impl LastResult {
-    /// Gives a cluster the replicas of the last result, unless it states its own.
+    /// Gives a cluster its replicas of the last result, unless it states its own.
     pub(super) fn complete(&self, cluster: &mut ClusterBuilder) {
         let listed = self.listed.iter().find(|(name, _)| *name == cluster.name);
         if let (ABSENT, Some((_, replicas))) = (cluster.last, listed) {
@@ -27,7 +27,7 @@ impl LastResult {
 
 impl Scenario {
     /// Sets the last result: names of clusters with their replicas, in the order of `spec.clusters`. A cluster that the
-    /// scenario does not have is one that is gone. Otherwise, the last result lists the clusters with
+    /// scenario does not have is one that is gone. Without this call, the last result lists the clusters with
     /// [`ClusterBuilder::last`], by name.
     #[must_use]
     pub fn last_result(mut self, targets: &[(&str, i64)]) -> Self {
@@ -40,15 +40,15 @@ impl Scenario {
         self
     }
 
-    /// Adds a cluster that the last result has and the snapshot lacks.
+    /// Adds a cluster of the last result that is not in the snapshot.
     #[must_use]
     pub fn lost(mut self, cluster: &str, replicas: i64) -> Self {
         self.last.lost.push((cluster.to_owned(), replicas));
         self
     }
 
-    /// The last result as the binding has it: what the scenario lists, the other clusters by name, then those that are
-    /// lost.
+    /// The last result as the binding lists it: the clusters that the scenario lists, the other clusters by name, then
+    /// the lost ones.
     pub(super) fn last_targets(&self) -> Vec<(&str, i64)> {
         let mut unlisted: BTreeMap<&str, i64> = self
             .clusters
@@ -57,7 +57,7 @@ impl Scenario {
             .map(|cluster| (cluster.name.as_str(), cluster.last))
             .collect();
         let listed = self.last.listed.iter();
-        // What the cluster itself states counts, as after a change of it.
+        // The replicas that the cluster itself states take precedence, for instance after a change to it.
         let mut targets: Vec<(&str, i64)> = listed
             .map(|(name, replicas)| (name.as_str(), unlisted.remove(name.as_str()).unwrap_or(*replicas)))
             .collect();

@@ -25,12 +25,12 @@ impl Metrics {
     }
 }
 
-/// Runs `step`, such as a method of a [`Scenario`](super::Scenario), and returns its result with what plugins counted in it
-/// on this thread.
+/// Runs `step`, such as a method of a [`Scenario`](super::Scenario), and returns its result with the metrics that
+/// plugins recorded in it on this thread.
 ///
 /// # Panics
 ///
-/// If a plugin used a name or a value that the host would ignore.
+/// If a plugin uses a name or a value that the host would ignore.
 #[track_caller]
 pub fn measured<T>(step: impl FnOnce() -> T) -> (T, Metrics) {
     let measurements = Measurements::default();

@@ -1,11 +1,11 @@
-//! Tests plugins: as plain Rust, with builders for clusters, a binding and preferences, and built, in the real
-//! scheduler.
+//! Tests plugins: as plain Rust, with builders for clusters, a binding and preferences; and as built libraries, in the
+//! real scheduler.
 //!
 //! Requires the feature `testing`. A [`Scenario`] holds the binding and the clusters, including the results of earlier
 //! steps of a cycle (score, replicas that fit now, last replicas). It runs one step of one plugin with the same
 //! contexts as the host's calls. [`Scenario::rejections_checked`], [`Scenario::scores_checked`],
-//! [`Scenario::candidates_checked`] and [`Scenario::assign_checked`] hold a plugin to the host's rules, and a strategy
-//! to its promises. Neither a library nor a scheduler is needed.
+//! [`Scenario::candidates_checked`] and [`Scenario::assign_checked`] also check the host's rules and the plugin's
+//! promises. They need neither a library nor a scheduler.
 //!
 //! [`Scenario::from_yaml`] decides manifests in whole cycles, with the bundled plugins around the library under test,
 //! and [`Verification`] makes the checks of `divvy plugin verify` on it. Both run the binary `divvy`.

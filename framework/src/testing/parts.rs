@@ -9,8 +9,8 @@ use super::last::LastResult;
 use crate::plugin::{BindingParts, Failure};
 
 impl Scenario {
-    /// Panics if a plugin changes something for the binding without the parts that it declares to act on. `run` runs the plugin
-    /// and returns the clusters that it rejects, or to which it gives a score other than 0.
+    /// Panics if a plugin changes anything for a binding without the parts that it declares to act on. `run` runs the
+    /// plugin and returns the clusters that it rejects, or whose scores it changes from 0.
     #[track_caller]
     pub(super) fn check_parts(
         &self,
@@ -25,9 +25,9 @@ impl Scenario {
         let broken = match run(&scenario) {
             Err(failure) => format!("fails: {failure}"),
             Ok((clusters, _)) if !clusters.is_empty() => format!("decides about {clusters:?}"),
-            Ok((_, explanation)) if explanation != Explanation::default() => format!("says something: {explanation:?}"),
+            Ok((_, explanation)) if explanation != Explanation::default() => format!("explains: {explanation:?}"),
             Ok(_) => match scenario.valid_until() {
-                Some(until) => format!("names a time until which its answer holds: {until}"),
+                Some(until) => format!("limits the time for which its answer holds: {until}"),
                 None => return,
             },
         };

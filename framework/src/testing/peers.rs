@@ -39,7 +39,7 @@ impl PeerBuilder {
         }
     }
 
-    /// Adds a cluster with its replicas, replacing one with the same name. It need not be in the scenario: then it is
+    /// Adds a cluster with its replicas, replacing one with the same name. A cluster that is not in the scenario is
     /// gone.
     #[must_use]
     pub fn on(mut self, cluster: &str, replicas: i64) -> Self {
@@ -65,7 +65,7 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    /// As the host would pass them.
+    /// The groups and peers, as the host would pass them.
     pub(super) fn record(&self) -> PlacementsRecord {
         let mut record = PlacementsRecord::default();
         record.reset(&self.affinity_group, &self.anti_affinity_group);
@@ -77,7 +77,7 @@ impl Peers {
         record
     }
 
-    /// Takes the binding out of groups, given as bits of [`binding_part`]. A peer that then shares none is not one any more.
+    /// Removes the binding from groups, given as bits of [`binding_part`], and peers that then share no group with it.
     pub(super) fn leave(&mut self, groups: u64) {
         if groups & binding_part::AFFINITY_GROUP != 0 {
             self.affinity_group.clear();
@@ -106,7 +106,7 @@ impl Scenario {
         self
     }
 
-    /// Adds another binding in a group of the binding, replacing one with the same name. As the host would, gives the
+    /// Adds another binding in a group of the binding, replacing one with the same name. Like the host, gives the
     /// binding a group of that kind if it has none.
     #[must_use]
     pub fn peer(mut self, peer: PeerBuilder) -> Self {

@@ -31,7 +31,7 @@ impl Scenario {
             respects_capacity: promised(feature::RESPECTS_CAPACITY),
             capacity: &self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0))),
         }
-        .check(&counts, |place| self.cluster_names()[place].clone())
+        .check(&counts, |index| self.cluster_names()[index].clone())
         .map_err(|violation| format!("{violation}: {counts:?}"))?;
         if promised(feature::ORDER_INDEPENDENT) {
             self.check_orders(plugin, &counts)?;
@@ -40,7 +40,7 @@ impl Scenario {
             self.check_inertia(plugin, &counts)?;
         }
         if promised(feature::EACH_ALONE) {
-            // The rules above hold each count; only a failure is left to break the promise.
+            // The rules above check each count, so only a failure can break the promise.
             self.each_alone(true, |scenario| {
                 scenario.assign(plugin).map(|_| scenario.cluster_names())
             })
@@ -49,7 +49,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. The plugin must answer the same a
+    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. The plugin must give the same answer a
     /// second time and when it explains. Prefer this method in tests of strategies.
     ///
     /// # Errors

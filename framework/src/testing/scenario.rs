@@ -65,8 +65,8 @@ impl Scenario {
         }
     }
 
-    /// Adds a cluster, replacing one with the same name. Clusters are numbered by name, whatever the order of these
-    /// calls.
+    /// Adds a cluster, replacing one with the same name. Clusters are numbered by name, regardless of the order of
+    /// these calls.
     #[must_use]
     pub fn cluster(mut self, mut cluster: ClusterBuilder) -> Self {
         self.last.complete(&mut cluster);
@@ -89,21 +89,21 @@ impl Scenario {
         self
     }
 
-    /// Sets whether the resource has replicas to divide. True by default.
+    /// If false, the resource has no replicas to divide. True by default.
     #[must_use]
     pub fn workload(mut self, workload: bool) -> Self {
         self.workload = Some(workload);
         self
     }
 
-    /// Sets whether the division starts from scratch. False by default.
+    /// If true, the division starts from scratch. False by default.
     #[must_use]
     pub fn fresh(mut self, fresh: bool) -> Self {
         self.fresh = fresh;
         self
     }
 
-    /// Sets whether the strategy gives every candidate the full count. False by default.
+    /// If true, the strategy gives every candidate the full count. False by default.
     #[must_use]
     pub fn duplicated(mut self, duplicated: bool) -> Self {
         self.duplicated = duplicated;
@@ -133,7 +133,7 @@ impl Scenario {
         })
     }
 
-    /// Adds a rule: its list, its path in the policy, its named numbers, and the clusters that it is for.
+    /// Adds a rule: its list, its path in the policy, its named numbers, and the affinity that selects its clusters.
     #[must_use]
     pub fn rule_for(
         mut self,
@@ -171,7 +171,7 @@ impl Scenario {
         self
     }
 
-    /// Sets whether Select ignores the spread constraints, as for a strategy that does. False by default.
+    /// If true, Select ignores the spread constraints, as for a strategy that does. False by default.
     #[must_use]
     pub fn ignores_spread_constraints(mut self, ignores: bool) -> Self {
         self.ignores_spread_constraints = ignores;
@@ -207,8 +207,8 @@ impl Scenario {
         self.filter(plugin).map(|(feasible, _)| feasible)
     }
 
-    /// Runs Filter with explanations. Returns the names of the clusters that stay feasible, then name and reason of
-    /// each rejected cluster.
+    /// Runs Filter with explanations. Returns the names of the clusters that stay feasible, and name and reason of each
+    /// rejected cluster.
     ///
     /// # Errors
     ///
@@ -226,8 +226,11 @@ impl Scenario {
             if code == 0 {
                 feasible.push(name);
             } else {
+                // The kit gave the code when it took the reason, so an unknown code is the plugin's invention.
                 let reason = explanation.reasons.get(code as usize - 1).cloned();
-                rejected.push((name, reason.unwrap_or_default()));
+                let unknown = || Failure::internal(format!("rejects `{name}` with code {code}, which no reason has"));
+                let reason = reason.ok_or_else(unknown)?;
+                rejected.push((name, reason));
             }
         }
         Ok((feasible, rejected))
@@ -328,8 +331,9 @@ impl Scenario {
         let columns = self.columns(rows);
         let all_rows = self.rows();
         let preferences = Given::<T>::new(self.preferences_as()?);
-        // A strategy is called for a binding that asks for it.
-        let strategy = P::STRATEGIES.first().copied().unwrap_or_default();
+        // The host calls a strategy only for a binding that names it.
+        let strategy = P::STRATEGIES.first().copied();
+        let strategy = strategy.ok_or_else(|| Failure::internal("serves no strategy"))?;
         self.run_for(strategy, explain, P::NEEDS, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
@@ -371,7 +375,7 @@ impl Scenario {
         self.clusters.iter().map(value).collect()
     }
 
-    /// Runs one step of a plugin, with the same kind of view that the host would pass.
+    /// Runs one step of a plugin, with a view like the host's.
     pub(super) fn run<T>(
         &self,
         explain: bool,
@@ -381,7 +385,7 @@ impl Scenario {
         self.run_for("", explain, needs, step)
     }
 
-    /// Runs one step for a binding that asks for `strategy`, unless the scenario names another one.
+    /// Runs one step for a binding that names `strategy`, unless the scenario names another one.
     fn run_for<T>(
         &self,
         strategy: &str,

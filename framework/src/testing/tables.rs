@@ -97,7 +97,7 @@ impl TableBuilder {
             for (cluster, cell) in &column.cells {
                 if snapshot.clusters().row(cluster).is_none() {
                     let message = format!(
-                        "the table `{}` of the scenario has a cell for `{cluster}`, which it lacks",
+                        "the table `{}` has a cell for `{cluster}`, which is not a cluster of the scenario",
                         self.name
                     );
                     return Err(Failure::internal(message));
@@ -116,8 +116,8 @@ impl TableBuilder {
 }
 
 impl Scenario {
-    /// Adds a table, replacing one with the same name. A plugin sees the columns that it declares, and it is an error if one
-    /// of them is missing or has another type, as it is in a profile.
+    /// Adds a table, replacing one with the same name. A plugin sees the columns that it declares. As in a profile, a
+    /// column that is missing or has another type is an error.
     #[must_use]
     pub fn table(mut self, table: TableBuilder) -> Self {
         self.tables.retain(|known| known.name != table.name);

@@ -11,8 +11,8 @@ use crate::plugin::Failure;
 
 /// Columns of clusters that a value is made from: [`SnapshotValuePlugin::READS`].
 ///
-/// Names of clusters can always be read, and so can tables of the profile. A column that is not declared reads as empty while the
-/// value is made, and making it is an error, in the test kit as well.
+/// Names of clusters can always be read, and so can tables of the profile. While the value is made, an undeclared
+/// column reads as empty, and reading it makes the value an error, in the test kit as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClusterColumns(u64);
 
@@ -92,7 +92,7 @@ impl ClusterColumns {
     }
 
     const fn and(self, groups: u64) -> Self {
-        // All columns and one more are still all columns.
+        // `ALL` is 0, so adding to it needs a case of its own.
         match self.0 {
             0 => self,
             known => Self(known | groups),
@@ -125,11 +125,11 @@ impl ClusterColumns {
     }
 }
 
-/// Makes the value of a plugin from the columns that it declares.
+/// Makes the value of a plugin, which sees only the columns that it declares.
 ///
 /// # Errors
 ///
-/// The plugin's own, and one if it read a column that it did not declare.
+/// The plugin's own error, or one that names the undeclared columns that it read.
 pub(crate) fn make<P: SnapshotValuePlugin>(
     plugin: &P,
     cycle: Cycle<'_>,
@@ -147,7 +147,7 @@ pub(crate) fn make<P: SnapshotValuePlugin>(
     let arena = cycle.arena();
     let restriction = Restriction::new(arena, P::READS.bits());
     let clusters = cycle.seen(Clusters::new(restriction.arena(arena)));
-    // A column that reads as empty may well make the plugin panic; what it must hear is why.
+    // A column that reads as empty may make the plugin panic; the error must then name the column.
     let made = catch_unwind(AssertUnwindSafe(|| plugin.snapshot_value(&given(clusters), previous)));
     match restriction.refused() {
         0 => made.unwrap_or_else(|payload| resume_unwind(payload)),
@@ -160,7 +160,7 @@ pub(crate) fn make<P: SnapshotValuePlugin>(
     }
 }
 
-/// Drops what is not used, which may panic.
+/// Drops a value whose destructor may panic.
 fn drop_quietly<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(payload);

@@ -1,4 +1,4 @@
-//! The binary of the scheduler: where it is, and running it.
+//! Finds and runs the binary of the scheduler.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
@@ -30,15 +30,15 @@ pub(super) struct Printed {
 }
 
 impl Binary {
-    /// The one that the environment variable `DIVVY` names, else `divvy` on the PATH.
+    /// The binary that the environment variable `DIVVY` names, otherwise `divvy` on the PATH.
     pub(super) fn find() -> Self {
         Self::named(std::env::var_os(VARIABLE))
     }
 
-    /// The one that a value of the environment variable names.
+    /// The binary that this value of the environment variable names.
     pub(super) fn named(value: Option<OsString>) -> Self {
         match value.filter(|value| !value.is_empty()) {
-            // A path is relative to the folder of the test, whatever the folder of the command.
+            // A path is relative to the folder of the test, regardless of the folder of the command.
             Some(value) if value.to_string_lossy().contains('/') => Self {
                 program: std::path::absolute(&value).unwrap_or_else(|_| value.into()),
                 is_named: true,
@@ -67,7 +67,7 @@ impl Binary {
         let ended = thread::scope(|scope| {
             // In a thread of its own: the program may print before it has read everything.
             scope.spawn(|| {
-                // A program that stops reading says why itself.
+                // A program that stops reading reports the reason itself.
                 let _ = standard_input.map(|mut pipe| pipe.write_all(input.as_bytes()));
             });
             child.wait_with_output()

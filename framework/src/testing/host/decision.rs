@@ -26,13 +26,13 @@ pub struct Decision {
     pub strategy: String,
     /// The outcome: `Scheduled`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
     pub result: String,
-    /// Replicas that are asked for.
+    /// Requested replicas.
     #[serde(default)]
     pub replicas: i64,
     /// The affinity group that was used; empty without groups.
     #[serde(default)]
     pub affinity: String,
-    /// Reason why the binding is not scheduled; empty otherwise.
+    /// Why the binding is not scheduled; empty if it is.
     #[serde(default)]
     pub message: String,
     /// A suggested remedy.
@@ -116,14 +116,14 @@ impl Decisions {
     ///
     /// # Panics
     ///
-    /// If there is none, with the names that there are.
+    /// If there is none, with the names of all bindings.
     #[track_caller]
     pub fn binding(&self, name: &str) -> &Decision {
         let found = self.decisions.iter().find(|decision| decision.binding == name);
         found.unwrap_or_else(|| {
             let known = self.decisions.iter().map(|decision| format!("`{}`", decision.binding));
             let known = known.collect::<Vec<_>>().join(", ");
-            panic!("no binding is named `{name}`; decided were: {known}")
+            panic!("no binding is named `{name}`, expected one of {known}")
         })
     }
 

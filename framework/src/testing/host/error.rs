@@ -1,9 +1,9 @@
-//! Errors of runs in which the scheduler gave no answer.
+//! Errors of runs in which the scheduler did not answer.
 
 use std::path::PathBuf;
 
-/// Reason why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a
-/// test shows a text that people read.
+/// Why a whole cycle or a verification could not be run. `Debug` prints the same text as `Display`, so `unwrap` in a
+/// test shows a readable text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -19,7 +19,7 @@ pub enum HostError {
         }
     )]
     BinaryMissing {
-        /// The program that was looked for.
+        /// The program that was not found.
         program: PathBuf,
         /// True if the environment variable `DIVVY` names it.
         is_named: bool,
@@ -32,7 +32,7 @@ pub enum HostError {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// The test was not started by cargo, which says where the crate is.
+    /// Cargo, which sets the path of the crate, did not start the test.
     #[error(
         "the environment variable `CARGO_MANIFEST_DIR` is not set, so the crate of the plugin is not known\n  hint: run the \
          tests with `cargo test`, or name the library with `library`"
@@ -57,7 +57,7 @@ pub enum HostError {
         /// The manifest of the crate.
         manifest: PathBuf,
     },
-    /// The scheduler refuses the manifests, the profile, the plugin or an argument, in its own words.
+    /// The scheduler refuses the manifests, the profile, the plugin or an argument.
     #[error("`{command}` failed: {status}\n{message}")]
     Refused {
         /// The command.
@@ -67,7 +67,7 @@ pub enum HostError {
         /// Its output.
         message: String,
     },
-    /// The scheduler's output is not what this version of the SDK reads.
+    /// This version of the SDK cannot read the scheduler's output.
     #[error("the output of `{command}` cannot be read: {source}\n{output}")]
     Unreadable {
         /// The command.

@@ -1,8 +1,8 @@
-//! The library under test: built by cargo, which says where it is.
+//! The library under test, which cargo builds and reports the path of.
 //!
 //! `cargo test` builds tests and not the library, and a file that merely has the right name may be an old one. So the
-//! kit builds the library as the tests were built and takes its path from cargo's messages, as `divvy plugin test`
-//! does.
+//! kit builds the library in the same way as the tests, and takes its path from cargo's messages, as `divvy plugin
+//! test` does.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::binary::written;
 use super::error::HostError;
 
-/// Environment variable with the features to build the library with, which `divvy plugin test` sets to those of its own
+/// Environment variable with the features for building the library; `divvy plugin test` sets it to those of its own
 /// argument.
 const FEATURES: &str = "DIVVY_PLUGIN_FEATURES";
 
@@ -28,8 +28,8 @@ pub(super) struct Tested {
     pub(super) features: Option<String>,
 }
 
-/// Libraries that this process has built, by folder and features. Tests run at the same time, and each build takes a
-/// process.
+/// Libraries that this process has built, by folder and features, because tests run concurrently and each build starts
+/// a process.
 static BUILT: Mutex<BTreeMap<(PathBuf, String), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Folder of the crate that the test is in, as cargo names it for the test.
@@ -73,7 +73,7 @@ fn build(folder: &Path, features: &str) -> Result<PathBuf, HostError> {
     let mut arguments: Vec<OsString> = ["build", "--lib", "--message-format=json-render-diagnostics"]
         .map(OsString::from)
         .to_vec();
-    // `cargo test` has written the lock file, and has downloaded what the library needs and more.
+    // `cargo test` has written the lock file, and has downloaded all that the library needs.
     arguments.push("--frozen".into());
     arguments.extend(["--manifest-path".into(), manifest.clone().into()]);
     if !cfg!(debug_assertions) {
@@ -85,7 +85,7 @@ fn build(folder: &Path, features: &str) -> Result<PathBuf, HostError> {
     let mut command = Command::new(&program);
     command.args(&arguments).current_dir(folder).stdin(Stdio::null());
     for (name, _) in std::env::vars_os() {
-        // What cargo sets for this test does not hold for the crates that it builds.
+        // Variables that cargo sets for this test do not apply to the crates that it builds.
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
             command.env_remove(&name);
@@ -105,7 +105,8 @@ fn build(folder: &Path, features: &str) -> Result<PathBuf, HostError> {
     library_in(&String::from_utf8_lossy(&ended.stdout), &manifest).ok_or(HostError::NoLibrary { manifest })
 }
 
-/// The shared library of the crate with this manifest, in messages of cargo. A dependency may have one, too.
+/// The shared library of the crate with this manifest, in messages of cargo. A dependency may also have a shared
+/// library.
 pub(super) fn library_in(messages: &str, manifest: &Path) -> Option<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let manifest = real(manifest);

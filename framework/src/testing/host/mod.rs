@@ -2,8 +2,8 @@
 //!
 //! A plugin depends on the SDK alone, and the SDK contains no scheduler. So the kit runs the binary `divvy`, as
 //! operators do: [`Scenario::from_yaml`](super::Scenario::from_yaml) decides manifests in whole cycles, and
-//! [`Verification`] makes the checks of `divvy plugin verify`. It reads no manifest itself, since a second reader could
-//! disagree with the scheduler's.
+//! [`Verification`] makes the checks of `divvy plugin verify`. The kit does not read manifests itself, because a second
+//! reader could disagree with the scheduler's.
 
 mod binary;
 mod decision;

@@ -122,7 +122,7 @@ fn a_decision_is_read_with_what_plugins_say() {
 }
 
 #[test]
-#[should_panic(expected = "no binding is named `shop/wbe`; decided were: `shop/web`")]
+#[should_panic(expected = "no binding is named `shop/wbe`, expected one of `shop/web`")]
 fn a_binding_that_is_not_there_names_those_that_are() {
     let output = json!([{ "binding": "shop/web", "result": "Skipped" }]);
     let decisions = Decisions::read(&output.to_string(), String::new()).expect("it is read");

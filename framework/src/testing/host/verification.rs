@@ -64,7 +64,7 @@ impl Verification {
         self
     }
 
-    /// Makes only this check, and those of further calls.
+    /// Makes only this check, and the checks of further calls.
     pub fn check(mut self, name: &str) -> Self {
         self.checks.push(name.to_owned());
         self
@@ -87,8 +87,8 @@ impl Verification {
     ///
     /// # Panics
     ///
-    /// If a contract is broken, with the report: the table of checks, and where the smallest failing case is written,
-    /// in the folder `divvy-verify` beside the library. Also if the checks cannot be made, with the reason.
+    /// If a contract is broken, with the report: the table of checks, and the path of the smallest failing case, in the
+    /// folder `divvy-verify` beside the library. Also if the checks cannot be made, with the reason.
     #[track_caller]
     pub fn passes(&self) {
         if let Err(error) = self.run() {

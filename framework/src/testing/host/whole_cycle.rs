@@ -1,4 +1,4 @@
-//! Manifests, decided in whole cycles by the real scheduler with the bundled plugins around the one under test.
+//! Decides manifests in whole cycles, by the real scheduler, with the bundled plugins around the one under test.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,14 @@ use super::error::HostError;
 use super::library::Tested;
 use crate::testing::Scenario;
 
-/// Time of the decisions unless a test sets another: 2000-01-01T00:00:00Z. A result must not depend on the day of the
-/// test.
+/// Time of the decisions by default: 2000-01-01T00:00:00Z. A result must not depend on the day of the test.
 const TIME: i64 = 946_684_800_000;
 
 /// Manifests to decide in whole cycles: by the real scheduler, with the bundled plugins around the library under test.
 ///
 /// The library is the one of the crate that the test is in. It is built with the profile of the test. The scheduler is
-/// the binary that the environment variable `DIVVY` names, else `divvy` on the PATH. Paths are relative to the folder
-/// of the crate.
+/// the binary that the environment variable `DIVVY` names, otherwise `divvy` on the PATH. Paths are relative to the
+/// folder of the crate.
 ///
 /// ```no_run
 /// use divvy_framework::testing::Scenario;
@@ -73,14 +72,14 @@ impl WholeCycle {
     }
 
     /// Sets the profile: a file, `FILE#NAME`, or one that is built in. By default, `profile.toml` in the folder of the
-    /// crate if it exists, else the built-in one. If the profile does not use the plugin, it is added at its extension
-    /// points.
+    /// crate if it exists, otherwise the built-in profile. If the profile does not use the plugin, it is added at its
+    /// extension points.
     pub fn profile(mut self, profile: &str) -> Self {
         self.profile = Some(profile.to_owned());
         self
     }
 
-    /// Divides every binding with this strategy, whatever its policy says.
+    /// Divides every binding with this strategy, regardless of its policy.
     pub fn strategy(mut self, strategy: &str) -> Self {
         self.strategy = Some(strategy.to_owned());
         self
@@ -111,12 +110,12 @@ impl WholeCycle {
         self
     }
 
-    /// Decides all bindings. That one cannot be scheduled is a decision, too.
+    /// Decides all bindings. A binding that cannot be scheduled also has a decision.
     ///
     /// # Errors
     ///
-    /// No decision at all: the binary is not found, the library cannot be built, or the scheduler refuses the manifests, the
-    /// profile or the plugin. The text has the scheduler's words, with file and line.
+    /// No decision at all: the binary is not found, the library cannot be built, or the scheduler refuses the
+    /// manifests, the profile or the plugin. The error has the scheduler's message, with file and line.
     pub fn decide(&self) -> Result<Decisions, HostError> {
         let folder = self.tested.folder()?;
         let binary = Binary::find();
@@ -156,7 +155,8 @@ impl WholeCycle {
     }
 }
 
-/// The argument for a profile: the one that a test names, else `profile.toml` in the folder of the crate if it exists.
+/// The argument for a profile: the one that a test names, otherwise `profile.toml` in the folder of the crate if it
+/// exists.
 pub(super) fn profile_argument(profile: Option<&str>, folder: &Path) -> Option<OsString> {
     match profile {
         Some(profile) => Some(format!("--profile={profile}").into()),

@@ -295,9 +295,9 @@ fn a_plugin_that_minds_other_clusters_breaks_its_promise() {
         ),
         (3, "assign", r#"takes {"a", "b", "c"}, and without `a` Err("#),
     ] {
-        for (place, message) in checks(breaks).into_iter().enumerate() {
+        for (index, message) in checks(breaks).into_iter().enumerate() {
             let message = message.unwrap_or_default();
-            match place == number {
+            match index == number {
                 true => assert!(
                     message.contains("judge each cluster alone: ") && message.contains(expected),
                     "{message}"

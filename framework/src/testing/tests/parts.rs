@@ -141,8 +141,8 @@ fn a_plugin_may_act_on_the_part_that_it_declares_alone() {
 fn a_binding_without_the_part_is_left_alone() {
     for (idle, expected) in [
         (Idle::Decides, "decides about [\"a\"]"),
-        (Idle::Speaks, "says something: Explanation {"),
-        (Idle::NamesTime, "names a time until which its answer holds: 7"),
+        (Idle::Speaks, "explains: Explanation {"),
+        (Idle::NamesTime, "limits the time for which its answer holds: 7"),
         (Idle::Fails, "fails: nothing to do"),
     ] {
         for refusal in refusals::<1>(1, idle) {

@@ -124,7 +124,7 @@ fn what_is_not_declared_or_not_provided_is_an_error() {
     );
     assert_eq!(
         failed(scenario().table(contracts().integers("more", &[("c", 1)]))),
-        "the table `contracts` of the scenario has a cell for `c`, which it lacks"
+        "the table `contracts` has a cell for `c`, which is not a cluster of the scenario"
     );
     // Filter declares nothing.
     let filtered = scenario().table(contracts()).feasible(&Reader);
