@@ -9,7 +9,7 @@ use crate::configuration::{AggregatedConfiguration, Fill, Method};
 pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: AggregatedConfiguration, counts: &[i64]) {
     let request = context.division_request();
     let shrinks = request.shrinks();
-    // A growing cycle divides only the extra replicas, so they alone are explained.
+    // A growing cycle divides only the extra replicas, so only these are explained.
     let grows = !context.is_fresh() && !shrinks;
     let counts: Column<'_, Candidate, i64> = Column::new(counts);
     let gain = |candidate| counts[candidate] - if grows { context.last()[candidate] } else { 0 };
@@ -28,7 +28,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: Ag
             let (last, fits_now) = (context.last()[candidate], context.fits_now()[candidate]);
             let gain = gain(candidate);
             let reason = Reason::of(if gain == 0 { Cause::NotNeeded } else { cause });
-            // The room that the rule looks at, and whether the candidate takes all of it.
+            // The reason, and the room that the rule considers, to find out if the candidate takes all of it.
             let (reason, room) = match (grows, shrinks) {
                 (true, _) => (reason.figure("keeps", last).figure("fitsNow", fits_now), fits_now),
                 (false, true) => (reason.figure("last", last), last),

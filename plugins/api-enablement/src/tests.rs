@@ -89,8 +89,8 @@ proptest! {
         const KINDS: [&str; 2] = ["Deployment", "Job"];
         let mut scenario = Scenario::new();
         let mut expected = Vec::new();
-        for (place, (apis, last)) in clusters.iter().enumerate() {
-            let name = format!("member{place:02}");
+        for (index, (apis, last)) in clusters.iter().enumerate() {
+            let name = format!("member{index:02}");
             let mut cluster = ClusterBuilder::new(&name);
             for &(version, kind) in apis {
                 cluster = cluster.api(VERSIONS[version], KINDS[kind]);

@@ -39,7 +39,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Average>, counts: &[i64]) {
     }
 }
 
-/// The reason of a candidate that has as many replicas as fit.
+/// The reason for a candidate that has as many replicas as fit.
 fn full(capacity: i64) -> Reason {
     Reason::of(Cause::Even)
         .figure("capacity", capacity)

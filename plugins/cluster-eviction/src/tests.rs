@@ -39,7 +39,7 @@ proptest! {
         for &eviction in &evictions {
             scenario = scenario.eviction(NAMES[eviction]);
         }
-        let expected: Vec<&str> = (0..3).filter(|place| !evictions.contains(place)).map(|place| NAMES[place]).collect();
+        let expected: Vec<&str> = (0..3).filter(|index| !evictions.contains(index)).map(|index| NAMES[index]).collect();
         prop_assert_eq!(scenario.feasible(&ClusterEviction).unwrap(), expected);
     }
 }

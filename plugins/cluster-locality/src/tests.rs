@@ -41,8 +41,8 @@ proptest! {
     #[test]
     fn exactly_the_listed_clusters_score(last in prop::collection::vec(prop::option::of(0..3_i64), 0..10)) {
         let mut scenario = Scenario::new();
-        for (place, last) in last.iter().enumerate() {
-            let cluster = ClusterBuilder::new(&format!("member{place}"));
+        for (index, last) in last.iter().enumerate() {
+            let cluster = ClusterBuilder::new(&format!("member{index}"));
             scenario = scenario.cluster(match last {
                 Some(last) => cluster.last(*last),
                 None => cluster,

@@ -26,7 +26,7 @@ struct Memory {
 
 impl Plugin for RegionShares {
     const NAME: &'static str = "region-shares";
-    const DESCRIPTION: &'static str = "gives regions at least and at most so many percent of the replicas";
+    const DESCRIPTION: &'static str = "keeps the shares of regions within minimum and maximum percentages";
 }
 
 impl AssignPlugin for RegionShares {
@@ -87,14 +87,14 @@ fn failure(context: &AssignContext<'_, RegionShares>, error: GroupsError) -> Fai
             least,
             available,
         } => Failure::unschedulable(format!(
-            "{} asks for at least {least} replicas, and its clusters have room for {available}",
+            "{} requires at least {least} replicas, but its clusters have room for {available}",
             origin(group)
         )),
         other => Failure::unschedulable(other.to_string()),
     }
 }
 
-/// Explains `counts` by what the group has together and its bounds. Runs only if an explanation was requested.
+/// Explains `counts` by the total and the bounds of each group. Runs only if an explanation was requested.
 fn explain(context: &AssignContext<'_, RegionShares>, bounds: &[Bounds], group_of: &[u32], counts: &[i64]) {
     let mut totals = vec![0; bounds.len() + 1];
     for (&group, count) in group_of.iter().zip(counts) {

@@ -7,7 +7,7 @@ use divvy_framework::division::groups::Bounds;
 #[must_use]
 pub fn bounds(replicas: i64, minimum: i64, maximum: i64) -> Option<Bounds> {
     let hundredths = |percent| i128::from(replicas) * i128::from(percent);
-    // At most 100 percent of a number of 64 bits.
+    // A percentage of at most 100 of a 64-bit number fits into 64 bits.
     let whole = |count: i128| i64::try_from(count).unwrap_or(i64::MAX);
     (minimum <= maximum).then(|| Bounds {
         least: whole(hundredths(minimum) / 100),

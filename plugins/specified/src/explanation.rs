@@ -25,7 +25,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, c
             let last = context.last()[candidate].cast_unsigned();
             [if total > 0 { u64::MAX - last } else { last }, 0, 0]
         };
-        // An emptied candidate could not shrink further at any rank, so it says nothing about the remainder.
+        // An emptied candidate could not shrink further at any rank, so it does not compete for the remainder.
         let contends = |&candidate: &Candidate| total > 0 || counts[candidate] > 0;
         // Every contender has at least the smallest change; those with more have one of the remainder.
         let least = members()

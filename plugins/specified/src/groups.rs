@@ -2,8 +2,8 @@
 //!
 //! An entry with a count is a separate group. Entries without counts (a plain list of regions) together form one group,
 //! whose count is the binding's replicas. Invalid entries are rejected here, over all clusters of the snapshot rather
-//! than only the candidates, so that a contradiction is reported even while one of its clusters is not feasible. The
-//! division is in [`specified`](crate::specified).
+//! than only the candidates, so a contradiction is reported even if one of its clusters is not feasible. The division
+//! is in [`specified`](crate::specified).
 
 use divvy_framework::binding::Rule;
 use divvy_framework::division::tiers::TierMembers;
@@ -45,7 +45,7 @@ impl Groups {
             match rule.value("replicas") {
                 Some(count @ 0..) => counts.push(count),
                 Some(count) => return Err(refused(rule, &format!("expected 0 replicas or more, got {count}"))),
-                None => return Err(refused(rule, "`replicas` is missing, though other entries give it")),
+                None => return Err(refused(rule, "`replicas` is missing, but other entries have it")),
             }
         }
         groups.read(context)?;

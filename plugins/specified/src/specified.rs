@@ -12,13 +12,13 @@ use divvy_framework::division::{DivisionError, Scratch};
 /// A group of candidates and the replicas that they get together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// Indices of the candidates in the group, each once.
+    /// Indices of the candidates in the group, without duplicates.
     pub members: &'a [u32],
     /// Total of the group, 0 or more.
     pub replicas: i64,
 }
 
-/// Reason that the counts cannot be satisfied. Groups are numbered from 0, in the order given.
+/// Why the counts cannot be satisfied. Groups are numbered from 0, in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecifiedError {

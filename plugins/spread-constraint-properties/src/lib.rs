@@ -31,7 +31,7 @@ impl FilterPlugin for SpreadConstraintProperties {
         let clusters = context.clusters();
         // In the order of the policy: the reason names the first property that a cluster lacks.
         for constraint in context.binding().spread_constraints() {
-            if let Some(property) = Property::of(constraint) {
+            if let Some(property) = Property::required_by(constraint) {
                 let column = property.column(&clusters);
                 result.retain(|row| column.is_set(row), |_| property.reason());
             }

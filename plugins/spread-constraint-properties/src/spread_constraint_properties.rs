@@ -24,7 +24,7 @@ pub(crate) enum Property {
 
 impl Property {
     /// Property that a constraint requires; `None` for a constraint by cluster.
-    pub(crate) fn of(constraint: SpreadConstraint<'_>) -> Option<Self> {
+    pub(crate) fn required_by(constraint: SpreadConstraint<'_>) -> Option<Self> {
         match constraint.field {
             SpreadField::Cluster => None,
             SpreadField::Region => Some(Self::Region),

@@ -48,12 +48,12 @@ pub(crate) fn select<'a>(
         return Ok(&order.sort(columns, count)[..count]);
     };
     let needed = i128::from(needed);
-    let sum = |places: &[u32]| -> i128 { places.iter().map(|&place| i128::from(columns.available(place))).sum() };
+    let sum = |indices: &[u32]| -> i128 { indices.iter().map(|&index| i128::from(columns.available(index))).sum() };
     let mut held = sum(&order.sort(columns, count)[..count]);
     if held < needed {
         // Only an exchange depends on the order of the remaining clusters, so they are not sorted before.
-        let places = order.sort(columns, feasible);
-        held = enlarge(places, largest, columns, count, needed - held, exchange) + held;
+        let indices = order.sort(columns, feasible);
+        held = enlarge(indices, largest, columns, count, needed - held, exchange) + held;
     }
     if held < needed || count == 0 {
         return Err(Refusal::TooSmall {
@@ -62,13 +62,13 @@ pub(crate) fn select<'a>(
             held,
         });
     }
-    Ok(&order.places()[..count])
+    Ok(&order.indices()[..count])
 }
 
-/// Exchanges kept clusters, the first `count` of `places`, for larger ones until they hold `missing` more replicas.
+/// Exchanges kept clusters, the first `count` of `indices`, for larger ones until they hold `missing` more replicas.
 /// Returns the number of replicas gained.
 fn enlarge(
-    places: &mut [u32],
+    indices: &mut [u32],
     largest: &mut Largest,
     columns: Columns<'_>,
     count: usize,
@@ -76,27 +76,27 @@ fn enlarge(
     exchange: Exchange,
 ) -> i128 {
     // Clusters are sorted by tier, so only the tier of the last kept cluster can extend beyond it.
-    let last_tier = count.checked_sub(1).map(|last| columns.tier(places[last]));
-    let exchangeable = |place: u32| exchange == Exchange::AcrossTiers || Some(columns.tier(place)) == last_tier;
+    let last_tier = count.checked_sub(1).map(|last| columns.tier(indices[last]));
+    let exchangeable = |index: u32| exchange == Exchange::AcrossTiers || Some(columns.tier(index)) == last_tier;
     largest.clear();
     largest.extend(
-        (count..places.len())
-            .take_while(|&position| exchangeable(places[position]))
-            .map(|position| (columns.available(places[position]), Reverse(position))),
+        (count..indices.len())
+            .take_while(|&position| exchangeable(indices[position]))
+            .map(|position| (columns.available(indices[position]), Reverse(position))),
     );
     let mut gained = 0;
     for kept in (0..count).rev() {
-        if gained >= missing || !exchangeable(places[kept]) {
+        if gained >= missing || !exchangeable(indices[kept]) {
             break;
         }
-        let available = columns.available(places[kept]);
+        let available = columns.available(indices[kept]);
         let Some(mut top) = largest.peek_mut() else {
             break;
         };
         // The exchanged cluster stays available for the clusters before it.
         let (larger, Reverse(position)) = *top;
         if larger > available {
-            places.swap(kept, position);
+            indices.swap(kept, position);
             *top = (available, Reverse(position));
             gained += i128::from(larger) - i128::from(available);
         }

@@ -41,7 +41,7 @@ impl ByGroup {
     ///
     /// # Errors
     /// The binding is unschedulable if no choice of groups satisfies the limits, or if the search exceeds its work
-    /// limit. No candidate was chosen then.
+    /// limit. In either case, no candidate has been chosen.
     pub(crate) fn select(
         &mut self,
         question: &Question<'_>,
@@ -75,7 +75,8 @@ impl ByGroup {
             .ok_or(Refusal::TooFewClustersInGroups {
                 minimum: cluster_limits.minimum,
             })?;
-        // The first cluster of every chosen group comes first, so that each group is represented whatever the maximum.
+        // The first cluster of every chosen group comes first, so that each group is represented regardless of the
+        // maximum.
         self.is_chosen.clear();
         self.is_chosen.resize(groups.len(), false);
         let mut clusters = 0;
@@ -83,10 +84,10 @@ impl ByGroup {
             let (group, Group { clusters: size, .. }) = ranked[position];
             self.is_chosen[group as usize] = true;
             clusters += size;
-            choose(groups.of(group as usize)[0]);
+            choose(groups.members(group as usize)[0]);
         }
-        let places = clusters.min(cluster_limits.maximum);
-        fill(question, &self.is_chosen, places.saturating_sub(chosen.len()), choose);
+        let slots = clusters.min(cluster_limits.maximum);
+        fill(question, &self.is_chosen, slots.saturating_sub(chosen.len()), choose);
         Ok(())
     }
 
@@ -100,7 +101,7 @@ impl ByGroup {
         } = *question;
         self.ranked.clear();
         self.ranked.extend((0..).take(groups.len()).map(|group: u32| {
-            let clusters = groups.of(group as usize).len();
+            let clusters = groups.members(group as usize).len();
             let weight = groups.weight(group as usize, columns, demand);
             (group, Group { clusters, weight })
         }));
@@ -114,16 +115,16 @@ impl ByGroup {
     }
 }
 
-/// Calls `choose` for up to `places` further clusters of the chosen groups, in order, skipping the first of each group.
-fn fill(question: &Question<'_>, is_chosen: &[bool], places: usize, choose: impl FnMut(u32)) {
+/// Calls `choose` for up to `slots` further clusters of the chosen groups, in order, skipping the first of each group.
+fn fill(question: &Question<'_>, is_chosen: &[bool], slots: usize, choose: impl FnMut(u32)) {
     question
         .order
         .iter()
         .zip(question.groups_of)
-        .filter(|&(&place, &group)| {
-            is_chosen.get(group as usize) == Some(&true) && question.groups.of(group as usize)[0] != place
+        .filter(|&(&index, &group)| {
+            is_chosen.get(group as usize) == Some(&true) && question.groups.members(group as usize)[0] != index
         })
-        .take(places)
-        .map(|(&place, _)| place)
+        .take(slots)
+        .map(|(&index, _)| index)
         .for_each(choose);
 }

@@ -58,8 +58,8 @@ impl BySeveral {
     /// Calls `choose` for each candidate, in order of preference.
     ///
     /// # Errors
-    /// The binding is unschedulable if no choice satisfies all constraints, or if the search exceeds its work limit. No
-    /// candidate was chosen then.
+    /// The binding is unschedulable if no choice satisfies all constraints, or if the search exceeds its work limit. In
+    /// either case, no candidate has been chosen.
     pub(crate) fn select(&mut self, question: &Question<'_>, mut choose: impl FnMut(u32)) -> Result<(), Refusal> {
         let kinds = question.kinds;
         refuse_shortage(question)?;
@@ -76,7 +76,7 @@ impl BySeveral {
         let clusters = kinds.clusters();
         for &kind in &self.chosen {
             self.is_chosen[kind as usize] = true;
-            choose(clusters.of(kind as usize)[0]);
+            choose(clusters.members(kind as usize)[0]);
         }
         // Further clusters must not contribute new values, which could exceed a maximum.
         self.is_admitted.clear();
@@ -86,13 +86,14 @@ impl BySeveral {
         question
             .order
             .iter()
-            .zip(kinds.of())
-            .filter(|&(&place, &kind)| {
+            .zip(kinds.by_cluster())
+            .filter(|&(&index, &kind)| {
                 let kind = kind as usize;
-                self.is_admitted.get(kind) == Some(&true) && !(self.is_chosen[kind] && clusters.of(kind)[0] == place)
+                self.is_admitted.get(kind) == Some(&true)
+                    && !(self.is_chosen[kind] && clusters.members(kind)[0] == index)
             })
             .take(room)
-            .for_each(|(&place, _)| choose(place));
+            .for_each(|(&index, _)| choose(index));
         Ok(())
     }
 
@@ -173,7 +174,7 @@ fn refuse_shortage(question: &Question<'_>) -> Result<(), Refusal> {
     }
     let minimum = question.cluster_limits.minimum;
     let grouped: usize = (0..question.kinds.len())
-        .map(|kind| question.kinds.clusters().of(kind).len())
+        .map(|kind| question.kinds.clusters().members(kind).len())
         .sum();
     if grouped < minimum.max(1) {
         return Err(Refusal::TooFewClustersInGroups { minimum });
@@ -238,7 +239,7 @@ impl Search<'_, '_> {
         let mut clusters = 0;
         for kind in 0..kinds.len() {
             if admits(&self.state.shown, kinds, kind) {
-                clusters += kinds.clusters().of(kind).len();
+                clusters += kinds.clusters().members(kind).len();
             }
         }
         Ok(clusters >= enough)

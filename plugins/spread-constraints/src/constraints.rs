@@ -45,7 +45,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn of(constraint: &SpreadConstraint<'_>, absent: AbsentMaximum) -> Self {
+    fn from_constraint(constraint: &SpreadConstraint<'_>, absent: AbsentMaximum) -> Self {
         let count = |groups: i64| usize::try_from(groups).unwrap_or(0);
         Self {
             minimum: count(constraint.minimum_groups),
@@ -111,7 +111,7 @@ pub(crate) enum Column<'a> {
 
 impl Column<'_> {
     /// Value of the cluster in a row. Always `None` for zones, of which a cluster may have several.
-    // Called once per cluster: left to itself, the compiler keeps a call here.
+    // Called once per cluster; without the attribute, the compiler does not inline it.
     #[inline(always)]
     pub(crate) fn value(&self, row: Row) -> Option<Symbol> {
         match self {
@@ -156,7 +156,7 @@ impl Plan {
     /// # Errors
     /// [`Refusal::UnsupportedFields`] if there are constraints, but none by a field that `spread_by` permits; an error of the binding
     /// on a field that this version does not know, because a constraint must not be ignored.
-    pub(crate) fn of<'a>(
+    pub(crate) fn new<'a>(
         constraints: impl Iterator<Item = SpreadConstraint<'a>>,
         clusters: &Clusters<'_>,
         absent: AbsentMaximum,
@@ -172,7 +172,7 @@ impl Plan {
                 has_unsupported = true;
                 continue;
             }
-            let limits = Limits::of(&constraint, absent);
+            let limits = Limits::from_constraint(&constraint, absent);
             let property = match constraint.field {
                 SpreadField::Cluster => {
                     by_cluster = Some(limits);
@@ -211,7 +211,7 @@ impl Plan {
                 others.sort_by(|(left, _), (right, _)| left.cmp(right));
                 Self::Several {
                     properties: others,
-                    // Karmada has no such rule, so there is no behaviour for an absent maximum to follow.
+                    // Karmada has no such rule, so it defines no meaning for an absent maximum.
                     clusters: limits.unwrap_or(Limits::absent(AbsentMaximum::Unlimited)),
                 }
             }

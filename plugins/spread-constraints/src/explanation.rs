@@ -7,7 +7,7 @@ use divvy_framework::prelude::*;
 use crate::SpreadConstraints;
 use crate::constraints::{Limits, Plan};
 
-/// Explains what the plan left out of a result.
+/// Explains the clusters that the plan left out of a result.
 pub(crate) fn explain(context: &SelectContext<'_, SpreadConstraints>, plan: &Plan, result: &SelectResult<'_>) {
     let left_out: Vec<Candidate> = result.left_out().collect();
     match plan {
@@ -51,7 +51,7 @@ pub(crate) fn explain(context: &SelectContext<'_, SpreadConstraints>, plan: &Pla
     }
 }
 
-/// The reason of a cluster for which there was no place left.
+/// The reason for a cluster for which no slot was left.
 fn beyond(limits: Limits) -> Reason {
     let reason = Reason::of(Cause::BeyondMaximum).bound(Bound::Rule);
     match i64::try_from(limits.maximum) {

@@ -53,7 +53,7 @@ pub(crate) struct GroupSearch {
     chosen: Vec<usize>,
 }
 
-/// Value of a path that cannot be completed. All other values are sums of what is not negative.
+/// Value of a path that cannot be completed. All other values are sums of numbers that are not negative.
 const DEAD: i128 = -1;
 
 /// State space of one search.
@@ -90,7 +90,7 @@ impl States {
             // With enough clusters it would be recorded.
             count.min(enough)..enough
         } else if count == 0 {
-            // The start. Without a minimum of groups, the case above: there, 0 may stand for any number of them.
+            // The start. Without a minimum of groups, the case above applies: there, 0 may mean any number of them.
             0..1
         } else {
             count.min(enough)..enough + 1
@@ -136,7 +136,7 @@ impl GroupSearch {
             return Ok(None);
         }
         let found = self.walk(groups, bounds)?;
-        // A rare large search must not hold its memory for ever.
+        // A rare large search must not keep its memory.
         if self.takes.len() > STATES_KEPT {
             self.best = Vec::new();
             self.takes = Vec::new();
@@ -162,8 +162,8 @@ impl GroupSearch {
         if all > STATES_MAXIMUM {
             return Err(TooManyChoices);
         }
-        // Behind the states come those with too many groups. What is recorded is worth nothing more, everything else is dead until a
-        // completion is found.
+        // After these states come those with too many groups. A recorded path gains nothing more; all other states are
+        // dead until a completion is found.
         self.best.clear();
         self.best.resize(layer + sums, DEAD);
         for count in bounds.minimum..=counts {

@@ -61,9 +61,9 @@ impl Groups {
         }
         self.members.clear();
         self.members.resize(start as usize, 0);
-        for (&place, &group) in order.iter().zip(groups) {
+        for (&index, &group) in order.iter().zip(groups) {
             if let Some(end) = self.ends.get_mut(group as usize) {
-                self.members[*end as usize] = place;
+                self.members[*end as usize] = index;
                 *end += 1;
             }
         }
@@ -75,7 +75,7 @@ impl Groups {
     }
 
     /// Clusters of a group, in order; at least one.
-    pub(crate) fn of(&self, group: usize) -> &[u32] {
+    pub(crate) fn members(&self, group: usize) -> &[u32] {
         let start = match group {
             0 => 0,
             group => self.ends[group - 1] as usize,
@@ -85,7 +85,7 @@ impl Groups {
 
     /// Weight of a group; see [`weight`].
     pub(crate) fn weight(&self, group: usize, columns: Columns<'_>, demand: Demand) -> i128 {
-        weight(self.of(group), columns, demand)
+        weight(self.members(group), columns, demand)
     }
 }
 
@@ -93,9 +93,9 @@ impl Groups {
 pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> i128 {
     let (taken, scores, among) = match demand {
         Demand::Each { replicas } => {
-            let roomy = || clusters.iter().filter(|&&place| columns.available(place) >= replicas);
+            let roomy = || clusters.iter().filter(|&&index| columns.available(index) >= replicas);
             let count = roomy().count();
-            let scores = roomy().map(|&place| i128::from(columns.score(place))).sum();
+            let scores = roomy().map(|&index| i128::from(columns.score(index))).sum();
             (count as i128, scores, count)
         }
         Demand::Share {
@@ -104,9 +104,9 @@ pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> 
         } => {
             let wanted = i128::from(replicas);
             let (mut held, mut scores, mut counted) = (0, 0, 0);
-            for &place in clusters {
-                held += i128::from(columns.available(place));
-                scores += i128::from(columns.score(place));
+            for &index in clusters {
+                held += i128::from(columns.available(index));
+                scores += i128::from(columns.score(index));
                 counted += 1;
                 if counted >= enough && held >= wanted {
                     break;

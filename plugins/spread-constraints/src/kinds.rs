@@ -18,7 +18,7 @@ pub(crate) struct Kinds {
     nodes: Vec<(u32, u32)>,
     branches: HashMap<(u32, u32), u32, BuildHasherDefault<BranchHasher>>,
     /// Node of each entry of the order, replaced by its kind in [`Kinds::finish`].
-    of: Vec<u32>,
+    by_cluster: Vec<u32>,
     kind_of_node: Vec<u32>,
     /// Node of each kind.
     leaves: Vec<u32>,
@@ -35,8 +35,8 @@ impl Kinds {
         self.nodes.clear();
         self.nodes.push((0, NO_GROUP));
         self.branches.clear();
-        self.of.clear();
-        self.of.resize(clusters, 0);
+        self.by_cluster.clear();
+        self.by_cluster.resize(clusters, 0);
         self.first_groups.clear();
         self.group_count = 0;
     }
@@ -47,12 +47,12 @@ impl Kinds {
         self.numbering.reset(symbols);
         let first = self.group_count;
         self.first_groups.push(first);
-        for (&place, node) in order.iter().zip(&mut self.of) {
+        for (&index, node) in order.iter().zip(&mut self.by_cluster) {
             if *node == NO_GROUP {
                 continue;
             }
             self.values.clear();
-            values(place, &mut self.values);
+            values(index, &mut self.values);
             // The order and the repetition of a cluster's zones do not matter.
             self.values.sort_unstable();
             self.values.dedup();
@@ -76,7 +76,7 @@ impl Kinds {
         self.kind_of_node.clear();
         self.kind_of_node.resize(self.nodes.len(), NO_GROUP);
         self.leaves.clear();
-        for entry in &mut self.of {
+        for entry in &mut self.by_cluster {
             let Some(kind) = self.kind_of_node.get_mut(*entry as usize) else {
                 continue;
             };
@@ -86,7 +86,7 @@ impl Kinds {
             }
             *entry = *kind;
         }
-        self.groups.fill(self.leaves.len(), order, &self.of);
+        self.groups.fill(self.leaves.len(), order, &self.by_cluster);
     }
 
     /// Number of kinds.
@@ -95,8 +95,8 @@ impl Kinds {
     }
 
     /// Kind of each entry of the order; [`NO_GROUP`] for clusters without a kind.
-    pub(crate) fn of(&self) -> &[u32] {
-        &self.of
+    pub(crate) fn by_cluster(&self) -> &[u32] {
+        &self.by_cluster
     }
 
     /// Clusters of each kind.

@@ -66,7 +66,7 @@ impl SpreadConstraints {
                 absent_maximum,
                 spread_by,
             } = self.configuration;
-            return Plan::of(
+            return Plan::new(
                 binding.spread_constraints(),
                 &context.clusters(),
                 absent_maximum,
@@ -176,7 +176,7 @@ fn by_several(
     )
 }
 
-/// The feasible cluster with this index, by which the selectors name it.
+/// The feasible cluster with this index, as the selectors use it.
 fn candidate(index: u32) -> Candidate {
     Candidate::from_index(index as usize)
 }

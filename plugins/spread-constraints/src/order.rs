@@ -1,5 +1,5 @@
-//! Order of the feasible clusters: tier ascending, score descending, available replicas descending, then as they were given:
-//! by name, unless another selector ordered them before.
+//! Order of the feasible clusters: tier ascending, score descending, available replicas descending, then the given
+//! order: by name, unless a previous selector ordered them.
 //!
 //! A comparison sort that includes names costs more than the rest of a cycle. Instead, each cluster is packed into one
 //! integer: the distances of its tier, score and availability from the best in the fleet, in as few bits as their
@@ -24,18 +24,18 @@ impl Columns<'_> {
     }
 
     #[inline]
-    pub(crate) fn tier(&self, place: u32) -> u32 {
-        self.tiers.get(place as usize).copied().unwrap_or(0)
+    pub(crate) fn tier(&self, index: u32) -> u32 {
+        self.tiers.get(index as usize).copied().unwrap_or(0)
     }
 
     #[inline]
-    pub(crate) fn score(&self, place: u32) -> i64 {
-        self.scores.get(place as usize).copied().unwrap_or(0)
+    pub(crate) fn score(&self, index: u32) -> i64 {
+        self.scores.get(index as usize).copied().unwrap_or(0)
     }
 
     #[inline]
-    pub(crate) fn available(&self, place: u32) -> i64 {
-        self.available.get(place as usize).copied().unwrap_or(0)
+    pub(crate) fn available(&self, index: u32) -> i64 {
+        self.available.get(index as usize).copied().unwrap_or(0)
     }
 }
 
@@ -50,36 +50,36 @@ const DIGIT_BITS: u32 = 10;
 pub(crate) struct Order {
     keys: Vec<u64>,
     spare: Vec<u64>,
-    places: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 impl Order {
     /// Sorts the clusters. Only the first `wanted` are guaranteed to be in order; the others follow in any order.
     pub(crate) fn sort(&mut self, columns: Columns<'_>, wanted: usize) -> &mut [u32] {
-        self.places.clear();
+        self.indices.clear();
         let all = (0..).take(columns.len());
         let packing = Packing::over(columns);
         if packing.rank_bits() == 0 {
             // All clusters are equal, and they stay in the given order.
-            self.places.extend(all);
+            self.indices.extend(all);
         } else if packing.bits() <= u64::BITS {
             packing.write_keys(columns, &mut self.keys);
             self.sort_keys(&packing, wanted);
-            let mask = (1 << packing.place_bits) - 1;
-            self.places.extend(self.keys.iter().map(|key| (key & mask) as u32));
+            let mask = (1 << packing.index_bits) - 1;
+            self.indices.extend(self.keys.iter().map(|key| (key & mask) as u32));
         } else {
-            self.places.extend(all);
-            self.places.sort_unstable_by_key(|&place| {
-                let tier = columns.tier(place);
-                (tier, !columns.score(place), !columns.available(place), place)
+            self.indices.extend(all);
+            self.indices.sort_unstable_by_key(|&index| {
+                let tier = columns.tier(index);
+                (tier, !columns.score(index), !columns.available(index), index)
             });
         }
-        &mut self.places
+        &mut self.indices
     }
 
     /// Indices after the last [`Self::sort`] and any changes that the caller made to its result.
-    pub(crate) fn places(&self) -> &[u32] {
-        &self.places
+    pub(crate) fn indices(&self) -> &[u32] {
+        &self.indices
     }
 
     fn sort_keys(&mut self, packing: &Packing, wanted: usize) {
@@ -90,7 +90,7 @@ impl Order {
             let (head, _, _) = self.keys.select_nth_unstable(wanted);
             head.sort_unstable();
         } else {
-            radix_sort(&mut self.keys, &mut self.spare, packing.place_bits, packing.rank_bits());
+            radix_sort(&mut self.keys, &mut self.spare, packing.index_bits, packing.rank_bits());
         }
     }
 }
@@ -101,7 +101,7 @@ struct Packing {
     tier_bits: u32,
     score_bits: u32,
     available_bits: u32,
-    place_bits: u32,
+    index_bits: u32,
 }
 
 impl Packing {
@@ -114,7 +114,7 @@ impl Packing {
             tier_bits: u32::BITS - worst_tier.abs_diff(best_tier).leading_zeros(),
             score_bits: u64::BITS - best_score.abs_diff(worst_score).leading_zeros(),
             available_bits: u64::BITS - most.abs_diff(least).leading_zeros(),
-            place_bits: usize::BITS - columns.len().leading_zeros(),
+            index_bits: usize::BITS - columns.len().leading_zeros(),
         }
     }
 
@@ -124,12 +124,12 @@ impl Packing {
     }
 
     fn bits(&self) -> u32 {
-        self.rank_bits() + self.place_bits
+        self.rank_bits() + self.index_bits
     }
 
     /// Writes the sort keys of the clusters; smaller keys come first. Requires a packing of at most 64 bits.
     ///
-    /// A column at a time: the loops are then short enough to be vectorised.
+    /// Writes one column at a time, so that the loops are short enough to be vectorised.
     fn write_keys(&self, columns: Columns<'_>, keys: &mut Vec<u64>) {
         let (tier, score, available) = self.best;
         // No figure is better than the best one, so the differences are exact in 64 bits without a sign.
@@ -143,8 +143,8 @@ impl Packing {
             *key = *key << self.available_bits | worse(available, own);
         }
         // There is at least one cluster, so the index takes at least one bit and no shift reaches 64.
-        for (place, key) in (0..).zip(keys) {
-            *key = *key << self.place_bits | place;
+        for (index, key) in (0..).zip(keys) {
+            *key = *key << self.index_bits | index;
         }
     }
 }

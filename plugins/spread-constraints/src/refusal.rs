@@ -4,7 +4,7 @@
 
 use divvy_framework::prelude::Failure;
 
-/// Reason that there are no candidates. The host reports the binding as unschedulable and keeps its last result.
+/// Why there are no candidates. The host reports the binding as unschedulable and keeps its last result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// All constraints are by fields that the configuration excludes.

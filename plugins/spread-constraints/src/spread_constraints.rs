@@ -47,14 +47,14 @@ impl Scratch {
     /// Chooses every feasible cluster, in order.
     pub(crate) fn all(&mut self, feasible: &Feasible<'_>, choose: impl FnMut(u32)) {
         let columns = feasible.columns;
-        let places = self.order.sort(columns, columns.len());
-        places.iter().copied().for_each(choose);
+        let indices = self.order.sort(columns, columns.len());
+        indices.iter().copied().for_each(choose);
     }
 
     /// Chooses a number of clusters.
     ///
     /// # Errors
-    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` has then not been called.
     pub(crate) fn by_cluster(
         &mut self,
         feasible: &Feasible<'_>,
@@ -76,7 +76,7 @@ impl Scratch {
     /// Chooses clusters by groups. `value` returns the value of the cluster with an index, `compare` the order of two values.
     ///
     /// # Errors
-    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` has then not been called.
     pub(crate) fn by_group(
         &mut self,
         feasible: &Feasible<'_>,
@@ -94,7 +94,7 @@ impl Scratch {
         self.groups_of.extend(
             order
                 .iter()
-                .map(|&place| value(place).map_or(NO_GROUP, |value| numbering.number(value))),
+                .map(|&index| value(index).map_or(NO_GROUP, |value| numbering.number(value))),
         );
         let values = numbering.values();
         self.groups.fill(values.len(), order, &self.groups_of);
@@ -121,7 +121,7 @@ impl Scratch {
     /// an index.
     ///
     /// # Errors
-    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` has then not been called.
     pub(crate) fn by_several(
         &mut self,
         feasible: &Feasible<'_>,
@@ -134,8 +134,8 @@ impl Scratch {
         let order: &[u32] = self.order.sort(columns, columns.len());
         self.kinds.begin(order.len());
         for property in 0..properties.len() {
-            self.kinds.refine(order, feasible.symbols, |place, into| {
-                values(property, place, into);
+            self.kinds.refine(order, feasible.symbols, |index, into| {
+                values(property, index, into);
             });
         }
         self.kinds.finish(order);

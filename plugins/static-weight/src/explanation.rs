@@ -9,7 +9,7 @@ use crate::static_weight::Method;
 /// Explains `shares`, the result of `method` for `weights`.
 pub(crate) fn explain(context: &AssignContext<'_, StaticWeight>, method: Method, weights: &[i64], shares: &[i64]) {
     if context.binding().spread_constraints().next().is_some() {
-        context.note(|| "spread constraints are ignored: static weights say where replicas go".to_owned());
+        context.note(|| "spread constraints are ignored: static weights decide where replicas go".to_owned());
     }
     let last = context.last().as_slice();
     let explanation = ProportionalShares::new(context.replicas(), weights, last, shares, method.rounding());

@@ -87,7 +87,7 @@ fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> F
     match error {
         DivisionError::NoWeight { requested } => Failure::unschedulable(format!(
             "{requested} replicas requested in tier {}, in which no cluster has a positive weight",
-            // Operators count from 1, as in the table.
+            // Operators see tiers counted from 1, as in the table.
             context.tier().0 + 1
         )),
         error => error.into(),

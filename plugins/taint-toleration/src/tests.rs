@@ -147,8 +147,8 @@ proptest! {
             scenario = scenario.toleration(*toleration);
         }
         let mut expected = Vec::new();
-        for (place, taints) in clusters.iter().enumerate() {
-            let name = format!("member{place}");
+        for (index, taints) in clusters.iter().enumerate() {
+            let name = format!("member{index}");
             let mut cluster = ClusterBuilder::new(&name);
             let mut fits = true;
             for &(key, value, effect) in taints {

@@ -1,4 +1,4 @@
-//! What a node has beside its share: children, or the rule by which it divides over its clusters.
+//! The content of a node: children, or the rule by which it divides over its clusters.
 
 use divvy_framework::division::tree::{Floor, Leaf, LeafRule};
 use divvy_framework::prelude::*;
@@ -43,20 +43,20 @@ impl Content<'_> {
         ];
         match of_leaves.iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => {
-                let message = format!("a node with `children` has no `{key}`: the nodes that have none do");
+                let message = format!("a node with `children` cannot have `{key}`; only nodes without children can");
                 Err(refused(path, key, message))
             }
             None => Ok(()),
         }
     }
 
-    /// The leaf that a node without children is, the property that groups its clusters, and their weights.
+    /// A node without children as a leaf, the property that groups its clusters, and their weights.
     pub(crate) fn leaf(&self, path: &str) -> Result<(Leaf, Option<By>, Vec<PlanWeight>), ValueError> {
         let refused = |field: &str, message: &str| Err(refused(path, field, message));
         if let (Some(by), None) = (self.by, self.divide) {
             let message = match by {
-                By::Name => "`by` says what `match` of the `children` stands for, and there are none",
-                _ => "`by` needs `children`, or `divide`: then each of its values is a child",
+                By::Name => "`by` gives `match` of the `children` its meaning, but there are no `children`",
+                _ => "`by` needs `children`, or `divide`, which makes each of its values a child",
             };
             return refused("by", message);
         }
@@ -71,7 +71,7 @@ impl Content<'_> {
         if groups.is_some() && matches!(divide, Divide::ByWeight | Divide::Fewest) {
             return refused(
                 "divide",
-                "with `by` and without `children`, expected `evenly` or `byRoom`: the others are about clusters",
+                "with `by` and without `children`, expected `evenly` or `byRoom`: all others divide over clusters",
             );
         }
         let floor = match (self.floor, self.always) {
@@ -84,7 +84,7 @@ impl Content<'_> {
             (_, Some(_)) if divide == Divide::Fewest => {
                 return refused(
                     "always",
-                    "gives every cluster replicas, and `fewest` as few as possible",
+                    "gives replicas to every cluster, but `fewest` to as few as possible",
                 );
             }
             (Some(floor), None) => Floor::IfAny(floor.into()),
@@ -104,7 +104,7 @@ impl Content<'_> {
             (_, None) => Vec::new(),
             (other, Some(_)) => {
                 let message = format!(
-                    "only `\"divide\": \"byWeight\"` reads weights, and it is `{}`",
+                    "only `\"divide\": \"byWeight\"` reads weights, but it is `{}`",
                     other.word()
                 );
                 return refused("weights", &message);

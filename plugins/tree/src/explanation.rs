@@ -1,5 +1,5 @@
-//! Explains the count of each candidate: the path to its leaf, with what each node got and what bound it. Runs only if an
-//! explanation was requested.
+//! Explains the count of each candidate by the path to its leaf, with the count and the bound of each node. Runs only
+//! if an explanation was requested.
 
 use divvy_framework::division::Scratch;
 use divvy_framework::division::tree::{Amount, Floor, LeafRule, Members, Node, Share};
@@ -40,7 +40,7 @@ pub(crate) fn explain(
     }
 }
 
-/// The path to each node: every node from the root on, with what it got and what bound it.
+/// The path to each node: every node from the root on, with its count and its bound.
 fn paths(fleet: &Fleet, division: &Scratch) -> Vec<String> {
     let counts = division.node_counts();
     let mut paths: Vec<String> = vec![String::new(); fleet.names.len()];
@@ -98,7 +98,7 @@ fn shown(amount: Amount, count: i64) -> String {
     }
 }
 
-/// The leaf's rule for a candidate, and what bound its count.
+/// The leaf's rule for a candidate, and the bound of its count.
 fn own(node: &Node, count: i64, capacity: i64, last: i64, weight: i64) -> (String, Option<Bound>) {
     let rule = match node.leaf.rule {
         LeafRule::ByRoom => format!("{}, had {last}", Divide::ByRoom.word()),

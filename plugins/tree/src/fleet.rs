@@ -1,7 +1,7 @@
 //! The clusters of a plan's nodes: the tree that is divided over, and the leaf of each cluster.
 //!
-//! This depends on the names, labels and locations of all clusters, candidates or not, so that a contradiction in the policy is
-//! reported even while a cluster is not feasible. [`kept`](crate::kept) keeps it with the plan.
+//! They depend on the names, labels and locations of all clusters, candidates or not, so a contradiction in the policy
+//! is reported even if a cluster is not feasible. [`kept`](crate::kept) keeps them with the plan.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::tree::{PlanNode, PlanWeight, refused};
 pub struct Fleet {
     /// The tree: the nodes of the plan, then a child for each group of a node that is divided by a property.
     pub tree: Tree,
-    /// Names of its nodes, for people.
+    /// Names of its nodes, for messages.
     pub names: Vec<String>,
     /// Number of clusters in each node, candidates or not.
     pub sizes: Vec<usize>,
@@ -30,7 +30,7 @@ pub struct Fleet {
     pub weight_of_row: Vec<i64>,
 }
 
-/// Finds the clusters of a plan's nodes. `seed` draws the order of nodes that are equal otherwise.
+/// Finds the clusters of a plan's nodes. `seed` determines the order of otherwise equal nodes.
 ///
 /// # Errors
 ///
@@ -63,11 +63,11 @@ pub fn find(nodes: &[PlanNode], clusters: &Clusters<'_>, seed: u64) -> Result<Fl
     Ok(found.complete())
 }
 
-/// What has been found so far.
+/// The clusters found so far.
 struct Found<'a> {
     clusters: &'a Clusters<'a>,
     seed: u64,
-    /// The rows of each node that have not moved on to a child.
+    /// The rows of each node that have not moved to a child.
     rows_of: Vec<Vec<Row>>,
     fleet: Fleet,
 }
@@ -96,7 +96,7 @@ impl Found<'_> {
         self.fleet.tree.divide_among(number, tied);
         let rows = std::mem::take(&mut self.rows_of[number]);
         let mut taken_by: Vec<Option<usize>> = vec![None; rows.len()];
-        for (place, child) in children.iter().enumerate() {
+        for (index, child) in children.iter().enumerate() {
             let Some(selector) = &child.selector else {
                 continue;
             };
@@ -109,9 +109,9 @@ impl Found<'_> {
                     let message = format!("cluster `{cluster}` is already in {first}");
                     return Err(refused(&child.path, "match", message));
                 }
-                *taken = Some(place);
+                *taken = Some(index);
             }
-            // Below a rest that is empty, nothing has a cluster to match.
+            // Below an empty rest, no child has a cluster to match.
             let has_clusters = !rows.is_empty() || number == 0;
             if !matches_any && has_clusters {
                 return Err(unmatched(parent, child, &rows, self.clusters));
@@ -119,8 +119,8 @@ impl Found<'_> {
         }
         let rest = children.iter().position(|child| child.selector.is_none());
         for (&row, taken) in rows.iter().zip(taken_by) {
-            if let Some(place) = taken.or(rest) {
-                self.rows_of[start + place].push(row);
+            if let Some(index) = taken.or(rest) {
+                self.rows_of[start + index].push(row);
             }
         }
         Ok(())
@@ -154,7 +154,7 @@ impl Found<'_> {
         self.rows_of.extend(rows_of);
     }
 
-    /// Gives clusters of a leaf a weight.
+    /// Gives some clusters of a leaf a weight.
     fn weigh(&mut self, number: usize, given: &PlanWeight) -> Result<(), ValueError> {
         self.fleet.weight_of_row.resize(self.clusters.len(), 0);
         let matcher = given.selector.compile(self.clusters);
@@ -231,7 +231,7 @@ fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clust
     }
 }
 
-/// The names of a selector that no cluster has.
+/// A message with the names of a selector that no cluster has.
 fn unknown_names(selector: &ClusterSelector, clusters: &Clusters<'_>) -> String {
     let unknown = selector.unknown_names(clusters).map(|name| format!("`{name}`"));
     format!("no cluster is named {}", unknown.collect::<Vec<String>>().join(" or "))

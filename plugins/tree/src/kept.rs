@@ -1,7 +1,7 @@
-//! What is kept beyond a call: the plan of a binding, and with it the clusters of its nodes.
+//! The plan of a binding, with the clusters of its nodes, kept beyond a call.
 //!
-//! Clusters change all the time, but hardly their names and locations. Labels do change more often, and most plans read none, so
-//! that only those that do look for their clusters again in every snapshot.
+//! Clusters change all the time, but rarely their names and locations. Labels change more often, but most plans read
+//! none; only plans that do look for their clusters again in every snapshot.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,10 +20,10 @@ pub(crate) struct Kept {
     last: Mutex<Option<(Key, Arc<Fleet>)>>,
 }
 
-/// What the clusters of a plan's nodes depend on.
+/// The inputs that determine the clusters of a plan's nodes.
 #[derive(Debug)]
 struct Key {
-    /// Kept, so that nothing else gets the address.
+    /// Keeps the allocation, so that its address identifies it.
     locations: Arc<Locations>,
     /// The generation of the snapshot, for a plan that reads labels; 0 for any.
     generation: u64,
@@ -58,14 +58,14 @@ impl Kept {
         seed: u64,
     ) -> Result<Arc<Fleet>, Failure> {
         let generation = if self.reads_labels { clusters.generation() } else { 0 };
-        // A host need not number its snapshots.
+        // A host may leave its snapshots without numbers.
         let is_known = !self.reads_labels || generation != 0;
         let key = Key {
             locations: Arc::clone(locations),
             generation,
             seed,
         };
-        // Each value in the lock is complete, whatever happened to the thread that wrote it.
+        // Each value in the lock is complete, even if the thread that wrote it panicked.
         let lock = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, fleet)) = &*lock()
             && is_known

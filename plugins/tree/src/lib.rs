@@ -61,16 +61,16 @@ impl SnapshotValuePlugin for Tree {
         context: &SnapshotValueContext<'_>,
         previous: Option<&Arc<Locations>>,
     ) -> Result<Arc<Locations>, Failure> {
-        Ok(Locations::of(&context.clusters(), previous))
+        Ok(Locations::read(&context.clusters(), previous))
     }
 }
 
-/// Rejects no cluster. The host propagates a binding with several components whole, without a call of its strategy, so that only a
-/// filter can say that a tree has nothing to divide.
+/// Rejects no cluster. The host propagates a binding with several components whole, without calling its strategy, so
+/// only a filter can report that a tree cannot divide it.
 impl FilterPlugin<TreePreferences> for Tree {
     const PROMISES: Promises = Promises::NONE.each_alone();
-    /// The host calls a filter for each binding with preferences for it, which is what matters here. Of the parts that a filter can
-    /// name beside them, this is the rarest.
+    /// The host calls a filter for each binding with preferences for it, which is all that this one needs. Of the parts
+    /// that a filter must name in addition, this one is the rarest.
     const ACTS_ON: BindingParts = BindingParts::ANTI_AFFINITY_GROUP;
 
     fn filter(
@@ -117,7 +117,7 @@ impl AssignPlugin<TreePreferences> for Tree {
             }
             let members = Members { leaf_of, weights };
             divide(&request, &fleet.tree, members, Rounding::default(), ties, out, division)
-                .map_err(|error| refusal::of(error, context, &fleet, members))?;
+                .map_err(|error| refusal::failure(error, context, &fleet, members))?;
             if context.wants_explanation() {
                 explanation::explain(context, &fleet, members, out, division);
             }

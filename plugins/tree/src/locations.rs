@@ -1,7 +1,7 @@
 //! Names and locations of all clusters: the part of a snapshot on which the clusters of most plans depend.
 //!
-//! Two snapshots with the same names and locations have the same value, whatever else differs, so that what a plan found in one is
-//! true in the other.
+//! Two snapshots with the same names and locations share one value, regardless of other differences, so the clusters
+//! that a plan found in one are also right in the other.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ pub(crate) struct Locations {
     names: Vec<u64>,
     regions: Vec<Symbol>,
     providers: Vec<Symbol>,
-    /// The zones of all clusters, and where those of each end.
+    /// The zones of all clusters, and the end of each cluster's zones.
     zones: Vec<Symbol>,
     zone_ends: Vec<usize>,
-    /// The texts of all these symbols: another snapshot may number them anew.
+    /// The texts of all these symbols, because another snapshot may number them differently.
     texts: Vec<(Symbol, String)>,
 }
 
 impl Locations {
-    /// Those of a snapshot: the known ones if they are the same.
-    pub(crate) fn of(clusters: &Clusters<'_>, known: Option<&Arc<Self>>) -> Arc<Self> {
+    /// The names and locations of a snapshot; `known` itself if they are the same.
+    pub(crate) fn read(clusters: &Clusters<'_>, known: Option<&Arc<Self>>) -> Arc<Self> {
         match known.filter(|known| known.are_those_of(clusters)) {
             Some(known) => Arc::clone(known),
             None => Arc::new(Self::read(clusters)),

@@ -1,4 +1,4 @@
-//! The preferences as a policy writes them. What they mean together is checked in [`tree`](crate::tree).
+//! The preferences as written in a policy. [`tree`](crate::tree) checks them as a whole.
 
 use divvy_framework::configuration::ClusterMatch;
 use divvy_framework::division::tree::Amount;
@@ -8,17 +8,18 @@ use divvy_framework::prelude::*;
 #[derive(Debug, Clone, Default, PartialEq, Preferences)]
 #[serde(default)]
 pub struct TreePreferences {
-    /// What the texts in the children's `match` stand for. Without `children`, each of its values is a child of its own.
+    /// The property that texts in the children's `match` refer to. Without `children`, each of its values is a child of
+    /// its own.
     pub by: Option<By>,
     /// The groups that share the replicas. A cluster in none of them gets nothing.
     pub children: Option<Vec<Child>>,
-    /// How a node without `children` divides its replicas; `byRoom` if absent.
+    /// The rule by which a node without `children` divides its replicas; `byRoom` if absent.
     pub divide: Option<Divide>,
-    /// Fewest replicas of each cluster that gets any. Only without `children`.
+    /// Minimum replicas of each cluster that gets any. Only without `children`.
     pub floor: Option<u32>,
-    /// Fewest replicas of each cluster, which always gets them. Only without `children`.
+    /// Minimum replicas of every cluster. Only without `children`.
     pub always: Option<u32>,
-    /// Most replicas of each cluster. Only without `children`.
+    /// Maximum replicas of each cluster. Only without `children`.
     pub cap: Option<u32>,
     /// Weights of clusters, for `byWeight`.
     pub weights: Option<Vec<ClusterWeight>>,
@@ -31,26 +32,28 @@ pub struct Child {
     /// those that no sibling matches.
     #[serde(rename = "match")]
     pub clusters: ClusterMatch,
-    /// Share among the siblings with weights. Without it, the child keeps what it has, and `*` takes only what the others cannot.
+    /// Share among the siblings with weights. Without it, the child keeps what it has, or, with `*`, takes only
+    /// replicas that the others cannot.
     #[schemars(range(min = 1))]
     pub weight: Option<u32>,
-    /// Exactly so many replicas.
+    /// Exact number of replicas.
     pub count: Option<u32>,
-    /// Fewest replicas: a number, or a percentage of what the parent gets, rounded down.
+    /// Minimum replicas: a number, or a percentage of the parent's replicas, rounded down.
     pub min: Option<Amount>,
-    /// Most replicas: a number, or a percentage of what the parent gets, rounded up.
+    /// Maximum replicas: a number, or a percentage of the parent's replicas, rounded up.
     pub max: Option<Amount>,
-    /// What the texts in the children's `match` stand for. Without `children`, each of its values is a child of its own.
+    /// The property that texts in the children's `match` refer to. Without `children`, each of its values is a child of
+    /// its own.
     pub by: Option<By>,
     /// The groups that share its replicas. A cluster in none of them gets nothing.
     pub children: Option<Vec<Child>>,
-    /// How a node without `children` divides its replicas; `byRoom` if absent.
+    /// The rule by which a node without `children` divides its replicas; `byRoom` if absent.
     pub divide: Option<Divide>,
-    /// Fewest replicas of each cluster that gets any. Only without `children`.
+    /// Minimum replicas of each cluster that gets any. Only without `children`.
     pub floor: Option<u32>,
-    /// Fewest replicas of each cluster, which always gets them. Only without `children`.
+    /// Minimum replicas of every cluster. Only without `children`.
     pub always: Option<u32>,
-    /// Most replicas of each cluster. Only without `children`.
+    /// Maximum replicas of each cluster. Only without `children`.
     pub cap: Option<u32>,
     /// Weights of clusters, for `byWeight`.
     pub weights: Option<Vec<ClusterWeight>>,
@@ -74,7 +77,8 @@ pub enum By {
 /// A rule by which a node without children divides its replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Preferences)]
 pub enum Divide {
-    /// What runs stays; growth is in proportion to the room that is left, shrinkage in proportion to what is there.
+    /// Existing replicas stay; growth is in proportion to the room that is left, shrinkage in proportion to existing
+    /// replicas.
     #[default]
     #[serde(rename = "byRoom")]
     ByRoom,
@@ -84,7 +88,7 @@ pub enum Divide {
     /// In proportion to `weights`.
     #[serde(rename = "byWeight")]
     ByWeight,
-    /// What runs stays, on as few clusters as possible.
+    /// Existing replicas stay, on as few clusters as possible.
     #[serde(rename = "fewest")]
     Fewest,
 }

@@ -1,4 +1,4 @@
-//! Why a binding is not divided, in the words of its policy.
+//! Failures of a division, in the terms of the policy.
 
 use divvy_framework::binding::Binding;
 use divvy_framework::division::Scratch;
@@ -12,7 +12,7 @@ use crate::preferences::TreePreferences;
 type Context<'a> = AssignContext<'a, Tree, TreePreferences>;
 
 /// The failure to report for an error of the division.
-pub(crate) fn of(error: TreeError, context: &Context<'_>, fleet: &Fleet, members: Members<'_>) -> Failure {
+pub(crate) fn failure(error: TreeError, context: &Context<'_>, fleet: &Fleet, members: Members<'_>) -> Failure {
     match error {
         TreeError::Division(error) => error.into(),
         TreeError::Unsatisfiable { .. } => {
@@ -57,7 +57,7 @@ fn contradiction(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) 
         ConstraintKind::Room { available, .. } => Some(available),
         _ => None,
     });
-    // Nothing but room: the candidates are too small.
+    // Only room contradicts the count: the candidates are too small.
     if let Some(rooms) = rooms.collect::<Option<Vec<i64>>>() {
         let available = rooms.into_iter().fold(0, i64::saturating_add);
         let too_small = Failure::too_small(replicas, available);
@@ -76,7 +76,7 @@ fn contradiction(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) 
 
 fn list(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) -> String {
     let texts = conflict.iter().map(|constraint| match constraint.kind {
-        // A floor asks something of each cluster.
+        // A floor requires room on each cluster.
         ConstraintKind::Room {
             candidates: 1..,
             smallest,
@@ -97,7 +97,7 @@ fn has_floor(conflict: &[Constraint], node: usize) -> bool {
     conflict.iter().any(is_floor)
 }
 
-/// One of the bounds, with its figures.
+/// A bound as a text, with its figures.
 fn text(context: &Context<'_>, fleet: &Fleet, Constraint { node, kind }: Constraint) -> String {
     let name = match fleet.names.get(node).map_or("", String::as_str) {
         "" => "the tree",
@@ -112,11 +112,11 @@ fn text(context: &Context<'_>, fleet: &Fleet, Constraint { node, kind }: Constra
                 "{name} gets at least {} ({percent} of {total})",
                 percent.floor_of(total)
             ),
-            None => format!("{name} gets at least {percent} of what is above it"),
+            None => format!("{name} gets at least {percent} of its parent's replicas"),
         },
         ConstraintKind::Most(Amount::Percent(percent)) => match total_of_parent(context, fleet, node) {
             Some(total) => format!("{name} gets at most {} ({percent} of {total})", percent.ceil_of(total)),
-            None => format!("{name} gets at most {percent} of what is above it"),
+            None => format!("{name} gets at most {percent} of its parent's replicas"),
         },
         ConstraintKind::Floor(Floor::Always(least)) => format!("each cluster of {name} always gets {least}"),
         ConstraintKind::Floor(Floor::IfAny(least)) => format!("a cluster of {name} gets none or at least {least}"),
@@ -133,7 +133,7 @@ fn text(context: &Context<'_>, fleet: &Fleet, Constraint { node, kind }: Constra
                 }
                 _ => format!("{name} has room for {available}"),
             };
-            // They act before, so that the policy asks for two things of which only one can be had.
+            // Spread constraints act before the tree, so the policy makes two demands that exclude each other.
             let is_spread = context.binding().spread_constraints().next().is_some();
             match is_spread && candidates < size {
                 true => format!("{room}, by spread constraints or filters"),
@@ -143,7 +143,7 @@ fn text(context: &Context<'_>, fleet: &Fleet, Constraint { node, kind }: Constra
     }
 }
 
-/// What a node's parent gets, if that is known: everything, for a child of the root.
+/// The replicas of a node's parent, if they are known: all of them for a child of the root.
 fn total_of_parent(context: &Context<'_>, fleet: &Fleet, node: usize) -> Option<i64> {
     fleet.tree.children(0).contains(&node).then(|| context.replicas())
 }

@@ -11,7 +11,7 @@ use crate::tree::{PlanNode, PlanWeight, below, described, refused, share_of};
 /// The text for the clusters that no sibling matches.
 const REST: &str = "*";
 
-/// The place of a child: its parent, and the siblings before it.
+/// The position of a child: its parent, and the siblings before it.
 pub(crate) struct SiblingOf<'a> {
     pub(crate) by: Option<&'a By>,
     pub(crate) parent: &'a PlanNode,
@@ -23,7 +23,7 @@ impl SiblingOf<'_> {
     ///
     /// # Errors
     ///
-    /// A [`ValueError`] with the path of what contradicts itself.
+    /// A [`ValueError`] with the path of a contradiction.
     pub(crate) fn child(&self, child: &Child, path: String, parent: usize) -> Result<PlanNode, ValueError> {
         let is_rest = child.clusters == ClusterMatch::Text(REST.to_owned());
         let selector = match is_rest {
@@ -71,8 +71,8 @@ pub(crate) fn within(parent: &str, name: &str) -> String {
 /// A [`ValueError`] with the path of a weight that is 0, or of a match that selects nothing.
 pub(crate) fn weights(weights: &[ClusterWeight], path: &str) -> Result<Vec<PlanWeight>, ValueError> {
     let mut planned = Vec::with_capacity(weights.len());
-    for (place, ClusterWeight { clusters, weight }) in weights.iter().enumerate() {
-        let path = below(path, &format!("weights[{place}]"));
+    for (index, ClusterWeight { clusters, weight }) in weights.iter().enumerate() {
+        let path = below(path, &format!("weights[{index}]"));
         if *weight == 0 {
             return Err(refused(
                 &path,
@@ -95,7 +95,7 @@ fn selector(clusters: &ClusterMatch, by: Option<&By>, path: &str) -> Result<Clus
     let texts = match clusters {
         ClusterMatch::Target(target) if target.is_empty() => {
             return refused(
-                "requires nothing, so that it means every cluster: expected `clusterNames`, a selector, or `\"*\"`",
+                "has no requirements, so it matches every cluster: expected `clusterNames`, a selector, or `\"*\"`",
             );
         }
         ClusterMatch::Target(target) => return Ok(target.selector()),
@@ -106,7 +106,7 @@ fn selector(clusters: &ClusterMatch, by: Option<&By>, path: &str) -> Result<Clus
         return refused("expected a text that is not empty");
     }
     if texts.iter().any(|text| text == REST) {
-        return refused("`*` stands alone: it means the clusters that no sibling matches");
+        return refused("`*` cannot be in a list: it means the clusters that no sibling matches");
     }
     let mut selector = ClusterSelector::default();
     match by {

@@ -19,9 +19,9 @@ use crate::selection::SiblingOf;
 pub struct PlanNode {
     /// Location in the preferences, such as `children[0].children[1]`; empty for the root.
     pub path: String,
-    /// Name for people: what it matches, after the names of the nodes above, as in `eu/a`. Empty for the root.
+    /// Name for messages: its match, after the names of the nodes above, as in `eu/a`. Empty for the root.
     pub name: String,
-    /// The same for ties: it does not depend on the order of the children.
+    /// Name for ties, which does not depend on the order of the children.
     pub identity: String,
     /// Number of the parent; the root's own for the root.
     pub parent: usize,
@@ -31,7 +31,7 @@ pub struct PlanNode {
     pub node: Node,
     /// Numbers of the children.
     pub children: Range<usize>,
-    /// What the texts in the match of its children stand for.
+    /// The property that texts in the match of its children refer to.
     pub by: Option<By>,
     /// The texts in its own match.
     pub texts: Vec<String>,
@@ -78,11 +78,11 @@ macro_rules! content_of {
     };
 }
 
-/// Makes the nodes of a tree: the root first, the children of a node one after the other.
+/// Makes the nodes of a tree: the root first, the children of a node one after another.
 ///
 /// # Errors
 ///
-/// A [`ValueError`] with the path of what contradicts itself.
+/// A [`ValueError`] with the path of a contradiction.
 pub fn nodes(preferences: &TreePreferences) -> Result<Vec<PlanNode>, ValueError> {
     let mut nodes = vec![PlanNode {
         path: String::new(),
@@ -112,8 +112,8 @@ pub fn nodes(preferences: &TreePreferences) -> Result<Vec<PlanNode>, ValueError>
         };
         content.check_inner(&path)?;
         let start = nodes.len();
-        for (place, child) in children.iter().enumerate() {
-            let path = below(&path, &format!("children[{place}]"));
+        for (index, child) in children.iter().enumerate() {
+            let path = below(&path, &format!("children[{index}]"));
             let (parent, siblings) = (&nodes[number], &nodes[start..]);
             let sibling = SiblingOf {
                 by: content.by,
@@ -144,16 +144,16 @@ pub(crate) fn refused(path: &str, field: &str, message: impl Into<String>) -> Va
     ValueError::refused(below(path, field), message)
 }
 
-/// Lower bounds of more than everything can never be kept, whatever the count.
+/// Lower bounds that add up to more than 100 percent can never be kept, regardless of the count.
 fn check_minima(children: &[PlanNode], path: &str) -> Result<(), ValueError> {
     let minima = children.iter().filter_map(|child| match child.node.least {
         Some(Amount::Percent(percent)) => Some((percent, &child.path)),
         _ => None,
     });
     let mut sum = Percent::default();
-    for (percent, place) in minima {
+    for (percent, last) in minima {
         sum = sum.checked_add(percent).ok_or_else(|| {
-            let message = format!("the minima up to {place} add up to more than 100%: {percent} on top of {sum}");
+            let message = format!("the minima up to {last} add up to more than 100%: {percent} on top of {sum}");
             refused(path, "children", message)
         })?;
     }
@@ -170,7 +170,7 @@ pub(crate) fn share_of(child: &Child, path: &str, is_rest: bool) -> Result<Node,
             ("max", child.max.is_some()),
         ];
         if let Some((key, _)) = others.iter().find(|(_, is_given)| *is_given) {
-            return refused(key, format!("`count` is exact, so that there is no `{key}` beside it"));
+            return refused(key, format!("`count` is exact, so it excludes `{key}`"));
         }
         let exactly = Some(Amount::Count(count.into()));
         return Ok(Node {
@@ -206,7 +206,7 @@ pub(crate) fn share_of(child: &Child, path: &str, is_rest: bool) -> Result<Node,
     })
 }
 
-/// The match of a child or of a weight as a text for people, and as one that does not depend on the order of its parts.
+/// The match of a child or of a weight as a text for messages, and as a text that does not depend on the order of its parts.
 pub(crate) fn described(clusters: &ClusterMatch, otherwise: &str) -> (String, String) {
     match clusters {
         ClusterMatch::Text(text) => (text.clone(), text.clone()),

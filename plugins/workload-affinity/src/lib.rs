@@ -56,7 +56,7 @@ fn placed<'a>(placements: &Placements<'a>) -> impl Iterator<Item = Peer<'a>> + u
     peers.filter(|peer| peer.shares_affinity_group() && peer.is_placed())
 }
 
-/// Reason for rejecting the cluster in a row: the first peer by name that is not there.
+/// Reason for rejecting the cluster in a row: the first peer, by name, that is not on it.
 fn reason(placements: &Placements<'_>, group: &str, row: Row) -> String {
     let is_there = |peer: &Peer<'_>| peer.targets().any(|target| target.row == Some(row));
     let missing = placed(placements).find(|peer| !is_there(peer));

@@ -1,7 +1,7 @@
 //! The rule: a cluster passes if it has every placed peer of the affinity group.
 //!
-//! The peers are counted per cluster once, so that the cost is one step per cluster of each peer and one per cluster of the
-//! fleet, however many peers there are.
+//! The peers of each cluster are counted once, so the cost is one step per cluster of each peer and one per cluster of
+//! the fleet, regardless of the number of peers.
 
 use divvy_framework::clusters::Row;
 
@@ -13,8 +13,9 @@ pub(crate) struct PeerCounts {
 }
 
 impl PeerCounts {
-    /// Counts the peers of a fleet of `clusters` clusters. Each item is a placed peer: the rows of its clusters, each once,
-    /// without those that are gone. A peer whose clusters are all gone counts, so that no cluster has every peer.
+    /// Counts the peers of a fleet of `clusters` clusters. Each item is a placed peer: the rows of its clusters,
+    /// without duplicates and without those that are gone. A peer whose clusters are all gone counts, so no cluster
+    /// then has every peer.
     pub(crate) fn count(&mut self, clusters: usize, peers: impl Iterator<Item = impl Iterator<Item = Row>>) {
         self.per_row.clear();
         self.per_row.resize(clusters, 0);

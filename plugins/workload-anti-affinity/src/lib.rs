@@ -55,7 +55,7 @@ fn peers<'a>(placements: &Placements<'a>) -> impl Iterator<Item = Peer<'a>> + us
     placements.peers().filter(Peer::shares_anti_affinity_group)
 }
 
-/// Reason for rejecting the cluster in a row: the first peer by name that is there.
+/// Reason for rejecting the cluster in a row: the first peer, by name, that is on it.
 fn reason(placements: &Placements<'_>, group: &str, row: Row) -> String {
     let is_there = |peer: &Peer<'_>| peer.targets().any(|target| target.row == Some(row));
     let name = peers(placements).find(is_there).map_or("", |peer| peer.name());

@@ -56,7 +56,7 @@ fn entries_without_counts_form_one_group() {
     assert_eq!(scenario.clone().replicas(3).assign(&plugin()), Ok(vec![1, 0, 2]));
     assert_eq!(
         refusal(&scenario.rule(&["member0"], "replicas", 3)),
-        "idcs[0]: `replicas` is missing, though other entries give it"
+        "idcs[0]: `replicas` is missing, but other entries have it"
     );
 }
 

@@ -66,13 +66,13 @@ fn select_by_cluster(
         }
         let mut largest = None;
         let mut room = clusters[kept].available;
-        for (place, other) in rest.iter().enumerate() {
+        for (index, other) in rest.iter().enumerate() {
             if other.available > room {
-                (largest, room) = (Some(place), other.available);
+                (largest, room) = (Some(index), other.available);
             }
         }
-        if let Some(place) = largest {
-            std::mem::swap(&mut clusters[kept], &mut rest[place]);
+        if let Some(index) = largest {
+            std::mem::swap(&mut clusters[kept], &mut rest[index]);
         }
     }
     if !fits(&clusters) || clusters.is_empty() {
@@ -139,10 +139,10 @@ fn select_by_region(
         rest.extend(members);
     }
     sort(&mut rest);
-    let places = (candidates.len() + rest.len())
+    let slots = (candidates.len() + rest.len())
         .min(at_most)
         .saturating_sub(candidates.len());
-    candidates.extend(rest.into_iter().take(places));
+    candidates.extend(rest.into_iter().take(slots));
     Ok(candidates)
 }
 
@@ -192,9 +192,9 @@ fn fleet() -> impl Strategy<Value = Vec<Seen>> {
         clusters
             .into_iter()
             .enumerate()
-            .map(|(place, (region, tier, score, available))| Seen {
+            .map(|(index, (region, tier, score, available))| Seen {
                 // Names unrelated to the order of the other figures and of their numbers.
-                name: format!("member{}", place * 7 % 19),
+                name: format!("member{}", index * 7 % 19),
                 region: format!("region{region}"),
                 tier,
                 score: score * 50,
@@ -230,12 +230,12 @@ proptest! {
 fn a_large_fleet_is_ordered_by_digits_as_by_comparison() {
     for (spread, count) in [(3, 200_i64), (1_000, 1_000), (2_000_000_000, 1_500)] {
         let clusters: Vec<Seen> = (0..count)
-            .map(|place| Seen {
-                name: format!("member{place}"),
-                region: format!("region{}", place % 14),
-                tier: (place * 7919 % 3) as u32,
-                score: place * 104_729 % 5 * 100,
-                available: place * 15_485_863 % spread,
+            .map(|index| Seen {
+                name: format!("member{index}"),
+                region: format!("region{}", index % 14),
+                tier: (index * 7919 % 3) as u32,
+                score: index * 104_729 % 5 * 100,
+                available: index * 15_485_863 % spread,
             })
             .collect();
         for clusters_wanted in [None, Some((1, 20)), Some((1, 900))] {

@@ -32,9 +32,9 @@ pub(super) fn chosen_by_walking(
             if length >= bounds.maximum {
                 return;
             }
-            for place in from..self.groups.len() {
-                self.path.push(self.groups[place].clone());
-                self.walk(place + 1);
+            for index in from..self.groups.len() {
+                self.path.push(self.groups[index].clone());
+                self.walk(index + 1);
                 self.path.pop();
             }
         }
@@ -86,14 +86,14 @@ fn chosen(groups: &[(String, usize, i64)], bounds: Bounds) -> Result<Option<Vec<
         .collect();
     let mut search = GroupSearch::default();
     let found = search.choose(&seen, bounds, |left, right| sorted[left].0.cmp(&sorted[right].0))?;
-    Ok(found.map(|places| places.iter().map(|&place| sorted[place].0.clone()).collect()))
+    Ok(found.map(|indices| indices.iter().map(|&index| sorted[index].0.clone()).collect()))
 }
 
 fn named(groups: &[(usize, i64)]) -> Vec<(String, usize, i64)> {
     groups
         .iter()
         .enumerate()
-        .map(|(place, &(clusters, weight))| (format!("g{}", place * 5 % 17), clusters, weight))
+        .map(|(index, &(clusters, weight))| (format!("g{}", index * 5 % 17), clusters, weight))
         .collect()
 }
 
@@ -131,7 +131,7 @@ fn a_choice_is_shortened_to_its_shortest_recorded_prefix() {
 #[test]
 fn a_hundred_groups_in_any_number_are_quick() {
     let groups: Vec<(usize, i64)> = (0..100)
-        .map(|place| (1 + place % 13, (place * 37 % 11) as i64))
+        .map(|index| (1 + index % 13, (index * 37 % 11) as i64))
         .collect();
     let bounds = Bounds {
         minimum: 2,
@@ -144,7 +144,7 @@ fn a_hundred_groups_in_any_number_are_quick() {
 
 #[test]
 fn beyond_the_work_limit_the_search_returns_an_error() {
-    let groups: Vec<(usize, i64)> = (0..5_000).map(|place| (1, place)).collect();
+    let groups: Vec<(usize, i64)> = (0..5_000).map(|index| (1, index)).collect();
     let bounds = Bounds {
         minimum: 2,
         maximum: 4_000,
@@ -157,6 +157,6 @@ fn named_uniquely(groups: &[(usize, i64)]) -> Vec<(String, usize, i64)> {
     groups
         .iter()
         .enumerate()
-        .map(|(place, &(clusters, weight))| (format!("g{place}"), clusters, weight))
+        .map(|(index, &(clusters, weight))| (format!("g{index}"), clusters, weight))
         .collect()
 }

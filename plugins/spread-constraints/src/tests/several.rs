@@ -84,10 +84,10 @@ fn several_properties_at_once() {
 #[test]
 fn many_kinds_do_not_hang() {
     let mut scenario = Scenario::new().replicas(100);
-    for place in 0..400 {
-        let cluster = roomy(&format!("member{place}"), 10)
-            .zone(&format!("zone{place}"))
-            .label("rack", &format!("rack{}", place / 2));
+    for index in 0..400 {
+        let cluster = roomy(&format!("member{index}"), 10)
+            .zone(&format!("zone{index}"))
+            .label("rack", &format!("rack{}", index / 2));
         scenario = scenario.cluster(cluster);
     }
     let scenario = scenario
@@ -134,8 +134,8 @@ proptest! {
         let limits = [zones, providers, clusters];
         let possible = (1..1_usize << fleet.len()).any(|subset| {
             let chosen: Vec<_> = (0..fleet.len())
-                .filter(|place| subset >> place & 1 == 1)
-                .map(|place| &fleet[place])
+                .filter(|index| subset >> index & 1 == 1)
+                .map(|index| &fleet[index])
                 .collect();
             satisfied(&chosen, limits)
         });
@@ -144,8 +144,8 @@ proptest! {
             .spread_constraint(by(SpreadField::Cluster, clusters.0 as i64, clusters.1 as i64))
             .spread_constraint(by(SpreadField::Zone, zones.0 as i64, zones.1 as i64))
             .spread_constraint(by(SpreadField::Provider, providers.0 as i64, providers.1 as i64));
-        for (place, (zones, provider, fits_now)) in fleet.iter().enumerate() {
-            let mut cluster = roomy(&place.to_string(), *fits_now).provider(&format!("p{provider}"));
+        for (index, (zones, provider, fits_now)) in fleet.iter().enumerate() {
+            let mut cluster = roomy(&index.to_string(), *fits_now).provider(&format!("p{provider}"));
             for zone in zones {
                 cluster = cluster.zone(&format!("z{zone}"));
             }
@@ -153,12 +153,12 @@ proptest! {
         }
         match outcome(&scenario) {
             Ok(candidates) => {
-                let mut places: Vec<usize> = candidates.iter().map(|name| name.parse().unwrap()).collect();
-                let chosen: Vec<_> = places.iter().map(|&place| &fleet[place]).collect();
+                let mut indices: Vec<usize> = candidates.iter().map(|name| name.parse().unwrap()).collect();
+                let chosen: Vec<_> = indices.iter().map(|&index| &fleet[index]).collect();
                 prop_assert!(satisfied(&chosen, limits), "{:?}", candidates);
-                places.sort_unstable();
-                places.dedup();
-                prop_assert_eq!(places.len(), candidates.len());
+                indices.sort_unstable();
+                indices.dedup();
+                prop_assert_eq!(indices.len(), candidates.len());
             }
             Err(message) => prop_assert!(!possible, "{}", message),
         }
@@ -182,12 +182,12 @@ proptest! {
             for constraint in constraints {
                 scenario = scenario.spread_constraint(constraint);
             }
-            for (place, (zones, provider, fits_now)) in fleet.iter().enumerate() {
+            for (index, (zones, provider, fits_now)) in fleet.iter().enumerate() {
                 let mut zones = zones.clone();
                 if turned {
                     zones.reverse();
                 }
-                let cluster = roomy(&place.to_string(), *fits_now).provider(&format!("p{provider}"));
+                let cluster = roomy(&index.to_string(), *fits_now).provider(&format!("p{provider}"));
                 let cluster = zones.iter().fold(cluster, |cluster, zone| cluster.zone(&format!("z{zone}")));
                 scenario = scenario.cluster(cluster);
             }

@@ -82,7 +82,7 @@ fn explanations_name_weight_share_and_rule() {
     assert_eq!(said.explanations[3].1, "no rule gives it a positive weight");
     assert_eq!(
         said.notes,
-        ["spread constraints are ignored: static weights say where replicas go"]
+        ["spread constraints are ignored: static weights decide where replicas go"]
     );
     let (_, said) = scenario
         .replicas(9)

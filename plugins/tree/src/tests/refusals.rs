@@ -80,7 +80,7 @@ fn keys_that_exclude_each_other() {
         by_region(child)
     };
     for key in ["weight", "min", "max"] {
-        let message = format!("`count` is exact, so that there is no `{key}` beside it");
+        let message = format!("`count` is exact, so it excludes `{key}`");
         check(
             child("count", json!(1), key, json!(2)),
             &format!("children[0].{key}"),
@@ -108,7 +108,7 @@ fn keys_that_exclude_each_other() {
         "gives every cluster replicas, and `fewest` as few as possible",
     );
     for (key, value) in [("divide", json!("evenly")), ("cap", json!(3)), ("weights", json!([]))] {
-        let message = format!("a node with `children` has no `{key}`: the nodes that have none do");
+        let message = format!("a node with `children` cannot have `{key}`; only nodes without children can");
         check(
             child("children", json!([{ "match": "*" }]), key, value),
             &format!("children[0].{key}"),
@@ -144,7 +144,7 @@ fn keys_that_exclude_each_other() {
     check(
         json!({ "by": "zone", "divide": "fewest" }),
         "divide",
-        "with `by` and without `children`, expected `evenly` or `byRoom`: the others are about clusters",
+        "with `by` and without `children`, expected `evenly` or `byRoom`: all others divide over clusters",
     );
 }
 
@@ -155,11 +155,11 @@ fn a_match_must_mean_something() {
         (json!([]), "expected a text that is not empty"),
         (
             json!(["eu", "*"]),
-            "`*` stands alone: it means the clusters that no sibling matches",
+            "`*` cannot be in a list: it means the clusters that no sibling matches",
         ),
         (
             json!({}),
-            "requires nothing, so that it means every cluster: expected `clusterNames`, a selector, or `\"*\"`",
+            "has no requirements, so it matches every cluster: expected `clusterNames`, a selector, or `\"*\"`",
         ),
         (json!("asia"), "no cluster is in region `asia`"),
     ] {
