@@ -120,7 +120,7 @@ pub unsafe trait SizePrefixed: Default {
     ///
     /// As for [`Self::read`].
     #[inline]
-    unsafe fn place(address: *const Self, storage: &mut Option<Box<Self>>) -> Option<*const Self> {
+    unsafe fn locate(address: *const Self, storage: &mut Option<Box<Self>>) -> Option<*const Self> {
         // SAFETY: the caller upholds the contract.
         let head = unsafe { head(address.cast()) }?;
         if head.kind != Self::KIND {
@@ -129,8 +129,8 @@ pub unsafe trait SizePrefixed: Default {
         if head.size as usize >= size_of::<Self>() {
             return Some(address);
         }
-        // SAFETY: the caller upholds the contract.
-        Some(unsafe { complete(address, storage) })
+        // SAFETY: the struct is of this kind and, by its head, has fewer fields than the type.
+        Some(unsafe { complete(address, head.size as usize, storage) })
     }
 
     /// The struct at `address`: in place if its creator knew every field that this side knows, otherwise a completed
@@ -146,9 +146,9 @@ pub unsafe trait SizePrefixed: Default {
         Self: Sized,
     {
         // SAFETY: the caller upholds the contract.
-        match unsafe { Self::place(address, storage) } {
+        match unsafe { Self::locate(address, storage) } {
             // SAFETY: all fields of the type are there, in place or in the storage, and the caller guarantees the rest.
-            Some(place) => unsafe { &*place },
+            Some(located) => unsafe { &*located },
             None => storage.insert(Box::default()),
         }
     }
@@ -186,15 +186,15 @@ unsafe fn read_shorter<T: SizePrefixed>(address: *const T, bytes: usize) -> T {
     unsafe { known.assume_init() }
 }
 
-/// The slow half of [`SizePrefixed::view`]: the other side is of an older minor version.
+/// The slow half of [`SizePrefixed::locate`]: the other side is of an older minor version and wrote `bytes` bytes.
 ///
 /// # Safety
 ///
-/// As for [`SizePrefixed::read`].
+/// As for [`read_shorter`].
 #[cold]
-unsafe fn complete<T: SizePrefixed>(address: *const T, storage: &mut Option<Box<T>>) -> &T {
+unsafe fn complete<T: SizePrefixed>(address: *const T, bytes: usize, storage: &mut Option<Box<T>>) -> &T {
     // SAFETY: the caller upholds the contract.
-    let completed = unsafe { T::read(address) }.unwrap_or_default();
+    let completed = unsafe { read_shorter(address, bytes) };
     storage.insert(Box::new(completed))
 }
 

@@ -61,7 +61,7 @@ impl SnapshotValuePlugin for Tree {
         context: &SnapshotValueContext<'_>,
         previous: Option<&Arc<Locations>>,
     ) -> Result<Arc<Locations>, Failure> {
-        Ok(Locations::read(&context.clusters(), previous))
+        Ok(Locations::shared(&context.clusters(), previous))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Locations {
 
 impl Locations {
     /// The names and locations of a snapshot; `known` itself if they are the same.
-    pub(crate) fn read(clusters: &Clusters<'_>, known: Option<&Arc<Self>>) -> Arc<Self> {
+    pub(crate) fn shared(clusters: &Clusters<'_>, known: Option<&Arc<Self>>) -> Arc<Self> {
         match known.filter(|known| known.are_those_of(clusters)) {
             Some(known) => Arc::clone(known),
             None => Arc::new(Self::read(clusters)),

@@ -139,11 +139,11 @@ impl Plugin for Finds {
 impl FilterPlugin for Finds {
     fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
-        let first = Locations::read(&clusters, None);
-        let other = Locations::read(&clusters, None);
+        let first = Locations::shared(&clusters, None);
+        let other = Locations::shared(&clusters, None);
         for (locations, seed) in [
             (&first, 1),
-            (&Locations::read(&clusters, Some(&first)), 1),
+            (&Locations::shared(&clusters, Some(&first)), 1),
             (&other, 1),
             (&other, 2),
         ] {
@@ -218,7 +218,7 @@ impl Plugin for Looks {
 
 impl FilterPlugin for Looks {
     fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        *self.0.lock().expect("no test panics here") = Some(Locations::read(&context.clusters(), None));
+        *self.0.lock().expect("no test panics here") = Some(Locations::shared(&context.clusters(), None));
         Ok(())
     }
 }
@@ -233,7 +233,7 @@ impl Plugin for Compares {
 
 impl FilterPlugin for Compares {
     fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        let locations = Locations::read(&context.clusters(), Some(&self.0));
+        let locations = Locations::shared(&context.clusters(), Some(&self.0));
         *self.1.lock().expect("no test panics here") = Arc::ptr_eq(&locations, &self.0);
         Ok(())
     }
