@@ -11,7 +11,7 @@ typedef struct instance {
     const divvy_services *services;
 } instance;
 
-/* Hands a failure to the host and returns its code. */
+/* Passes a failure to the host and returns its code. */
 static uint32_t fail(const divvy_services *services, void *sink, uint32_t code, const char *message, int64_t requested,
                      int64_t available)
 {
@@ -47,7 +47,7 @@ static void destroy(void *self)
     free(self);
 }
 
-/* Explains what a candidate got, if the host asked for an explanation. The host makes a line of text from it. */
+/* Explains the count of a candidate if an explanation was requested. The host makes a line of text from it. */
 static void explain(const instance *self, const divvy_assign_call *call, uint64_t candidate, int64_t replicas)
 {
     if ((call->cycle->flags & DIVVY_CYCLE_EXPLAIN) == 0 || self->services->explain == NULL) {

@@ -7,7 +7,7 @@
 
 #include "divvy_plugin.h"
 
-/* Hands over the reason for rejecting the cluster in a row, and returns its code; 0 if the host takes none. */
+/* Passes the reason for rejecting the cluster in a row to the host, and returns its code; 0 if the host takes none. */
 static inline uint32_t host_reason(const divvy_services *services, const void *sink, uint32_t row, const uint8_t *text,
                                    uint64_t length)
 {
@@ -15,7 +15,7 @@ static inline uint32_t host_reason(const divvy_services *services, const void *s
     return services->text == NULL ? 0 : services->text(sink, DIVVY_TEXT_REASON, row, reason);
 }
 
-/* Hands over a failure, and returns its code. */
+/* Passes a failure to the host, and returns its code. */
 static inline uint32_t host_fail(const divvy_services *services, const void *sink, uint32_t code, const uint8_t *message,
                                  uint64_t message_length, const uint8_t *path, uint64_t path_length)
 {

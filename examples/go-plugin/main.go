@@ -1,6 +1,6 @@
 // The filter name-pattern, in Go. rule.go has the rule, exports.c the exports of the library, host.h the calls of the host.
 //
-// This file is the boundary: it reads calls and lets no panic leave Go, since one would end the scheduler.
+// This file is the boundary: it reads calls, and catches panics, since a panic that leaves Go would end the scheduler.
 package main
 
 /*
@@ -16,7 +16,7 @@ import (
 	"unsafe"
 )
 
-// The reason for which the host counts clusters.
+// The reason under which the host counts clusters.
 const rejection = "cluster(s) did not match the pattern of names"
 
 // instance is a constructed plugin. The host's table of services lives as long as the process.
@@ -41,7 +41,7 @@ func goConstruct(call *C.divvy_construct_call) (code C.uint32_t) {
 		return fail(call.services, call.sink, C.DIVVY_FAILURE_CONFIGURATION, err.Error(), path)
 	}
 	handle := cgo.NewHandle(&instance{rule: rule, services: call.services})
-	// A handle is a number. The host keeps it where others keep an address.
+	// A handle is a number. The host keeps it in place of an address.
 	*(*uintptr)(unsafe.Pointer(&call.instance)) = uintptr(handle)
 	return 0
 }
@@ -81,13 +81,13 @@ func goFilter(handle C.uintptr_t, call *C.divvy_filter_call) (code C.uint32_t) {
 	return 0
 }
 
-// reason hands over the reason for rejecting the cluster in a row, and returns its code.
+// reason passes the reason for rejecting the cluster in a row to the host, and returns its code.
 func (i *instance) reason(sink unsafe.Pointer, row int) C.uint32_t {
 	data := (*C.uint8_t)(unsafe.StringData(rejection))
 	return C.host_reason(i.services, sink, C.uint32_t(row), data, C.uint64_t(len(rejection)))
 }
 
-// fail hands over a failure and returns its code.
+// fail passes a failure to the host and returns its code.
 func fail(services *C.divvy_services, sink unsafe.Pointer, code C.uint32_t, message, path string) C.uint32_t {
 	return C.host_fail(services, sink, code,
 		(*C.uint8_t)(unsafe.StringData(message)), C.uint64_t(len(message)),

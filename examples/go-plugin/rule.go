@@ -15,7 +15,7 @@ type rule struct {
 	pattern *regexp.Regexp
 }
 
-// configurationError is a mistake of whoever wrote the profile, at a key.
+// configurationError is a mistake in the profile, at a key.
 type configurationError struct {
 	key     string
 	problem string
@@ -53,7 +53,7 @@ func newRule(configuration []byte) (*rule, error) {
 	return &rule{pattern: pattern}, nil
 }
 
-// keeps says whether a cluster with this name stays. The name is not kept beyond the call.
+// keeps is true if a cluster with this name stays. The name is not kept beyond the call.
 func (r *rule) keeps(name []byte) bool {
 	return r.pattern.Match(name)
 }

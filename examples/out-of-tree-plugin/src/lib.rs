@@ -69,7 +69,7 @@ impl PreparePlugin for CheapestFirst {
     /// Highest price that this binding pays.
     type Prepared = f64;
 
-    /// A `Failure` ends this binding alone; it names the key of the preferences that is wrong.
+    /// A `Failure` affects only this binding; it names the wrong key of the preferences.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<f64, Failure> {
         let preferences = context.preferences::<CheapestFirstPreferences>()?;
         match preferences.and_then(|preferences| preferences.maximum_price) {
@@ -122,9 +122,9 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
             offers.extend(affordable);
             offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
 
-            // Each cluster is a tier of its own, and the cheapest is the best. The division keeps what runs, adds
-            // replicas to the best tier with room, removes them from the worst, and in a fresh cycle fills the tiers
-            // from the best on.
+            // Each cluster is a tier of its own, and the cheapest is the best. The division keeps existing replicas,
+            // adds replicas to the best tier with room, removes them from the worst, and in a fresh cycle fills the
+            // tiers from the best on.
             replace(fits_now, offers.iter().map(|offer| context.fits_now()[offer.2]));
             replace(last, offers.iter().map(|offer| context.last()[offer.2]));
             replace(tiers, 0..offers.len() as u32);

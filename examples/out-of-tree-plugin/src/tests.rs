@@ -1,5 +1,5 @@
-//! Tests of the strategy: as ordinary Rust code, where no library is built and no scheduler runs; then of the library,
-//! in the scheduler, with the binary that `DIVVY` names.
+//! Tests of the strategy: first as ordinary Rust code, without a library and a scheduler; then of the library, in the
+//! scheduler, with the binary that `DIVVY` names.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario, Value, Verification, json};
 
