@@ -287,7 +287,7 @@ expected a mapping, got the number `7`
 expected a whole number from 0 to 255, got the number `300`
 kind: unknown value `plane`
 missing key `kind`
-the value has none of the forms that are known here
+the value has none of the known forms
 `new` is given twice, also by another name";
     assert_eq!(found.join("\n"), expected);
     let read: BTreeMap<u8, bool> = read_value(&json!({ "7": true })).expect("a key can be a number");

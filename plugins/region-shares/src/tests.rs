@@ -66,7 +66,7 @@ fn demands_that_cannot_be_met_are_explained_by_figures() {
     let refused = |scenario: Scenario| scenario.assign(&RegionShares).expect_err("it is refused").to_string();
     assert_eq!(
         refused(shares([(2, 0), (1, 0), (90, 0), (90, 0)], 10)),
-        "eu asks for at least 5 replicas, and its clusters have room for 3"
+        "eu requires at least 5 replicas, but its clusters have room for 3"
     );
     assert_eq!(
         refused(shares([(5, 0), (0, 0), (90, 0), (1, 0)], 10)),

@@ -63,8 +63,8 @@ fn a_bound_below_another_node_says_of_what_it_is_a_share() {
     ]);
     assert_eq!(
         refused(&FLEET, 40, &by_region(children)),
-        "40 replicas cannot be divided so that all of these hold: eu gets exactly 20; eu/a gets at most 50% of what is above it; \
-         eu/b gets at most 40% of what is above it"
+        "40 replicas cannot be divided so that all of these hold: eu gets exactly 20; \
+         eu/a gets at most 50% of its parent's replicas; eu/b gets at most 40% of its parent's replicas"
     );
 }
 

@@ -105,7 +105,7 @@ fn keys_that_exclude_each_other() {
     check(
         child("divide", json!("fewest"), "always", json!(2)),
         "children[0].always",
-        "gives every cluster replicas, and `fewest` as few as possible",
+        "gives replicas to every cluster, but `fewest` to as few as possible",
     );
     for (key, value) in [("divide", json!("evenly")), ("cap", json!(3)), ("weights", json!([]))] {
         let message = format!("a node with `children` cannot have `{key}`; only nodes without children can");
@@ -128,7 +128,7 @@ fn keys_that_exclude_each_other() {
     check(
         json!({ "weights": [{ "match": "eu-1", "weight": 2 }] }),
         "weights",
-        "only `\"divide\": \"byWeight\"` reads weights, and it is `byRoom`",
+        "only `\"divide\": \"byWeight\"` reads weights, but it is `byRoom`",
     );
     check(
         json!({ "divide": "byWeight" }),
@@ -139,7 +139,7 @@ fn keys_that_exclude_each_other() {
     check(
         json!({ "by": "zone" }),
         "by",
-        "`by` needs `children`, or `divide`: then each of its values is a child",
+        "`by` needs `children`, or `divide`, which makes each of its values a child",
     );
     check(
         json!({ "by": "zone", "divide": "fewest" }),
