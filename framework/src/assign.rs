@@ -173,8 +173,8 @@ impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
             return;
         }
         with_scratch(|largest: &mut LargestByRow| {
-            // Collect the values by row first: a rule's rows ascend, so this walks memory in order, whatever the order
-            // of the candidates.
+            // Collect the values by row first: a rule's rows ascend, so this walks memory in order, regardless of the
+            // order of the candidates.
             let LargestByRow(by_row) = largest;
             by_row.clear();
             by_row.resize(self.cycle.clusters().len(), NO_VALUE);

@@ -1,7 +1,7 @@
 //! Cost of the divisions, by arithmetic, fleet size and number of replicas.
 //!
-//! `cargo bench -p divvy-framework-arithmetic --bench division`. Memory is warm, as in a scheduler that runs. Not measured here: the
-//! boundary, the cycle around a division, and the plugins' own columns; see the benches of the host.
+//! `cargo bench -p divvy-framework-arithmetic --bench division`. Memory is warm, as in a running scheduler. The benches
+//! do not include the boundary, the cycle around a division, and the plugins' own columns; the benches of the host do.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const SIZES: [usize; 4] = [10, 100, 1_000, 5_000];
 const FEW: i64 = 99_991;
 const MANY: i64 = 1_999_999_973;
 
-/// Columns over a fleet that holds about twice the replicas, the clusters differing as those of a real one.
+/// Columns over a fleet that has room for about twice the replicas, with clusters that differ as in a real fleet.
 struct Fleet {
     replicas: i64,
     fits_now: Vec<i64>,

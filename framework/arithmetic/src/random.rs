@@ -1,8 +1,8 @@
 //! Reproducible randomness, seeded from the profile's seed and the binding's UID, with fixed algorithms.
 //!
-//! A plugin must not use a clock or a global generator: the same snapshot, binding, profile, seed and time must give the same
-//! result, to the replica. Two sources cover nearly every need. The [tie order](crate::division::ties) gives each
-//! cluster a key derived from the binding's seed and the cluster's name, so ties break the same way whatever the order
+//! A plugin must not use a clock or a global generator: the same snapshot, binding, profile, seed and time must give
+//! the same result, to the replica. Two sources cover nearly every need. The [tie order](crate::division::ties) gives
+//! each cluster a key derived from the binding's seed and the cluster's name, so ties break the same way for any order
 //! of the clusters. [`Generator`] is a stream for everything else. It is xoshiro256++, whose stream is fixed, unlike
 //! that of `rand::rngs::StdRng`, which may change with any release of rand.
 

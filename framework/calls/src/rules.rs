@@ -9,21 +9,18 @@ use divvy_framework_view::MAXIMUM_SCORE;
 /// A rule that a plugin's result breaks. The host reports it as the plugin's fault, aborts the cycle and leaves the
 /// previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum Violation {
     /// A score outside 0..=100 ([`MAXIMUM_SCORE`]).
     #[error("plugin `{plugin}` gave cluster `{cluster}` score {score}, expected 0 to {MAXIMUM_SCORE}")]
     ScoreOutOfRange {
-        /// The plugin.
         plugin: String,
-        /// The cluster.
         cluster: String,
-        /// The score.
         score: i64,
     },
     /// A selected index beyond the list of feasible clusters.
     #[error("plugin `{plugin}` selected index {index}, but only {feasible} clusters are feasible")]
     NoSuchIndex {
-        /// The plugin.
         plugin: String,
         /// The index that it selected.
         index: u32,
@@ -32,16 +29,10 @@ pub enum Violation {
     },
     /// A cluster that was selected twice.
     #[error("plugin `{plugin}` selected cluster `{cluster}` twice")]
-    SelectedTwice {
-        /// The plugin.
-        plugin: String,
-        /// The cluster.
-        cluster: String,
-    },
+    SelectedTwice { plugin: String, cluster: String },
     /// More selected clusters than feasible ones.
     #[error("plugin `{plugin}` selected {selected} clusters, but only {feasible} are feasible")]
     TooManySelected {
-        /// The plugin.
         plugin: String,
         /// Number of clusters that it selected.
         selected: u64,
@@ -51,11 +42,8 @@ pub enum Violation {
     /// A negative replica count.
     #[error("plugin `{plugin}` gave cluster `{cluster}` {replicas} replicas")]
     Negative {
-        /// The plugin.
         plugin: String,
-        /// The cluster.
         cluster: String,
-        /// The count.
         replicas: i64,
     },
     /// A replica count beyond `i32`, the type of `spec.clusters[].replicas`.
@@ -64,17 +52,13 @@ pub enum Violation {
         i32::MAX
     )]
     TooLarge {
-        /// The plugin.
         plugin: String,
-        /// The cluster.
         cluster: String,
-        /// The count.
         replicas: i64,
     },
     /// Counts that do not add up to the replicas of the binding.
     #[error("plugin `{plugin}` divided {actual} replicas, expected {expected}")]
     WrongSum {
-        /// The plugin.
         plugin: String,
         /// Replicas of the binding.
         expected: i64,
@@ -86,33 +70,22 @@ pub enum Violation {
         "plugin `{plugin}` promises to duplicate but gave cluster `{cluster}` {replicas} replicas, expected {expected}"
     )]
     NotDuplicated {
-        /// The plugin.
         plugin: String,
-        /// The cluster.
         cluster: String,
-        /// The count.
         replicas: i64,
         /// Replicas of the binding.
         expected: i64,
     },
     /// A change to a rejection that an earlier filter wrote.
     #[error("plugin `{plugin}` changed the rejection of cluster `{cluster}` by an earlier filter")]
-    ChangedRejection {
-        /// The plugin.
-        plugin: String,
-        /// The cluster.
-        cluster: String,
-    },
+    ChangedRejection { plugin: String, cluster: String },
     /// More replicas than fit, from a plugin that promises to respect capacity.
     #[error(
         "plugin `{plugin}` promises to respect capacity but gave cluster `{cluster}` {replicas} replicas, capacity {capacity}"
     )]
     OverCapacity {
-        /// The plugin.
         plugin: String,
-        /// The cluster.
         cluster: String,
-        /// The count.
         replicas: i64,
         /// Replicas that fit now, plus those of the last result.
         capacity: i64,

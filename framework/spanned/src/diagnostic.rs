@@ -106,6 +106,7 @@ impl std::error::Error for Problem {}
 
 /// The cause of a problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum Cause {
     /// An input path that does not exist.
     #[error("`{}` does not exist", .path.display())]
@@ -116,7 +117,6 @@ pub enum Cause {
     /// A file or folder that cannot be opened or read.
     #[error("`{}` cannot be read: {reason}", .path.display())]
     Unreadable {
-        /// The path.
         path: PathBuf,
         /// Message of the operating system.
         reason: String,
@@ -124,7 +124,6 @@ pub enum Cause {
     /// Input beyond the size limit.
     #[error("`{}` is larger than {bytes_max} bytes", .path.display())]
     TooLarge {
-        /// The path.
         path: PathBuf,
         /// Maximum size in bytes.
         bytes_max: u64,
@@ -134,14 +133,10 @@ pub enum Cause {
     NoObject,
     /// A file that is not text.
     #[error("`{}` is not text: it contains a NUL byte", .path.display())]
-    Binary {
-        /// The path.
-        path: PathBuf,
-    },
+    Binary { path: PathBuf },
     /// A file that is not UTF-8 text.
     #[error("`{}` is not UTF-8: byte {offset} (line {line}) is not valid", .path.display())]
     NotUtf8 {
-        /// The path.
         path: PathBuf,
         /// Offset of the first invalid byte.
         offset: usize,
@@ -159,7 +154,6 @@ pub enum Cause {
     /// The same key twice in a mapping.
     #[error("the key `{key}` is given twice, first on line {first_line}")]
     DuplicateKey {
-        /// The key.
         key: String,
         /// Line of its first occurrence.
         first_line: usize,
@@ -207,7 +201,6 @@ pub enum Cause {
     /// A key that the type does not have.
     #[error("unknown key `{key}`")]
     UnknownKey {
-        /// The key.
         key: String,
         /// The keys of the type.
         known: Vec<String>,
@@ -215,17 +208,13 @@ pub enum Cause {
     /// A word that is not a value of the enumeration.
     #[error("unknown value `{value}`")]
     UnknownValue {
-        /// The word.
         value: String,
         /// The values of the enumeration.
         known: Vec<String>,
     },
     /// A required key that is missing.
     #[error("missing key `{key}`")]
-    MissingKey {
-        /// The key.
-        key: String,
-    },
+    MissingKey { key: String },
     /// A selector that an API server would reject.
     #[error("invalid selector: {reason}")]
     InvalidSelector {
@@ -235,7 +224,6 @@ pub enum Cause {
     /// A Karmada kind in an unsupported version.
     #[error("expected `{expected}` for the kind `{kind}`, got `{actual}`")]
     UnsupportedVersion {
-        /// The kind.
         kind: String,
         /// The supported version.
         expected: String,

@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
                 Some(_) => end += 1,
             }
         }
-        // Both ends are quotation marks, so the range ends between characters; anything else is no string.
+        // Both ends are quotation marks, so the range ends between characters; anything else is not a string.
         let quoted = self.text.get(start..=end).ok_or_else(|| self.syntax("not a string"))?;
         let decoded = serde_json::from_str(quoted).map_err(|error| self.syntax(without_position(&error)))?;
         self.position = end + 1;

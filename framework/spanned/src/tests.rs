@@ -187,7 +187,7 @@ fn a_message_of_serde_json_is_translated() {
     }
 }
 
-/// No message names a type of Rust or serde's words for shapes.
+/// No message contains a Rust type or serde's terms.
 #[test]
 fn every_type_says_in_plain_words_what_it_expects() {
     use std::collections::{BTreeSet, HashMap};

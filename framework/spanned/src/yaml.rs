@@ -103,7 +103,7 @@ impl<'text> Builder<'text> {
     fn scan_error(&self, error: &ScanError) -> ValueError {
         let line = self.first_line + error.marker().line().saturating_sub(1);
         if error.info().contains("recursion limit") {
-            // The parser looks ahead, so it can hit its own, higher limit before we hit ours.
+            // The parser looks ahead, so it can reach its own, higher limit before this code reaches `DEPTH_MAX`.
             return self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX });
         }
         self.syntax(line, format!("{} (column {})", error.info(), error.marker().col() + 1))

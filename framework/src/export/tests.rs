@@ -64,7 +64,7 @@ fn construct(services: &'static Services) -> *mut c_void {
 /// Calls the instance and returns its answer.
 fn answer(instance: *mut c_void, call: *mut CallHead<'_>) -> u32 {
     let function = First::DESCRIPTOR.call.get().expect("the descriptor has it");
-    // SAFETY: the tests pass an instance and a call that is at least as long as it says.
+    // SAFETY: the tests pass an instance, and a call that is at least as long as its size.
     unsafe { function(instance, call) }
 }
 
@@ -105,7 +105,7 @@ fn calls_of_unknown_and_wrong_kinds_are_refused() {
     );
 }
 
-/// A mix-up of indices compiles; it must not vanish.
+/// Mixed-up indices compile; they must not go unnoticed.
 #[test]
 fn results_out_of_range_are_counted() {
     let instance = construct(&SERVICES);
@@ -135,6 +135,6 @@ fn a_shorter_table_of_services_has_fewer_functions() {
     let mut call = AssignCall::DEFAULT;
     assert_eq!(answer(instance, (&raw mut call).cast()), failure::NOT_SERVED);
     let destroy = First::DESCRIPTOR.destroy.get().expect("the descriptor has it");
-    // SAFETY: the instance is used no more.
+    // SAFETY: the instance is not used again.
     unsafe { destroy(instance) };
 }

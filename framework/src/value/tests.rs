@@ -4,7 +4,7 @@ use super::ClusterColumns;
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 
-/// Reads something for its value, and declares other columns.
+/// Reads columns for its value that it does not declare.
 #[derive(Default)]
 struct Reader<const DECLARED: usize> {
     reads: Reads,
@@ -82,7 +82,7 @@ fn a_value_may_read_the_columns_that_it_declares_and_names() {
     );
 }
 
-/// Whatever comes of reading nothing, the error is that it was not declared.
+/// Regardless of the consequences of an empty column, the error is the missing declaration.
 #[test]
 fn reading_a_column_that_is_not_declared_is_an_error() {
     for (outcome, method) in [

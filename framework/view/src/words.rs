@@ -141,7 +141,7 @@ coded_words! {
     TolerationOperator, expecting "a toleration operator", otherwise Unknown {
         /// Key and value are equal; the default.
         Equal = "Equal" => toleration_operator::EQUAL,
-        /// The key is present, whatever its value.
+        /// The key is present, with any value.
         Exists = "Exists" => toleration_operator::EXISTS,
     } beside {
         /// An unknown operator, which tolerates nothing.

@@ -126,7 +126,7 @@ fn too_small() {
 }
 
 proptest! {
-    /// No cluster is used needlessly: one cluster fewer could not hold the replicas, whichever they were.
+    /// No cluster is used needlessly: no choice with one cluster fewer could hold the replicas.
     #[test]
     fn no_smaller_number_of_clusters_would_do(
         fits_now in prop::collection::vec(0_i64..50, 1..12), part in 0.0..=1.0, pack in any::<bool>(),

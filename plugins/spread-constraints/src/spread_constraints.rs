@@ -30,7 +30,7 @@ pub(crate) struct Feasible<'a> {
     pub(crate) symbols: usize,
 }
 
-/// Buffers reused between calls. Results never depend on the content that an earlier call left.
+/// Buffers reused between calls. Results never depend on contents from an earlier call.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     order: Order,

@@ -95,15 +95,15 @@ fn every_cluster_that_is_left_out_has_a_reason() {
             .cluster(roomy("b", 8).region("eu").zone("eu-1"))
             .cluster(roomy("c", 3).region("us").zone("us-1"))
     };
-    let told = |scenario: Scenario| {
+    let reasons = |scenario: Scenario| {
         let lines = left_out(&scenario)
             .into_iter()
             .map(|(name, reason)| format!("{name}: {reason}"));
         lines.collect::<Vec<_>>()
     };
-    assert_eq!(told(fleet()), Vec::<String>::new());
+    assert_eq!(reasons(fleet()), Vec::<String>::new());
     assert_eq!(
-        told(fleet().spread_constraint(by(SpreadField::Cluster, 1, 1))),
+        reasons(fleet().spread_constraint(by(SpreadField::Cluster, 1, 1))),
         [
             "b: others come first, at most 1 may be chosen",
             "c: others come first, at most 1 may be chosen"
@@ -111,14 +111,14 @@ fn every_cluster_that_is_left_out_has_a_reason() {
     );
     let both = fleet().spread_constraint(by(SpreadField::Cluster, 1, 1));
     assert_eq!(
-        told(both.spread_constraint(by(SpreadField::Region, 1, 1))),
+        reasons(both.spread_constraint(by(SpreadField::Region, 1, 1))),
         [
             "b: others come first, at most 1 may be chosen",
             "c: region us is not chosen"
         ]
     );
     assert_eq!(
-        told(fleet().spread_constraint(by(SpreadField::Zone, 1, 1))),
+        reasons(fleet().spread_constraint(by(SpreadField::Zone, 1, 1))),
         ["c: the spread constraints are met without it"]
     );
 }

@@ -46,7 +46,7 @@ fn refused(rows: &[Row], replicas: i64, preferences: &Value) -> String {
     error.to_string()
 }
 
-/// What runs, with the same room in all.
+/// Existing replicas, with the same room in all clusters.
 fn with_last(last: [i64; 7]) -> Vec<Row> {
     FLEET
         .iter()
@@ -64,7 +64,7 @@ fn the_example_of_the_readme() {
     ] });
     assert_eq!(divided(&FLEET, 100, &preferences), Ok(vec![20, 0, 19, 19, 12, 10, 20]));
     assert_eq!(divided(&FLEET, 0, &preferences), Ok(vec![0; 7]));
-    // With the maximum of Europe, and the room of America, nobody else can take the rest.
+    // With the maximum of Europe and the room of America, no other child can take the rest.
     assert_eq!(divided(&FLEET, 120, &preferences), Ok(vec![30, 0, 24, 24, 12, 10, 20]));
 }
 

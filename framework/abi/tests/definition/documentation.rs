@@ -7,7 +7,7 @@ use crate::names::{c_field_name, c_type_name, numbers};
 /// Columns of a line.
 const WIDTH: usize = 120;
 
-/// Names without a definition of their own that the documentation mentions, and what they are in C.
+/// Names that the documentation mentions and that have no definition, with their names in C.
 const SINGLE: [(&str, &str); 7] = [
     ("ABSENT", "DIVVY_ABSENT"),
     ("LIBRARY_SYMBOL", "divvy_plugin_v1"),
@@ -75,7 +75,7 @@ fn wrapped(text: &str, width: usize, ending: usize) -> Vec<String> {
     lines
 }
 
-/// The text with C's names for what it links to.
+/// The text, with its links replaced by names in C.
 fn in_c(text: &str, module: &str, own: Option<&Structure>) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -117,7 +117,7 @@ fn code_in_c(code: &str) -> String {
     }
 }
 
-/// The name of what a path leads to.
+/// The name in C of a path's target.
 fn name_of(path: &str, module: &str, own: Option<&Structure>) -> Option<String> {
     let segments: Vec<&str> = path
         .split("::")

@@ -1,7 +1,7 @@
-//! The C header: what the crate defines, between what only C needs.
+//! The C header: the definitions of the crate, and the parts that only C needs.
 //!
-//! `header.template` has the introduction, the macros and the functions of the header, and lines that begin with `@`, each of
-//! which stands for a definition. All definitions occur in it, once each.
+//! `header.template` has the introduction, the macros and the functions of the header. Each line that begins with `@`
+//! is replaced by a definition. Every definition occurs once.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ pub(crate) fn written() -> String {
             left.swap_remove(position.unwrap_or_else(|| panic!("`{line}` occurs twice in header.template")));
         }
     }
-    assert!(left.is_empty(), "header.template has no place for {left:?}");
+    assert!(left.is_empty(), "header.template does not have {left:?}");
     out
 }
 
@@ -47,7 +47,7 @@ fn found<'all, T>(all: &'all [T], name: &str, name_of: impl Fn(&T) -> &str) -> O
     all.iter().find(|one| name_of(one) == name)
 }
 
-/// A line with the values of constants that stand alone.
+/// A line with the values of constants outside of modules.
 fn with_values(line: &str) -> String {
     if !line.contains("@") {
         return line.to_owned();

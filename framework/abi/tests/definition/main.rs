@@ -1,8 +1,8 @@
 //! `layout.txt` and the C header, written from the definitions of the crate and compared with the files.
 //!
-//! A line of `layout.txt` never changes within a major version; lines are added at the end of a struct. The test of the C
-//! header, which a C compiler checks, reads the same file. `SNAPSHOTS=overwrite cargo test -p divvy-framework-abi` writes both
-//! files anew.
+//! A line of `layout.txt` never changes within a major version; lines are added at the end of a struct. The test of the
+//! C header, which a C compiler checks, reads the same file. `SNAPSHOTS=overwrite cargo test -p divvy-framework-abi`
+//! rewrites both files.
 
 mod documentation;
 mod header;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 use divvy_framework_abi::definition::{FUNCTIONS, NUMBERS, STRUCTURES};
 
-/// Compares a file of the crate with what it should be, or overwrites it if that is asked for.
+/// Compares a file of the crate with its expected contents, or overwrites it if requested.
 fn check(file: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("SNAPSHOTS").is_some_and(|action| action == "overwrite") {
@@ -52,7 +52,7 @@ fn a_struct_ends_with_its_last_field() {
     }
 }
 
-/// Every field that holds a function has one of the types that are listed, and every address is that of a struct that is.
+/// Every field with a function has a listed type of functions, and every address points to a listed struct.
 #[test]
 fn every_type_that_a_field_names_is_defined() {
     let functions: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
@@ -75,7 +75,8 @@ fn every_type_that_a_field_names_is_defined() {
     }
 }
 
-/// Two kinds with one number, or a module of numbers that is listed twice, would make a reader take one for the other.
+/// Two kinds with the same number, or a module of numbers that is listed twice, would make a reader mistake one for the
+/// other.
 #[test]
 fn a_number_means_one_thing() {
     let kinds = NUMBERS[0].numbers;
@@ -90,7 +91,7 @@ fn a_number_means_one_thing() {
     assert_eq!(prefixes.len(), listed);
 }
 
-/// What `layout.txt` does not list.
+/// Facts that `layout.txt` does not list.
 #[test]
 fn single_constants_do_not_change() {
     use divvy_framework_abi::{ABI_VERSION, LEAST_MINOR, arena, section};

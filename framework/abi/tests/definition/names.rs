@@ -27,7 +27,7 @@ pub(crate) fn short_path(module: &'static str) -> &'static str {
 
 /// The name of a type.
 pub(crate) fn c_type_name(rust: &str) -> String {
-    // C has one name space for all texts, and `divvy_text` is the one of a function.
+    // `Text` is a text of a binding; in C, `divvy_text` is already the text that functions take.
     if rust == "Text" {
         return "divvy_pool_text".to_owned();
     }
@@ -41,13 +41,13 @@ pub(crate) fn c_type_name(rust: &str) -> String {
     name
 }
 
-/// The name of a field. One that is a keyword of C or C++ has an underscore at its end.
+/// The name of a field; a keyword of C or C++ gets an underscore at its end.
 pub(crate) fn c_field_name(rust: &str) -> String {
     let underscore = if KEYWORDS.contains(&rust) { "_" } else { "" };
     format!("{rust}{underscore}")
 }
 
-/// A type without its lifetimes and without spaces, of which a macro writes more or fewer.
+/// A type without lifetimes and spaces, because macros differ in the spaces that they write.
 pub(crate) fn without_lifetimes(type_name: &str) -> String {
     let mut out: String = type_name.split_whitespace().collect();
     for lifetime in ["'a", "'static"] {

@@ -7,7 +7,7 @@ use super::*;
 use crate::binding::BindingRecordBuilder;
 use crate::snapshot::SnapshotStore;
 
-/// Numbers of which no version knows the meaning.
+/// Numbers that no version knows.
 const UNHEARD_OF: [u32; 3] = [77, 1 << 31, u32::MAX];
 
 fn snapshot() -> Snapshot {
@@ -30,7 +30,7 @@ fn an_unknown_field_of_a_spread_constraint_reads_as_unknown() {
         let resolution = Resolution::default();
         let view = cycle_view(&snapshot, &record, &resolution, CycleOptions::default());
         let read: Vec<SpreadConstraint<'_>> = Binding::new(&view).spread_constraints().collect();
-        // Not the label "", which every constraint with an unknown number was once.
+        // Not the label "", as which unknown numbers used to be read.
         assert_eq!(read, [SpreadConstraint::by(SpreadField::Unknown, 1, 2)], "{number}");
     }
 }

@@ -72,7 +72,7 @@ fn cells_follow_the_clusters_of_a_snapshot() {
         cells(&tables, &first, &resolved),
         [(Some(12), text("g")), (None, text("kg")), (None, None), (None, None)]
     );
-    // A changed cluster: the others are taken over, and the result is that of resolving anew.
+    // A changed cluster: the others are taken over, and the result equals a new one.
     store.upsert("c", |writer| _ = writer.region("asia"));
     store.upsert("a", |writer| _ = writer.region("mars"));
     let second = store.snapshot();
@@ -81,7 +81,7 @@ fn cells_follow_the_clusters_of_a_snapshot() {
     assert_eq!(cells(&tables, &second, &changed), expected);
     assert_eq!(cells(&tables, &second, &anew), expected);
     assert_eq!(changed.snapshot(), second.version());
-    // Another set of clusters: rows are numbered anew.
+    // Another set of clusters: rows get new numbers.
     store.upsert("0", |writer| _ = writer.region("eu"));
     let third = store.snapshot();
     let resolved = tables.resolve(&third, Some(&changed));

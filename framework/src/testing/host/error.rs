@@ -6,6 +6,7 @@ use std::path::PathBuf;
 /// test shows a readable text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant names its fields")]
 pub enum HostError {
     /// The scheduler's binary is not found.
     #[error(
@@ -41,11 +42,8 @@ pub enum HostError {
     /// The library cannot be built.
     #[error("`{command}` failed: {status}\n{messages}")]
     BuildFailed {
-        /// The command.
         command: String,
-        /// Its exit status.
         status: std::process::ExitStatus,
-        /// Its output.
         messages: String,
     },
     /// The crate builds no shared library.
@@ -60,21 +58,15 @@ pub enum HostError {
     /// The scheduler refuses the manifests, the profile, the plugin or an argument.
     #[error("`{command}` failed: {status}\n{message}")]
     Refused {
-        /// The command.
         command: String,
-        /// Its exit status.
         status: std::process::ExitStatus,
-        /// Its output.
         message: String,
     },
     /// This version of the SDK cannot read the scheduler's output.
     #[error("the output of `{command}` cannot be read: {source}\n{output}")]
     Unreadable {
-        /// The command.
         command: String,
-        /// The cause.
         source: serde_json::Error,
-        /// The output.
         output: String,
     },
 }

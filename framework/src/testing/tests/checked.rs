@@ -1,4 +1,4 @@
-//! The kit holds every extension point to the host's rules.
+//! The kit checks the host's rules at every extension point.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

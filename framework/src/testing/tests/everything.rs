@@ -166,7 +166,7 @@ impl ScorePlugin for Reader {
     }
 }
 
-/// Reads the columns of the call, and what the policy says.
+/// Reads the columns of the call, and the policy's rules.
 impl AssignPlugin for Reader {
     const STRATEGIES: &'static [&'static str] = &["First", "Second"];
     const PROMISES: Promises = Promises::NONE;
@@ -347,7 +347,7 @@ fn all_that_a_strategy_is_called_with_is_read_as_it_is_set() {
     let named = Scenario::new()
         .strategy("Second")
         .cluster(ClusterBuilder::new("a").last(2));
-    // What a cluster states itself counts, and a second result replaces the first one.
+    // The replicas that a cluster states itself take precedence, and a second result replaces the first one.
     let named = named
         .last_result(&[("a", 1)])
         .cluster(ClusterBuilder::new("a").last(4).tier(1));

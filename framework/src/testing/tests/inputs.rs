@@ -9,7 +9,7 @@ use crate::testing::{ClusterBuilder, PeerBuilder, Scenario};
 #[derive(Debug, Clone, Default, PartialEq, Preferences)]
 #[serde(default)]
 struct OnePreferences {
-    /// The cluster that is meant.
+    /// Name of the preferred cluster.
     cluster: String,
 }
 
@@ -118,7 +118,7 @@ fn preferences_are_refused_as_the_host_refuses_them() {
     );
 }
 
-/// Scores by everything that has to be declared at Score, and declares nothing at Filter.
+/// Scores by every input that must be declared, which it does at Score but not at Filter.
 #[derive(Default)]
 struct Clock;
 

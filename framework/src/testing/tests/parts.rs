@@ -1,4 +1,4 @@
-//! The kit holds plugins to the parts of a binding that they declare to act on.
+//! The kit checks that plugins act only on the declared parts of a binding.
 
 use crate::binding::SpreadConstraint;
 use crate::clusters::RowSet;

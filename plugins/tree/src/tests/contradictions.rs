@@ -1,4 +1,4 @@
-//! Demands that cannot be met: what is named, and that nothing else is.
+//! Demands that cannot be met: the message names exactly the contradicting bounds.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 

@@ -1,4 +1,4 @@
-//! What policies can say: properties that select clusters, groups by value, and what an explanation says.
+//! Policies: properties that select clusters, groups by value, and explanations.
 
 use std::sync::{Arc, Mutex};
 
@@ -87,7 +87,7 @@ fn groups_by_value_are_children_without_bounds() {
         divided(&FLEET, 86, &by_zone("byRoom")),
         Ok(vec![20, 15, 15, 15, 6, 5, 10])
     );
-    // What runs stays with its zone.
+    // Existing replicas stay in their zones.
     let last = with_last([9, 0, 0, 0, 0, 1, 0]);
     assert_eq!(divided(&last, 10, &by_zone("byRoom")), Ok(vec![9, 0, 0, 0, 0, 1, 0]));
 }
@@ -195,7 +195,7 @@ fn locations_are_those_of_another_snapshot_if_they_are_equal() {
         compares.1.into_inner().expect("no test panics here")
     };
     assert!(is_known(&fleet(cluster("eu", "x"))));
-    // A label in front numbers the symbols anew.
+    // A label in front renumbers the symbols.
     assert!(is_known(&fleet(cluster("eu", "x").label("x", "eu"))));
     for other in [
         cluster("us", "x"),
@@ -239,7 +239,7 @@ impl FilterPlugin for Compares {
     }
 }
 
-/// A change of labels is no change of locations, so that a plan that reads labels looks again.
+/// A change of labels does not change locations, so a plan that reads labels must look again.
 #[test]
 fn a_plan_that_reads_labels_sees_them_change() {
     let gold = |name: &str| ClusterBuilder::new(name).label("tier", "gold").fits_now(9);

@@ -30,7 +30,7 @@ fn named_aggregations() {
         (FLOORS, 8, [10; 4], empty, Steady, [8, 0, 0, 0]),
         (FLOORS, 16, [10; 4], empty, Steady, [8, 8, 0, 0]),
         (Fill::Pack, 16, [10; 4], empty, Steady, [10, 6, 0, 0]),
-        // The roomiest first, whatever its index.
+        // The roomiest first, regardless of its index.
         (FLOORS, 12, [4, 6, 20, 6], empty, Steady, [0, 0, 12, 0]),
         (FLOORS, 24, [4, 6, 20, 6], empty, Steady, [0, 5, 19, 0]),
         (Fill::Pack, 24, [4, 6, 20, 6], empty, Steady, [0, 4, 20, 0]),

@@ -27,7 +27,7 @@ const fn bounds(least: i64, most: i64) -> Bounds {
 }
 
 fn check(replicas: i64, fits_now: [i64; 4], last: [i64; 4], cycle: Cycle, expected: Result<[i64; 4], &str>) {
-    // Two groups of which the first has half to three quarters of ten, and a candidate in no group.
+    // Two groups, the first with half to three quarters of ten, and a candidate in no group.
     let request = request(replicas, &fits_now, &last, cycle);
     let of = [bounds(5, 7), bounds(0, 3)];
     let actual = bounded(&request, &[0, 0, 1, 2], &of, Rounding::FloorThenRank);
@@ -39,14 +39,14 @@ fn check(replicas: i64, fits_now: [i64; 4], last: [i64; 4], cycle: Cycle, expect
 fn named_bounds() {
     use Cycle::{Fresh, Steady};
     let none = [0; 4];
-    // The first group gets its least, and the other five go by room below the upper bounds: 2, 3 and 9.
+    // The first group gets its minimum, and the other five are divided by the room below the upper bounds: 2, 3 and 9.
     check(10, [6, 6, 9, 9], none, Fresh, Ok([3, 2, 1, 4]));
     check(10, [6, 6, 9, 9], none, Steady, Ok([3, 2, 1, 4]));
     // Upper bounds hold wherever there is room.
     check(13, [90, 90, 90, 3], none, Fresh, Ok([4, 3, 3, 3]));
     // Replicas within the bounds stay.
     check(10, [6, 6, 9, 9], [5, 0, 2, 3], Steady, Ok([5, 0, 2, 3]));
-    // Too few in the first group: they come from the others, in proportion to what these have.
+    // Too few in the first group: replicas come from the others, in proportion to their existing replicas.
     check(10, [6, 6, 9, 9], [2, 0, 2, 6], Steady, Ok([4, 1, 2, 3]));
     // Too many in the second group.
     check(10, [6, 6, 9, 9], [5, 0, 5, 0], Steady, Ok([5, 0, 3, 2]));

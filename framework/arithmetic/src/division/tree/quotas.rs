@@ -105,7 +105,7 @@ impl Quotas {
         }
     }
 
-    /// Takes the steps one after the other. With a search, each moves to counts that are possible.
+    /// Takes the steps one after another. With a search, each moves to possible counts.
     fn take_steps(
         &mut self,
         tree: &Tree,

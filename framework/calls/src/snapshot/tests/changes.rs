@@ -84,7 +84,7 @@ fn every_copy_of_the_arena_knows_what_changed() {
     }
 }
 
-/// A copy is given up if there are too many changes while it is held.
+/// A copy is abandoned if there are too many changes while it is held.
 #[test]
 fn changes_are_known_however_many_there_were() {
     let mut store = store();
@@ -114,7 +114,7 @@ fn anything_may_have_changed_if_a_cluster_was_added_or_removed() {
     assert_eq!(store.snapshot().version(), last.version());
 }
 
-/// Texts that are dropped give new numbers to all others, on which an index may be built.
+/// Dropping texts renumbers all others, on which an index may be built.
 #[test]
 fn anything_may_have_changed_if_unused_texts_were_dropped() {
     let mut store = store();

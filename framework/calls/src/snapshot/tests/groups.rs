@@ -19,8 +19,8 @@ fn listed(items: impl Iterator<Item: Debug>) -> String {
     format!("{:?}", items.collect::<Vec<_>>())
 }
 
-/// Everything that the views say about a snapshot by the columns of one group, with the groups that they asked for although
-/// they may not read them.
+/// Everything that the views read from the columns of one group, with the groups that they tried to read without
+/// permission.
 fn read(snapshot: &Snapshot, group: u64) -> (Vec<String>, u64) {
     let restriction = Restriction::new(snapshot.arena(), group);
     let clusters = Clusters::new(restriction.arena(snapshot.arena()));
@@ -87,8 +87,8 @@ fn read_each(snapshot: &Snapshot) -> Vec<Vec<String>> {
 }
 
 proptest! {
-    /// A value that was made from some columns, and is kept as long as none of their groups has changed, is the value that
-    /// would be made anew.
+    /// A value that is made from some columns, and kept as long as none of their groups has changed, equals a new
+    /// value.
     #[test]
     fn a_value_that_is_kept_while_its_columns_do_not_change_is_right(steps in steps()) {
         let mut store = SnapshotStore::new();

@@ -1,7 +1,7 @@
-//! The rules of a division over a tree, by trying everything: which counts are possible, which are best.
+//! The rules of a division over a tree, by exhaustive search for the possible counts and the best ones.
 //!
-//! Nothing here is shared with the division but the tree itself. Bounds are checked count by count, shares before rounding are found
-//! by trying every combination of bounds that could hold, and the best counts by comparing all.
+//! This code shares only the tree itself with the division. Bounds are checked count by count, shares before rounding
+//! are found by trying every combination of bounds that could hold, and the best counts by comparing all.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub(super) struct Case {
 /// Room of a leaf without a limit, far above all counts of a case.
 const UNLIMITED: i64 = 1_000;
 
-/// A case, and the counts that were found possible.
+/// A case, and the counts that are known to be possible.
 pub(super) struct Exact<'a> {
     case: &'a Case,
     known: HashMap<(usize, i64), bool>,
@@ -40,7 +40,7 @@ impl<'a> Exact<'a> {
         Self { case, known }
     }
 
-    /// Candidates of a leaf. One that divides by weight has none without weight.
+    /// Candidates of a leaf; only those with a weight if it divides by weight.
     pub(super) fn candidates(&self, leaf: usize) -> Vec<usize> {
         let by_weight = self.case.tree.nodes()[leaf].leaf.rule == LeafRule::ByWeight;
         let takes_part = |candidate: usize| !by_weight || self.case.weights[candidate] > 0;
@@ -176,7 +176,8 @@ impl<'a> Exact<'a> {
         counts
     }
 
-    /// The counts of a node's children: the smallest rest, then the nearest to what is there, then the nearest to the shares.
+    /// The counts of a node's children: the smallest rest, then the counts nearest to the existing ones, then those
+    /// nearest to the shares.
     fn best_children(&mut self, node: usize, count: i64) -> Vec<i64> {
         let mut all = self.children_counts(node, count);
         let children: Vec<usize> = self.case.tree.children(node).collect();
@@ -248,7 +249,7 @@ impl<'a> Exact<'a> {
         all.swap_remove(0)
     }
 
-    /// Rank of a division of a leaf: the smaller the better. Two divisions that are equally good differ only by tie.
+    /// Rank of a division of a leaf; smaller is better. Equally good divisions differ only by tie.
     pub(super) fn cost(&self, leaf: usize, count: i64, division: &[i64]) -> Vec<i128> {
         let candidates = self.candidates(leaf);
         let pairs = candidates.iter().zip(division);

@@ -45,14 +45,14 @@ fn a_search_finds_what_rounding_makes_possible() {
     let mut tree = level([weighing(1), weighing(1)]);
     tree.divide_among(1, [share, share]);
     let rows = [(2, 99, 0), (3, 99, 0), (4, 99, 0)];
-    // Both are as near, so that the tie decides.
+    // Both are equally near, so the tie decides.
     assert_eq!(node_counts(&tree, 10, &rows), Ok(vec![10, 6, 4, 3, 3]));
-    // What runs decides before it.
+    // Existing replicas decide before the tie.
     let rows = [(2, 99, 6), (3, 97, 2), (4, 97, 2)];
     assert_eq!(node_counts(&tree, 10, &rows), Ok(vec![10, 4, 6, 2, 2]));
 }
 
-/// A gap in one child is made up for where the fewest replicas move.
+/// A gap in one child is compensated where the fewest replicas move.
 #[test]
 fn the_counts_beside_a_gap_move_the_fewest_replicas() {
     let quarters = Node {
@@ -75,7 +75,7 @@ fn the_counts_beside_a_gap_move_the_fewest_replicas() {
     assert_eq!(node_counts(&tree, 20, &eight), Ok(vec![20, 8, 2, 10]));
 }
 
-/// The two that keep the most have no room for the count, and the floor leaves no room for three.
+/// The two candidates that keep the most have no room for the count, and three cannot all reach the floor.
 #[test]
 fn one_that_keeps_less_takes_part_for_its_room() {
     for rule in [LeafRule::ByRoom, LeafRule::Fewest] {
@@ -131,7 +131,8 @@ fn no_search_goes_one_by_one() {
     }
 }
 
-/// Leaves of one candidate each that gets all or nothing: a sum of a subset, which no search can find fast in every case.
+/// Leaves with one candidate each, which gets all or nothing: the subset-sum problem, which no search solves quickly in
+/// every case.
 #[test]
 fn a_search_that_takes_too_long_gives_up() {
     let whole = |size: i64| Node {

@@ -1,4 +1,4 @@
-//! Random small trees, against the solver that tries everything.
+//! Random small trees, compared with the exhaustive solver.
 
 use super::exact::{Case, Exact};
 use super::*;
@@ -37,7 +37,7 @@ impl Numbers {
         let rule = rules[self.below(4) as usize];
         let floor = match self.below(5) {
             0 => Floor::IfAny(1 + self.count(4)),
-            // A floor for all leaves the rule of the fewest nothing to decide, and is refused with it.
+            // A floor for all leaves the rule `fewest` nothing to decide, and is refused together with it.
             1 if rule != LeafRule::Fewest => Floor::Always(self.count(3)),
             _ => Floor::None,
         };
@@ -109,7 +109,7 @@ impl Numbers {
         let room: i64 = fits_now.iter().chain(&last).sum();
         let present = if is_fresh { vec![0; last.len()] } else { last.clone() };
         Case {
-            // Mostly there is room.
+            // Usually there is room.
             replicas: self.count(10).min(room + self.count(2)),
             unlimited: vec![false; nodes],
             tree,
@@ -142,7 +142,7 @@ fn divided(case: &Case) -> Result<(Vec<i64>, Vec<i64>), TreeError> {
         &mut out,
         &mut scratch,
     )?;
-    // What an earlier call left behind does not matter.
+    // Contents from an earlier call do not matter.
     let (counts, mut again) = (scratch.node_counts().to_vec(), vec![-2; out.len()]);
     divide(
         &request,
@@ -263,13 +263,13 @@ fn ten_thousand_small_trees_are_divided_as_by_trying_everything() {
         match std::panic::catch_unwind(|| check(&case)) {
             Ok(true) => divided += 1,
             Ok(false) => refused += 1,
-            // What is wrong has been printed.
+            // The difference has been printed.
             Err(_) => panic!("seed {seed}: {case:#?}"),
         }
         if divided == WANTED {
             break;
         }
     }
-    // Contradictions are checked, too.
+    // Also check contradictions.
     assert!(refused > WANTED, "only {refused} trees have no division");
 }

@@ -1,4 +1,4 @@
-//! Shares within bounds, whole shares and nearest counts, by trying everything.
+//! Shares within bounds, whole shares and nearest counts, by exhaustive search.
 
 use std::cmp::Reverse;
 
@@ -35,8 +35,8 @@ pub(super) fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
     }
 }
 
-/// Shares within bounds before rounding, as numerators of one denominator: one factor for all weights, found by trying which shares
-/// are at which bound.
+/// Shares within bounds before rounding, as numerators of one denominator: one factor for all weights, found by trying
+/// all combinations of shares at their bounds.
 pub(super) fn shares(total: i64, weights: &[i64], bounds: &[(i64, i64)]) -> (Vec<i128>, i128) {
     let wide = |number: i64| i128::from(number);
     for combination in 0..3_usize.pow(weights.len() as u32) {
