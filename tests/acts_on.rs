@@ -1,4 +1,4 @@
-//! Parts of a binding that plugins act on: which plugins are called for a binding, and that it makes no other difference.
+//! Parts of a binding that plugins act on: a plugin is not called for a binding without them, which makes no other difference.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

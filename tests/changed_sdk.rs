@@ -1,9 +1,9 @@
 //! Builds plugins, and a host, against modified SDKs: edited copies of the crates of this repository.
 //!
-//! A copy that is checked in would soon have an outdated ABI. These copies are made of the current sources, so that "one
-//! minor version newer" and "changed without a new version" are always accurate. They are in the target directory, and
-//! only files that differ are written, so that Cargo compiles them once. One workspace has all that is built against them,
-//! and one run of Cargo builds it, so that what they share is compiled once as well.
+//! A copy that is checked in would soon have an outdated ABI. These copies are made of the current sources, so that "one minor
+//! version newer" and "changed without a new version" are always accurate. They are in the target directory, and only files that
+//! differ are written, so that Cargo compiles them once. Everything that is built against them is in one workspace and built by
+//! one run of Cargo, so that shared crates are compiled once, too.
 
 mod edit;
 mod workspace;

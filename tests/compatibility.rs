@@ -155,7 +155,7 @@ fn a_change_without_a_new_version_is_refused() {
 
 /// The certificate is a feature of the SDK, which changes no layout. Without it a plugin loads where its profile allows.
 #[test]
-fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
+fn a_plugin_without_certificate_schedules_if_its_profile_allows_it() {
     let library = changed_sdk::plain_plugin();
     let error = divvy_loader::PluginLibrary::load(library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");

@@ -1,4 +1,4 @@
-//! The `divvy` binary: where it finds plugins, and its decisions on the examples.
+//! The `divvy` binary: the folders in which it finds plugins, and its decisions on the examples.
 //!
 //! Its output and exit codes are tested in `command_line`.
 

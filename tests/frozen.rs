@@ -1,5 +1,5 @@
-//! Binaries of ABI 1.0 that are kept: plugins, and a host that only replays. Today's host decides with the kept plugins, and the kept
-//! host with today's, as was recorded when they were made. `tests/frozen/README.md` says what they are.
+//! Kept binaries of ABI 1.0: plugins, and a host that only replays. Today's host with the kept plugins, and the kept host with
+//! today's plugins, decide as was recorded when the binaries were made. `tests/frozen/README.md` describes them.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

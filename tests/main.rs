@@ -11,7 +11,7 @@
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
 //! - [`renamed_strategies`]: copies of bundled strategies under other names, which the host must serve in the same way.
 //! - [`acts_on`]: plugins are called only for bindings with a part that they act on.
-//! - [`declared_inputs`]: what a plugin declares that it reads: preferences, metadata, priority, time.
+//! - [`declared_inputs`]: inputs that a plugin declares: preferences, metadata, priority, time.
 //! - [`preferences`]: the keys of `divvy.io/preferences` that reach a plugin.
 //! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
@@ -20,16 +20,16 @@
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
 //! - [`tables`]: tables of the profile, read by a plugin from outside the workspace.
 //! - [`isolation`]: plugins in processes of their own.
-//! - [`kept_values`]: what plugins keep per snapshot and per binding.
+//! - [`kept_values`]: values that plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
-//! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
+//! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: the folders in which it finds
 //!   plugins.
 //! - [`controller`]: the scheduler of a control plane, against an API server in memory.
 //! - [`diff`]: forecasts of changes, against the same changes made by hand.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`verification`]: the conformance kit of `divvy plugin verify`.
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
-//! - [`public_interface`]: what authors see of the SDK, against a file.
+//! - [`public_interface`]: the SDK's interface for authors, compared with a file.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod acts_on;

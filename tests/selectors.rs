@@ -1,4 +1,4 @@
-//! Several selectors in a profile: each narrows down what the one before left.
+//! Several selectors in a profile: each narrows down the clusters that the one before left.
 //!
 //! The first is a third party's, built outside the workspace: it keeps one cluster of each provider, in reverse order of
 //! their names.

@@ -1,4 +1,4 @@
-//! Tree through the real loader: what the host adds to the rule, and what is kept between decisions.
+//! Tree through the real loader: the host's part of the rule, and the values that are kept between decisions.
 
 use divvy_scheduler::fleet::Fleet;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn error(message: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_in_a_policy_is_an_error_with_its_place() {
+fn a_mistake_in_a_policy_is_an_error_with_its_location() {
     let unknown = json!({ "match": "eu", "children": [{ "match": "*", "wieght": 1 }] });
     check(
         asked(9, &by_region(unknown)),
@@ -62,7 +62,7 @@ fn contradictions_leave_the_last_result() {
 
 /// Spread constraints and filters act before the tree.
 #[test]
-fn a_bound_that_spread_constraints_make_unreachable_says_so() {
+fn a_bound_that_spread_constraints_make_unreachable_is_named() {
     let one_region = json!([{ "spreadByField": "region", "minGroups": 1, "maxGroups": 1 }]);
     let preferences = by_region(json!({ "match": "eu", "min": 1 }));
     // Without them, the rest gets nothing that Europe could take.

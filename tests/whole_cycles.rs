@@ -100,14 +100,14 @@ fn verify_is_one_line_of_a_test_and_fails_with_the_name_of_the_check() {
         manifests.display()
     );
     fails_with(
-        "a_library_that_is_none",
+        "a_file_that_is_not_a_library",
         None,
         &["is not a shared library: it is a text file"],
     );
 }
 
 #[test]
-fn without_a_binary_the_test_says_what_to_set() {
+fn without_a_binary_the_error_names_the_variable() {
     fails_with(
         "decides_between_bundled_plugins",
         Some(""),

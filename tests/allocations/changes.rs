@@ -1,4 +1,4 @@
-//! Memory of changes: what one change allocates, and in the long run, a store releases the memory of outdated cluster data.
+//! Memory of changes: the allocations of one change, and in the long run, the release of outdated cluster data.
 
 use std::time::Instant;
 

@@ -110,7 +110,7 @@ fn it_decides_with_a_profile_that_names_it() {
 }
 
 #[test]
-fn it_refuses_a_pattern_that_is_none() {
+fn it_refuses_an_invalid_pattern() {
     let text = std::fs::read_to_string(folder().join("profile.toml")).expect("it can be read");
     let broken = library().with_file_name("broken.toml");
     let changed = text.replace("^(eu|us)-", "(");

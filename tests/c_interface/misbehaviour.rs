@@ -1,4 +1,4 @@
-//! Libraries without the SDK: what they can do wrong and is cheap to see is an error that names the plugin.
+//! Faults of libraries without the SDK: those that are cheap to detect are errors that name the plugin.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

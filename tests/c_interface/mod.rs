@@ -1,7 +1,9 @@
-//! The interface in C: the header says what the Rust crate says, and plugins that are written with it work.
+//! The interface in C: the header agrees with the Rust crate, and plugins that are written with it work.
 //!
-//! [`header`] compares every size, offset and constant. [`plugins`] builds the example with the system's compiler and
-//! schedules with it. [`standards`] compiles both in every standard of C and C++, and runs a plugin in C++. [`tables`] reads a table of the profile. [`go`] does the same with the example in Go. [`host`] uses a plugin of the SDK from C. [`misbehaviour`] does what only a library without the SDK can do.
+//! [`header`] compares every size, offset and constant. [`plugins`] builds the example with the system's compiler and schedules
+//! with it. [`standards`] compiles both in every standard of C and C++, and runs a plugin in C++. [`tables`] reads a table of the
+//! profile. [`go`] does the same with the example in Go. [`host`] uses a plugin of the SDK from C. [`misbehaviour`] has faults
+//! that only a library without the SDK can have.
 
 mod go;
 mod header;

@@ -136,7 +136,7 @@ fn metadata_comes_from_the_descriptor() {
 }
 
 #[test]
-fn a_library_in_c_loads_only_where_the_profile_allows_it() {
+fn a_library_in_c_loads_only_if_the_profile_allows_it() {
     let profile = |more: &str| format!("filters = ['ready-only']\nassign = ['fill-in-order']\n{}", tables(more));
     let errors = Host::try_extending(&profile("")).expect_err("it is not allowed");
     let path = example().display();

@@ -1,4 +1,4 @@
-//! Edits of sources by their tokens: a comment that is reworded, or code that is formatted in another way, breaks none.
+//! Edits of sources by their tokens, which rewording a comment or reformatting code does not break.
 
 use std::ops::Range;
 

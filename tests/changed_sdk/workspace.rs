@@ -1,8 +1,8 @@
-//! The workspace of what is built against modified SDKs.
+//! The workspace of everything that is built against modified SDKs.
 //!
-//! Each SDK lies in a folder of its own with a manifest of its own, from which its crates inherit. They are not members of the
-//! workspace, because a workspace cannot have two packages of one name; and each has its own patch version, because a lock file
-//! cannot have two of one name and version. A patch version is not part of the ABI's.
+//! Each SDK has a folder and a manifest of its own, from which its crates inherit. They are not members of the workspace, because
+//! a workspace cannot have two packages of one name; and each has its own patch version, because a lock file cannot have two of
+//! one name and version. A patch version is not part of the ABI's.
 
 use std::path::{Path, PathBuf};
 

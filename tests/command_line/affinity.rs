@@ -62,7 +62,7 @@ fn results(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn without_the_filters_a_decision_ignores_affinity_and_says_so() {
+fn without_the_filters_a_decision_ignores_affinity_and_warns() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let manifest = file(folder.path(), MANIFEST);
     let (exit, stdout, stderr) = results(&["-f", &manifest, "--assume"]);

@@ -173,7 +173,7 @@ fn the_exit_code_counts_what_is_hidden_and_a_note_says_so() {
 }
 
 #[test]
-fn a_cluster_shows_what_it_has_and_gets_and_why_not() {
+fn a_cluster_shows_its_replicas_before_and_after_and_the_reasons() {
     check(
         &[
             "schedule",

@@ -46,7 +46,7 @@ violations: 2 replicas on clusters that would refuse them today (--violations li
 }
 
 #[test]
-fn without_changes_it_shows_what_is_about_to_move_anyway() {
+fn without_changes_it_shows_pending_moves() {
     check(
         &["diff", "-f", "fleet.yaml", "-f", "dump.yaml"],
         0,
@@ -80,7 +80,7 @@ shop/web-deployment     Average           10  east-1 −2  east-2 +3  west-1 −
 }
 
 #[test]
-fn limits_and_changes_exit_with_1_only_where_asked() {
+fn limits_and_changes_exit_with_1_only_if_requested() {
     let drain = ["--drain", "west-1"];
     let cases = [
         (vec![], 0),
@@ -161,7 +161,7 @@ fn a_negative_limit_is_refused_as_a_number() {
 }
 
 #[test]
-fn no_execute_taints_evict_only_where_asked() {
+fn no_execute_taints_evict_only_if_requested() {
     let (_, stdout, stderr) = diff(&["--overlay", "tainted.yaml"]);
     assert!(stdout.contains("\nnothing changes\n"), "{stdout}");
     assert_eq!(
@@ -252,7 +252,7 @@ fn json_and_yaml_keep_their_schemas() {
 }
 
 #[test]
-fn deciding_each_binding_on_its_own_is_said_in_the_first_line() {
+fn deciding_each_binding_on_its_own_is_reported_in_the_first_line() {
     let (_, stdout, _) = diff(&["--no-assume", "--drain", "west-1"]);
     let first = stdout.lines().next();
     let expected = "profile default → profile default with --drain west-1 (--no-assume: each binding on its own)";

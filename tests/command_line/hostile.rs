@@ -1,4 +1,4 @@
-//! Input that is broken, that deceives, or that would cost the operator a file.
+//! Input that is broken or deceptive, or that would overwrite a file.
 
 use std::fs;
 use std::io::Write;
@@ -49,7 +49,7 @@ fn a_recording_never_replaces_what_was_read() {
 }
 
 #[test]
-fn a_recording_that_replaces_a_file_says_so() {
+fn a_recording_that_replaces_a_file_is_reported() {
     let folder = copied();
     let (target, input) = (text(&folder.path().join("r.jsonl")), text(folder.path()));
     let record = || run(&["schedule", "-f", &input, "--record", &target]);
@@ -286,7 +286,7 @@ fn a_star_chooses_a_cluster_with_a_slash_in_its_name() {
 }
 
 #[test]
-fn what_cannot_be_read_is_left_out_if_the_rest_is_to_be_decided() {
+fn objects_that_cannot_be_read_are_left_out_on_request() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("flink.yaml");
     // The memory is valid for Flink and no quantity of Kubernetes.

@@ -118,7 +118,7 @@ fn check_refused(path: &Path, reason: &str) -> Value {
 }
 
 #[test]
-fn what_would_be_refused_is_inspected_all_the_same() {
+fn a_library_that_would_be_refused_can_be_inspected() {
     let folder = tempfile::tempdir().expect("a folder");
     // Another major version, in the record.
     let other = changed(folder.path(), |bytes| {
@@ -171,7 +171,7 @@ fn what_would_be_refused_is_inspected_all_the_same() {
 
 /// A library that aborts when it is opened is inspected like any other; only `--load` fails.
 #[test]
-fn nothing_of_the_library_runs() {
+fn no_code_of_the_library_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = folder.path().join("aborting.c");
     let text = std::fs::read_to_string(repository().join("tests/fixtures/nonsense.c")).expect("a source");

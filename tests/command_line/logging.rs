@@ -56,7 +56,7 @@ fn one_plugin_is_chosen_by_the_target_of_its_log() {
 
 /// The variables of the test have no RUST_BACKTRACE.
 #[test]
-fn the_backtrace_of_a_panic_is_printed_if_it_is_asked_for() {
+fn the_backtrace_of_a_panic_is_printed_if_requested() {
     let frame = "divvy_fixture_faulty::";
     for quiet in [
         log_of("panic in prepare", &[], None),

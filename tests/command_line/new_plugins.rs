@@ -134,12 +134,12 @@ fn rust(name: &str, point: &str, cases: &[&str]) -> New {
 }
 
 #[test]
-fn a_new_strategy_builds_and_passes_where_no_checkout_is() {
+fn a_new_strategy_builds_and_passes_without_a_checkout() {
     rust("x", "assign", &["enough-room", "too-little-room"]);
 }
 
 #[test]
-fn a_new_filter_builds_and_passes_where_no_checkout_is() {
+fn a_new_filter_builds_and_passes_without_a_checkout() {
     rust("my-filter-2", "filter", &["another-region"]);
 }
 
@@ -155,12 +155,12 @@ fn it_works_in_the_scheduler() {
 "#;
 
 #[test]
-fn a_new_score_builds_and_passes_where_no_checkout_is() {
+fn a_new_score_builds_and_passes_without_a_checkout() {
     rust("score-whose-name-has-forty-letters-in-al", "score", &["gold-first"]);
 }
 
 #[test]
-fn a_new_selector_builds_and_passes_where_no_checkout_is() {
+fn a_new_selector_builds_and_passes_without_a_checkout() {
     let new = rust("few-clusters", "select", &["two-clusters"]);
     let tests = new.read("src/tests.rs");
     new.write("src/tests.rs", &format!("{tests}{WHOLE_CYCLE}"));
@@ -383,7 +383,7 @@ fn a_copy_elsewhere_is_named_and_not_loaded() {
 }
 
 #[test]
-fn a_crate_with_two_exports_or_without_a_shared_library_is_told_what_to_write() {
+fn a_crate_with_two_exports_or_without_a_shared_library_gets_an_error_with_what_to_write() {
     let new = New::create("my-plugin", &["--point=filter"]);
     let library = new.read("src/lib.rs");
     let again = "mod again {\n    use super::*;\n    divvy_framework::export_plugin!(MyPlugin: Filter);\n}\n";

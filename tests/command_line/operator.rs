@@ -1,5 +1,4 @@
-//! Problems that an operator met and that no other test covers: unusual input, and messages that name the
-//! place.
+//! Problems that an operator met and that no other test covers: unusual input, and messages that name the location.
 
 use std::fs;
 
@@ -28,7 +27,7 @@ fn a_toleration_without_a_key_is_read_as_karmada_reads_it() {
 }
 
 #[test]
-fn weights_below_one_are_refused_with_their_place() {
+fn weights_below_one_are_refused_with_their_location() {
     for weight in [-1, 0] {
         let list = format!("[{{targetCluster: {{clusterNames: [east-1]}}, weight: {weight}}}]");
         let (exit, stdout, stderr) = placed(&format!(

@@ -1,4 +1,4 @@
-//! What overlays and deletions do to each object, and why some do nothing.
+//! The effect of overlays and deletions on each object, and the reason if there is none.
 
 use std::fs;
 use std::path::Path;
@@ -100,7 +100,7 @@ fn laid(policies: &[String]) -> (Value, String) {
 }
 
 #[test]
-fn a_policy_that_does_nothing_says_why() {
+fn a_policy_without_effect_is_listed_with_the_reason() {
     let deployment = |name: &str| format!("{{apiVersion: apps/v1, kind: Deployment, name: {name}}}");
     for (selector, cluster, remark) in [
         (

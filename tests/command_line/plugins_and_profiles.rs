@@ -134,7 +134,7 @@ seedd = 3
 }
 
 #[test]
-fn without_any_plugin_one_error_says_where_plugins_were_looked_for() {
+fn without_any_plugin_one_error_names_the_searched_folders() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let alone = folder.path().join("divvy");
     std::fs::copy(crate::artifacts::workspace().binary("divvy"), &alone).expect("the binary can be copied");

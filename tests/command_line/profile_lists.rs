@@ -53,7 +53,7 @@ assign = [
 }
 
 #[test]
-fn a_strategy_of_a_third_party_is_one_entry_more() {
+fn a_third_party_strategy_needs_one_entry() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = profile(
         folder.path(),
@@ -83,7 +83,7 @@ fn clusters_of(arguments: &[&str], strategy: &str) -> Value {
 }
 
 #[test]
-fn an_additional_plugin_stands_before_the_selector_that_enforces_spread_constraints() {
+fn an_additional_plugin_goes_before_the_selector_that_enforces_spread_constraints() {
     let library = fixture("few-per-provider").display().to_string();
     let without = clusters_of(&[], "Average");
     let with = clusters_of(&["--plugin", &library], "Average");
@@ -128,7 +128,7 @@ fn a_plugin_of_the_profile_is_taken_from_the_file_and_stays_where_it_is() {
 }
 
 #[test]
-fn a_library_that_another_hides_is_told() {
+fn a_library_that_another_hides_is_reported() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let used = plugin("average");
     let name = used.file_name().expect("it is a file");

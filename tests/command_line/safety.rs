@@ -1,4 +1,5 @@
-//! `divvy diff` calls nothing safe that is not: clusters beyond their capacity, failed clusters, bindings that a change makes invalid.
+//! `divvy diff` does not report unsafe changes as safe: clusters beyond their capacity, failed clusters, bindings that a change
+//! makes invalid.
 
 use std::fs;
 
@@ -181,7 +182,7 @@ fn each_loss_adds_up_and_hides_no_error() {
 }
 
 #[test]
-fn a_binding_that_a_change_makes_invalid_is_an_outcome_and_no_wrong_usage() {
+fn a_binding_that_a_change_makes_invalid_is_an_outcome_and_not_wrong_usage() {
     let (exit, stdout, stderr) = diff(&["--without", "c"]);
     assert_eq!(exit, Some(1), "{stdout}{stderr}");
     assert!(stdout.contains("1 newly in error"), "{stdout}");

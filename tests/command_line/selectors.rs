@@ -80,7 +80,7 @@ fn counters_and_histograms_of_plugins_are_printed_on_request() {
 }
 
 #[test]
-fn a_selector_in_the_wrong_place_is_reported_with_its_line() {
+fn a_selector_in_the_wrong_position_is_reported_with_its_line() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let profile = profile(folder.path(), "[\n\"spread-constraints\",\n\"few-per-provider\"]");
     let message = format!(

@@ -1,4 +1,4 @@
-//! Nothing passes in silence: empty input, misspelt names, and recordings that go somewhere unusual.
+//! Nothing is ignored silently: empty input, misspelt names, and recordings that go somewhere unusual.
 
 use std::fs;
 use std::io::Read;
@@ -183,7 +183,7 @@ spec: {{replicas: 3}}
 }
 
 #[test]
-fn an_unknown_key_of_preferences_is_named_with_its_place_and_the_nearest_list() {
+fn an_unknown_key_of_preferences_is_named_with_its_location_and_the_nearest_list() {
     let text = with_preferences(r#"{"specifiedCluster":[{"name":"west-1","replicas":3}]}"#);
     let (path, (exit, stdout, _)) = schedule("spec.yaml", &text, &[]);
     assert_eq!(exit, Some(2));
@@ -218,7 +218,7 @@ error: {path}:4: metadata.name: expected a word as key, got a list, mapping or a
 }
 
 #[test]
-fn an_empty_list_of_a_go_program_is_no_object() {
+fn an_empty_list_of_a_go_program_has_no_objects() {
     for (name, text) in [
         ("list.json", r#"{"apiVersion": "v1", "kind": "List", "items": null}"#),
         (

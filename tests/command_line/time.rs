@@ -1,4 +1,4 @@
-//! `--time`, and what a plugin says of it.
+//! `--time`, and plugins that read the time.
 
 use serde_json::Value;
 

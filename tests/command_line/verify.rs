@@ -131,7 +131,7 @@ fn limits_of_time_and_memory_fail_the_check_of_costs() {
 
 /// A binding that the user provides is a case, beside the random ones.
 #[test]
-fn cases_of_ones_own_are_decided() {
+fn additional_cases_are_decided() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["--check", "sum", "--cases", "fleet.yaml", "--runs", "0"];
     let (exit, stdout, stderr) = verify(folder.path(), "none", &arguments[..4]);

@@ -1,5 +1,5 @@
-//! Small inputs from a running Karmada (v1.19-rc), each a `kubectl get … -o json` list cut down to one workload, and what its
-//! scheduler did with them.
+//! Small inputs from a running Karmada (v1.19-rc), each a `kubectl get … -o json` list cut down to one workload, with the
+//! decisions of its scheduler.
 
 use super::{divvy, text};
 

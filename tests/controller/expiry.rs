@@ -1,4 +1,4 @@
-//! Results that hold until a time: a plugin says so, and the scheduler decides again then.
+//! Results that a plugin limits to a time, after which the scheduler decides again.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Explanations that a running scheduler keeps: every cluster of a small fleet, the ones that matter of a large one.
+//! Explanations that a running scheduler keeps: every cluster of a small fleet, and the relevant ones of a large fleet.
 
 use divvy_controller::explanations::Description;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Capacity that results have taken and clusters do not report yet: it counts once, takes nothing that runs, and can be seen.
+//! Capacity that results have taken and clusters do not report yet: it counts once, never takes running replicas away, and is
+//! visible.
 
 use std::time::Duration;
 
@@ -275,7 +276,7 @@ fn holding_takes_nothing_that_runs() {
 }
 
 #[test]
-fn a_binding_that_waits_for_reports_says_so_once() {
+fn a_binding_that_waits_for_reports_is_reported_once() {
     let mut simulation = Simulation::new(&[plain("a", 100, 0)]);
     simulation.create("first", by_room(50));
     simulation.create("second", by_room(40));
@@ -325,7 +326,7 @@ fn a_binding_that_waits_for_reports_says_so_once() {
 }
 
 #[test]
-fn whoever_shrinks_a_result_frees_what_was_held_for_it_and_whoever_grows_it_takes_it() {
+fn a_result_that_any_scheduler_shrinks_frees_its_holding_and_one_that_grows_takes_more() {
     let mut simulation = Simulation::new(&[plain("a", 100, 0), plain("b", 100, 0)]);
     simulation.create("web", by_room(100));
     simulation.create("next", by_room(140));
@@ -378,7 +379,7 @@ fn after_a_start_only_what_cannot_be_reported_yet_is_held() {
 
 /// The answer to a write is lost, but the write was not: the watch shows what it took.
 #[test]
-fn a_write_whose_answer_is_lost_takes_its_room_all_the_same() {
+fn a_write_whose_answer_is_lost_still_takes_its_room() {
     let mut simulation = Simulation::new(&[plain("a", 100, 0)]);
     simulation.hold_writes();
     simulation.create("web", by_room(60));

@@ -1,6 +1,6 @@
 //! The scheduler of a control plane without one: its engine against an API server in memory, with real plugins.
 //!
-//! Each test is a story of events and what the scheduler writes. The rules come from karmada-scheduler; where Divvy
+//! Each test is a sequence of events and of the scheduler's writes. The rules come from karmada-scheduler; where Divvy
 //! deliberately does better, the test says so.
 
 mod affinity;
@@ -156,7 +156,7 @@ fn what_does_not_fit_is_tried_when_room_appears_and_not_before() {
 }
 
 #[test]
-fn where_no_cluster_fits_the_result_is_cleared_or_kept() {
+fn if_no_cluster_fits_the_result_is_cleared_or_kept() {
     let nowhere = json!({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["nowhere"]}}}});
     for (lines, expected) in [
         ("", clusters(&[])),

@@ -1,4 +1,4 @@
-//! An API server in memory, as far as one scheduler notices: generations, resource versions, merge patches.
+//! An API server in memory, as far as one scheduler can tell: generations, resource versions, merge patches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

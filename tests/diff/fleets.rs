@@ -1,4 +1,4 @@
-//! Random fleets as manifests: clusters with taints, and bindings in every state that decides something.
+//! Random fleets as manifests: clusters with taints, and bindings in every state that leads to a decision.
 
 use std::collections::BTreeSet;
 

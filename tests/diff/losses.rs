@@ -1,4 +1,4 @@
-//! Losses of clusters where most bindings are duplicated: a forecast need not decide those again, and is the same.
+//! Losses of clusters where most bindings are duplicated: a forecast need not decide these again to give the same result.
 
 use divvy_forecast::future::{Options, Side};
 use divvy_scheduler::decision::Scheduler;

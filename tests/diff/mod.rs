@@ -5,8 +5,8 @@
 //! - [`fleets`]: random fleets as manifests. [`edits`]: each change, made by hand in a manifest.
 //! - [`equality`]: forecasts against edits, on many fleets; sums per cluster; threads and the order of changes.
 //! - [`losses`]: losses of clusters where most bindings are duplicated.
-//! - [`rules`]: which bindings are decided, and how replicas are counted.
-//! - [`headroom`]: how far bindings can grow, against forecasts.
+//! - [`rules`]: the bindings that are decided, and the counting of replicas.
+//! - [`headroom`]: the largest sizes of bindings, against forecasts.
 //! - [`schema`]: the schemas of the documents.
 
 mod edits;

@@ -1,4 +1,4 @@
-//! Named cases: which bindings are decided, and how replicas are counted.
+//! Named cases: the bindings that are decided, and the counting of replicas.
 
 use divvy_forecast::change::{ChangeError, Changes};
 use divvy_forecast::document::BindingRow;
@@ -249,7 +249,7 @@ fn contradictions_and_choices_without_a_match_are_refused_together() {
 }
 
 #[test]
-fn two_changes_that_agree_are_no_contradiction() {
+fn two_changes_that_agree_are_not_a_contradiction() {
     let objects = with(fleet(&[("a", 50)]), [satisfied("web", "Average", &[("a", 4)])]);
     let mut change = scaling("web", "8");
     change.replicas.extend(scaling("default/*", "x2").replicas);

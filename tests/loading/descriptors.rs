@@ -223,7 +223,7 @@ fn libraries_of_every_linker_load() {
 
 /// Functions of another library are found when the library is opened, so their addresses are not in the file.
 #[test]
-fn a_function_of_another_library_is_no_problem() {
+fn a_function_of_another_library_is_accepted() {
     let library = library("freed-by-the-c-library", &["DESTROY=free"]);
     check_loads(&library, "unreadable");
 }

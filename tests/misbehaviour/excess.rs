@@ -1,4 +1,5 @@
-//! A plugin that hands over more than a host takes in one call: the rest is dropped, and both the log and the explanation say so.
+//! A plugin that hands over more than a host accepts in one call: the rest is dropped, and both the log and the explanation say
+//! so.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -82,7 +83,7 @@ fn texts(notes: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn nothing_is_said_of_a_plugin_within_the_limits() {
+fn a_plugin_within_the_limits_is_not_mentioned() {
     let Decided { exit, decision, log } = decide("none");
     assert_eq!((exit, log.as_str()), (Some(0), ""));
     assert_eq!(decision["explanation"]["notes"], json!([]));

@@ -1,4 +1,4 @@
-//! Names and messages from manifests stay text, whatever they hold.
+//! Names and messages from manifests stay text, whatever they contain.
 
 use serde_json::{Value, json};
 

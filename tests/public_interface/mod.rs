@@ -1,10 +1,9 @@
-//! The SDK's public interface, as `framework/public-interface.txt` has it.
+//! The SDK's public interface, compared with `framework/public-interface.txt`.
 //!
-//! Whoever changes what authors see changes that file, so that a reviewer sees it as well.
-//! `SNAPSHOTS=overwrite cargo test -p divvy-tests --test divvy -- public_interface` writes it anew. It is made from the sources with
-//! `syn`: the documentation as JSON, from which the usual tools make such a list, needs a nightly compiler. So it has what is
-//! written, without what the compiler infers: that a type is `Send`, and what macros of the SDK expand to. Their calls are listed
-//! instead.
+//! A change of the interface changes that file, so that reviewers see it. `SNAPSHOTS=overwrite cargo test -p divvy-tests --test
+//! divvy -- public_interface` writes it anew. It is made from the sources with `syn`: the documentation as JSON, from which the
+//! usual tools make such a list, needs a nightly compiler. So it contains the items as written, but nothing that the compiler
+//! infers, such as `Send`, and no expansions of the SDK's macros, whose calls are listed instead.
 
 mod names;
 mod shape;

@@ -1,4 +1,4 @@
-//! What a name in a module stands for.
+//! The item behind a name in a module.
 
 use syn::{Item, UseTree};
 

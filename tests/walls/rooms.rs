@@ -1,7 +1,7 @@
 //! The order of the modules of a folder: each uses those below it alone, so that no circle needs to be understood at once.
 //!
 //! Paths are read from the sources, in `use` and elsewhere. A path that leaves the folder is the business of a folder above. The
-//! folder's own file (`lib.rs`, `main.rs`, `mod.rs`) stands above all of its modules, and tests may use everything.
+//! folder's own file (`lib.rs`, `main.rs`, `mod.rs`) is above all of its modules, and tests may use everything.
 //!
 //! A module that is a folder is one room, unless the folder is listed itself. Two are not, for the same reason: the files of
 //! `controller/src/engine` are the methods of one state machine, and those of `controller/src/run` the threads of one loop.

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matches_nothing_is_named_with_what_is_near() {
+    fn what_matches_nothing_is_named_with_similar_names() {
         let errors = select(&selection(
             &["web-deploymnt", "deployment/crt", "shop/*"],
             Some("shp"),

@@ -1,4 +1,4 @@
-//! The API server's audit log: who wrote what, when, and what the answer was.
+//! The API server's audit log: writers, writes, times and answers.
 //!
 //! Writes to Karmada's resources, Leases and Events are logged with their bodies, other writes without. Reads are not logged.
 

@@ -1,7 +1,7 @@
-//! Objects as a backup of etcd has them.
+//! Objects as in a backup of etcd.
 //!
-//! An API server chooses UID, generation and creation time of whatever is created through it, and refuses an object that is being
-//! deleted. A recorded state keeps its own, as a control plane does that is restored from a backup.
+//! An API server chooses UID, generation and creation time of every object that is created through it, and refuses an object that
+//! is being deleted. A recorded state keeps its own, as a control plane does that is restored from a backup.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

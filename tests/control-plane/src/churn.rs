@@ -1,4 +1,5 @@
-//! Churn: bindings come, change and go, clusters beat and fill up, for as long as wanted. The scheduler's memory must stay flat.
+//! Churn: bindings come, change and go, clusters beat and fill up, for as long as requested. The scheduler's memory must stay
+//! flat.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

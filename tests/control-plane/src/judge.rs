@@ -1,4 +1,4 @@
-//! Rules that hold whatever fails, judged by the audit log.
+//! Rules that must hold whatever fails, checked by the audit log.
 //!
 //! - A binding is moved at most once for each change that another writer made to it.
 //! - No cluster is ever given more than it has.

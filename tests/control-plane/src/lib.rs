@@ -1,15 +1,15 @@
-//! A real API server for tests, and the rest of Karmada played on it.
+//! A real API server for tests, and a simulation of the rest of Karmada on it.
 //!
 //! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
 //! - [`objects`] reads, writes and awaits objects as JSON; [`templates`] has clusters, workloads and policies.
 //! - [`backup`] restores objects with what an API server would choose itself.
-//! - [`karmada`] plays Karmada's other controllers.
+//! - [`karmada`] simulates Karmada's other controllers.
 //! - [`proxy`] injects faults between a scheduler and the API server.
 //! - [`Divvy`] runs the real binary; [`Scenario`] puts everything together.
-//! - [`AuditLog`] reads who wrote what and when; the [`judge`] knows the rules that hold whatever fails; [`soak`] makes
-//!   everything fail, and [`churn`] goes on for hours.
+//! - [`AuditLog`] reads the writes from the audit log; the [`judge`] checks the rules that must hold whatever fails; [`soak`]
+//!   makes everything fail, and [`churn`] runs for hours.
 //!
-//! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
+//! For manual use, there are the scripts `tests/control-plane/up DIR` and `down DIR`.
 
 pub mod audit;
 pub mod backup;

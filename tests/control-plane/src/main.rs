@@ -1,4 +1,4 @@
-//! `up DIR` and `down DIR` start and end a control plane for a person; `soak` runs rounds of failures and churn; `crds` writes
+//! `up DIR` and `down DIR` start and end a control plane for manual use; `soak` runs rounds of failures and churn; `crds` writes
 //! the definitions of Karmada's resources.
 
 use std::path::{Path, PathBuf};

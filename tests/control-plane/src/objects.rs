@@ -1,6 +1,7 @@
 //! Objects of an API server as JSON: read, written, waited for.
 //!
-//! JSON rather than types, because tests must see every field as the API server has it, also those that no type of ours reads.
+//! JSON rather than types, because tests must see every field of the API server's objects, including those that none of our types
+//! read.
 
 use std::time::{Duration, Instant};
 

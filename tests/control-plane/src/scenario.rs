@@ -1,4 +1,4 @@
-//! A whole control plane with a scheduler: what most tests of `divvy run` start with.
+//! A whole control plane with a scheduler, with which most tests of `divvy run` start.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

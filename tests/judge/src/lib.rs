@@ -1,10 +1,11 @@
-//! Rules that hold whatever fails, for anyone who sees the writes of a control plane: its audit log, or a simulated API server.
+//! Rules that must hold whatever fails, for anything that shows the writes of a control plane: its audit log, or a simulated API
+//! server.
 //!
 //! - [`LeaseRule`]: no scheduler writes without holding the lease.
 //! - [`MoveRule`]: a binding is moved at most once for each change that another writer made to it.
 //! - [`CapacityRule`]: no cluster is given more than it has.
 //!
-//! Each rule is fed with what happened, in order, and answers with a sentence if that breaks it.
+//! Each rule receives the events in order and returns a sentence if one breaks it.
 
 use std::collections::BTreeMap;
 

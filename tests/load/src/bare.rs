@@ -1,9 +1,9 @@
 //! The bare client: the calls of a scheduler without the scheduler.
 //!
-//! For each binding it sends one merge patch of the specification and, from its answer, one of the status, and if asked for two
-//! events in the background: what `divvy run` sends. Before the first one it lists the same six kinds in the same pages, and it
-//! watches them from there on. Of what the API server says, it reads no more than the versions that these requests need. So it is
-//! as fast as the API server allows on this machine.
+//! For each binding it sends one merge patch of the specification and, from its answer, one of the status, and, if requested, two
+//! events in the background, like `divvy run`. Before the first one it lists the same six kinds in the same pages, and it watches
+//! them from there on. It reads only the versions that these requests need from the API server's answers, so it is as fast as the
+//! API server allows on this machine.
 
 use std::sync::Arc;
 use std::time::Duration;

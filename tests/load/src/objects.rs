@@ -1,6 +1,6 @@
-//! Clusters and bindings of a measurement, as Karmada has them.
+//! Clusters and bindings of a measurement, in Karmada's form.
 //!
-//! Each follows from its number, so that an API server in memory makes them when they are asked for.
+//! Each follows from its number, so that an API server in memory can make them on demand.
 
 use serde_json::{Value, json};
 

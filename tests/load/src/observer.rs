@@ -1,4 +1,4 @@
-//! Notes when each binding is scheduled, by a watch of its own.
+//! Records the time at which each binding is scheduled, with a watch of its own.
 //!
 //! The same observer is open while the scheduler and while the bare client is measured, so that its cost is in both.
 

@@ -1,5 +1,5 @@
-//! `divvy-load run` on a real API server and `divvy-load scale`, at sizes that say nothing about speed: figures add up, nothing is left
-//! behind, and nothing of others is touched.
+//! `divvy-load run` on a real API server and `divvy-load scale`, at sizes too small to show speed: figures add up, nothing is
+//! left behind, and objects of others are not touched.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,4 +1,4 @@
-//! The agenda: what happens next, and when.
+//! The agenda: the next events and their times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,9 +1,9 @@
 //! Lives of a control plane under virtual time: the real engine, queue, store, holdings, writer, lease and loss guard against a
 //! simulated API server, the rest of Karmada, and member clusters.
 //!
-//! - [`script`]: what happens in a life, from a seed.
+//! - [`script`]: the events of a life, from a seed.
 //! - [`world`]: the simulated world, with the real scheduler in it.
-//! - [`rules`]: what must hold, judged with the help of offline decisions ([`oracle`]).
+//! - [`rules`]: the rules that must hold, checked with the help of offline decisions ([`oracle`]).
 //! - [`life`], [`story`], [`shrink`]: a life, its story, and the shortest one that fails in the same way.
 
 mod agenda;

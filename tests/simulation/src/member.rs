@@ -1,4 +1,4 @@
-//! A member cluster: nodes, the pods of what is propagated to it, foreign pods, and what it reports.
+//! A member cluster: nodes, pods of propagated workloads, foreign pods, and its reports.
 
 use std::collections::BTreeMap;
 

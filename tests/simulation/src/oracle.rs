@@ -1,6 +1,6 @@
 //! Offline decisions: those that `divvy schedule` makes of a state.
 //!
-//! Nothing here is of the controller's crate, so that a bug that is planted there cannot reach it.
+//! It uses nothing of the controller's crate, so a bug that is planted there cannot affect it.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

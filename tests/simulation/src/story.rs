@@ -1,4 +1,4 @@
-//! The story of a life: one sentence per thing that happened, and a digest of all of them.
+//! The story of a life: one sentence per event, and a digest of all of them.
 
 use std::fmt::Write;
 

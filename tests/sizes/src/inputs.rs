@@ -1,4 +1,4 @@
-//! The inputs, as `kubectl get -o json` and `kubectl apply` have them. Every object follows from its number.
+//! The inputs, in the forms of `kubectl get -o json` and `kubectl apply`. Every object follows from its number.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,8 +1,8 @@
 //! Time and peak memory of `divvy` on large inputs, beside the goals.
 //!
 //! Makes the inputs, runs each case once, and prints a table. The figures are those of one run on one machine, so nothing fails
-//! on them: CI only builds this program, and whoever changes how large inputs are read, decided or printed runs it before and
-//! after.
+//! on them: CI only builds this program. Run it before and after a change of the way in which large inputs are read, decided or
+//! printed.
 //!
 //! ```sh
 //! cargo build --release && cargo run --release -p divvy-sizes

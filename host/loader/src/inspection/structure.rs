@@ -45,8 +45,11 @@ impl<'image, 'data> Structure<'image, 'data> {
     /// The struct of kind `kind` at the address in the field `path`.
     pub(super) fn at(image: &'image Image<'data>, address: Word, kind: u32, path: &str) -> Result<Self, InvalidField> {
         let address = aligned(address, path, HEAD, image)?;
-        let number = |offset: u64| image.number(address.saturating_add(offset)).unwrap_or_default();
-        let (size, actual) = (u64::from(number(0)), number(4));
+        let number = |offset: u64| {
+            let number = address.checked_add(offset).and_then(|address| image.number(address));
+            number.ok_or_else(|| outside(path.to_owned(), HEAD, Word::Value(address)))
+        };
+        let (size, actual) = (u64::from(number(0)?), number(4)?);
         let prefix = match path {
             "" => String::new(),
             path => format!("{path}."),

@@ -1,4 +1,4 @@
-//! The judge on logs that were made up: each rule, kept and broken.
+//! The judge on invented logs: each rule, kept and broken.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The rest of Karmada, played: the controllers that write what a scheduler reads, and read what it writes.
+//! A simulation of the rest of Karmada: the controllers that write the scheduler's input and read its output.
 //!
 //! Every controller is one method that compares all objects with what they should be and writes the differences. A test calls
 //! the methods in the order that it needs, or lets [`Karmada::run`] call them all, again and again.

@@ -1,4 +1,4 @@
-//! Faults: which requests they hit, how often, and what happens to those.
+//! Faults: the requests that they hit, how often, and their effects.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A reverse proxy in front of the API server that injects faults.
 //!
-//! It serves plain HTTP on the loopback interface and passes on everything else as it is, tokens and watches included. Every
+//! It serves plain HTTP on the loopback interface and passes on everything else unchanged, including tokens and watches. Every
 //! request meets the faults in their order; the first that hits it decides. Quotas and webhooks are faults, too: the proxy
 //! answers as the API server does when Karmada's webhook refuses.
 

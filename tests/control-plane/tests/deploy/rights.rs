@@ -1,4 +1,4 @@
-//! Rights of Divvy's service account, and the flow that its requests belong to.
+//! Rights of Divvy's service account, and the flow of its requests.
 
 use http::Method;
 use kube::Client;
@@ -95,7 +95,7 @@ async fn divvy_may_do_what_it_does_and_nothing_else() -> Result<(), Failure> {
 }
 
 #[tokio::test]
-async fn requests_belong_to_the_flow_that_is_meant_for_them() -> Result<(), Failure> {
+async fn requests_belong_to_their_flow() -> Result<(), Failure> {
     let fixture = Fixture::start().await?;
     let divvy = fixture.deploy().await?;
     for (schema, path) in [

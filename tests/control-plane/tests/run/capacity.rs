@@ -1,4 +1,4 @@
-//! Capacity counts once: scenes that a running Karmada showed, each as karmada-scheduler decides it, whether capacity is held or not.
+//! Capacity counts once: scenes from a running Karmada, each decided like karmada-scheduler, with and without held capacity.
 
 use divvy_control_plane_tests::objects::CLUSTER;
 use divvy_control_plane_tests::scenario::{condition, result};
@@ -42,7 +42,7 @@ async fn report_models(scenario: &Scenario, cluster: &str, free: u32) -> Result<
 }
 
 #[tokio::test]
-async fn what_is_reported_is_free_for_nobody_and_not_taken_twice() -> Result<(), Error> {
+async fn reported_capacity_is_neither_free_nor_taken_twice() -> Result<(), Error> {
     for profile in PROFILES {
         for has_models in [false, true] {
             let folder = folder()?;

@@ -181,7 +181,7 @@ async fn the_estimators_of_clusters_that_are_gone_are_forgotten() -> Result<(), 
 }
 
 #[tokio::test]
-async fn estimators_are_told_what_does_not_run_yet_if_requested() -> Result<(), Error> {
+async fn requests_list_workloads_that_do_not_run_yet_if_requested() -> Result<(), Error> {
     let folder = folder()?;
     let mut scenario = Scenario::new(folder.path(), &[Cluster::new("a")]).await?;
     let a = Estimator::start(Behaviour::Count(50)).await;

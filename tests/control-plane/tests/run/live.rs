@@ -1,4 +1,4 @@
-//! Commands that look once at a live control plane: `schedule`, `diff` and `headroom`.
+//! Commands that read a live control plane once: `schedule`, `diff` and `headroom`.
 
 use std::process::Output;
 

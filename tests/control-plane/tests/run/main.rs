@@ -1,4 +1,4 @@
-//! `divvy run` against a real API server: each test starts both, and Karmada's other controllers where it needs them.
+//! `divvy run` against a real API server: each test starts both, and Karmada's other controllers if it needs them.
 //!
 //! No test waits for a fixed time to see something happen. To see that something does *not* happen, a test lets the scheduler
 //! do other work that it can only do afterwards, and then looks.

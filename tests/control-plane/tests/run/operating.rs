@@ -1,4 +1,4 @@
-//! The running scheduler as its operators see it: probes, metrics, explanations, logs.
+//! The operators' view of a running scheduler: probes, metrics, explanations, logs.
 
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};

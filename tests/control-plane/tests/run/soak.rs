@@ -15,7 +15,7 @@ const BINDINGS: usize = 300;
 const FAILURES: usize = 6;
 
 #[tokio::test]
-async fn whatever_fails_every_binding_is_scheduled_once() -> Result<(), Error> {
+async fn every_binding_is_scheduled_once_whatever_fails() -> Result<(), Error> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());

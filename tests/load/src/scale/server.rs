@@ -1,6 +1,6 @@
 //! An API server in memory: lists and watches of any number of objects, and patches of bindings.
 //!
-//! Objects are made when they are listed, so that a million bindings take no memory here. Watches say nothing until they are
+//! Objects are made when they are listed, so that a million bindings take no memory here. Watches send nothing until they are
 //! made to expire. Patched bindings are kept and answered as an API server would, without validation.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Rules b and c: what a decision takes, of capacity and of replicas.
+//! Rules b and c: the capacity that a decision takes, and the replicas that it takes away.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

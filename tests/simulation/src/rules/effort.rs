@@ -1,4 +1,4 @@
-//! Rule e: no binding is decided again and again.
+//! Rule e: no binding is decided over and over.
 
 use divvy_controller::objects::ObjectKey;
 

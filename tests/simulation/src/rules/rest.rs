@@ -1,4 +1,5 @@
-//! Rules d and e at rest: every binding is as the offline decision would have it, nothing waits for ever, nothing is left over.
+//! Rules d and e at rest: every binding is as the offline decision would have it, nothing waits forever, and nothing is left
+//! over.
 
 use divvy_controller::lease::Role;
 use divvy_controller::objects::Kind;

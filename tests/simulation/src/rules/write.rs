@@ -1,4 +1,4 @@
-//! Rule a: nothing is written by one who does not hold the lease.
+//! Rule a: no process writes without holding the lease.
 
 use divvy_judge::LeaseRule;
 use serde_json::Value;

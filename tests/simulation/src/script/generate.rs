@@ -1,7 +1,7 @@
 //! Scripts from seeds.
 //!
-//! Each seed leaves some families of actions out altogether. A life with everything at once hides what only a calm world shows,
-//! e.g. capacity that is never given back because there is always something else that gives it back.
+//! Each seed leaves some families of actions out altogether. A life with everything at once hides defects that only a calm world
+//! shows, such as capacity that is never given back, because something else always gives it back.
 
 use divvy_controller::objects::Kind;
 

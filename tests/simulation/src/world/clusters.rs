@@ -1,4 +1,4 @@
-//! Clusters as the control plane has them: joining, leaving, vanishing, and their reports.
+//! Clusters on the control plane: joining, leaving, vanishing, and their reports.
 
 use divvy_controller::objects::{Kind, ObjectKey};
 use serde_json::{Value, json};

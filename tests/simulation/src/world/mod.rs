@@ -1,7 +1,7 @@
 //! The world: an API server, Karmada's controllers, member clusters, and the scheduler's processes, under virtual time.
 //!
-//! One loop takes events from the agenda in the order of their time. The real writer runs beside it as tasks of the same
-//! thread, on a clock that stands still unless everything waits, so that its waits and deadlines cost nothing.
+//! One loop takes events from the agenda in the order of their time. The real writer runs beside it as tasks of the same thread,
+//! on a clock that advances only when everything waits, so that its waits and deadlines cost nothing.
 
 mod apply;
 mod clusters;

@@ -1,4 +1,4 @@
-//! The scheduler's processes: an engine, a writer, an election, and what they have seen.
+//! The scheduler's processes: an engine, a writer, an election, and their view of the control plane.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lists and watches: what each process is shown of the API server, and when.
+//! Lists and watches: the objects that each process sees, and when.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,12 +1,13 @@
 //! Rounds of a running Karmada, replayed beside the scheduler in shadow mode.
 //!
-//! `tests/control-plane/rounds` has, for each round, every object before karmada-scheduler saw a change, and the bindings as it left
-//! them. The objects are restored into etcd, so that they keep what decisions depend on: the UIDs that break ties, generations, times, and
-//! clusters that are being deleted. Several schedulers in shadow mode decide; then a stand-in writes what karmada-scheduler wrote.
+//! `tests/control-plane/rounds` has, for each round, every object before karmada-scheduler saw a change, and the bindings as it
+//! left them. The objects are restored into etcd, so that they keep everything that decisions depend on: the UIDs that break
+//! ties, generations, times, and clusters that are being deleted. Several schedulers in shadow mode decide; then a stand-in
+//! repeats the writes of karmada-scheduler.
 //!
-//! A round has two passes. The first is the burst as it was recorded. Clusters have reported none of its pods, so a scheduler that holds
-//! capacity may decide otherwise, and must name that as the cause. Then the members report, and the bindings that were decided otherwise
-//! arrive once more, each after the reports on the one before: now nothing differs.
+//! A round has two passes. The first is the burst as it was recorded. Clusters have reported none of its pods, so a scheduler
+//! that holds capacity may decide differently, and must name that as the cause. Then the members report, and the bindings that
+//! were decided differently arrive once more, each after the reports on the one before: now nothing differs.
 
 mod recorded;
 mod shadow;

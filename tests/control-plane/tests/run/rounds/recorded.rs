@@ -1,4 +1,4 @@
-//! A recorded round: what was there before karmada-scheduler saw a change, and what it made of the bindings.
+//! A recorded round: the objects before karmada-scheduler saw a change, and its results.
 
 use std::fs::File;
 

@@ -1,4 +1,4 @@
-//! The others in a round, played from the recording: karmada-scheduler, Karmada's controllers, and the member clusters.
+//! The other parties of a round, simulated from the recording: karmada-scheduler, Karmada's controllers, and the member clusters.
 
 use std::collections::BTreeMap;
 
