@@ -114,7 +114,7 @@ pub struct Description<'a> {
     /// True if the previous result is removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clears: bool,
-    /// Capacity that results hold on the clusters of the placement; `None` if there is none, or it was not looked at.
+    /// Capacity that results hold on the clusters of the placement; `None` if there is none, or it was not determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldCapacity<'a>>,
     /// The clusters before the decision.

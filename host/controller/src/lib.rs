@@ -9,7 +9,7 @@
 //! ```
 //!
 //! - [`client`], [`outage`]: connections to an API server, and the times at which it does not answer.
-//! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
+//! - [`objects`], [`watch`], [`store`]: watched objects, reduced to the fields that decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and the estimators' addresses.
 //! - [`holdings`], [`takings`], [`assumed`]: capacity that is taken but not reported, the part of it that estimators cannot

@@ -143,7 +143,7 @@ mod tests {
 
     /// One event of a table, at a second of the test.
     enum Event {
-        /// A call is asked for; the admission that is expected.
+        /// A call is requested; the expected admission.
         Ask(Option<Admission>),
         Success,
         Failure(Admission),

@@ -189,7 +189,7 @@ mod tests {
             assert_eq!(choice.includes(&cluster()), expected, "{text}");
             assert_eq!(choice.to_string(), text);
         }
-        // A cluster without a region is in none, whatever the glob.
+        // A cluster without a region matches no glob.
         assert!(
             !"region=*"
                 .parse::<ClusterChoice>()

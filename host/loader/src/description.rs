@@ -94,7 +94,7 @@ impl LibraryDescription {
         // A plugin of a later version may have to be called in another way.
         if described.required() & !feature::ALL == 0 {
             described.rule_lists = documents(document::RULE_LISTS)?;
-            // A plugin that does not list the need reads no tables, whatever it hands over.
+            // A plugin that does not list the need reads no tables, even if it hands some over.
             if described.required() & feature::TABLES != 0 {
                 described.tables = documents(document::TABLES)?;
             }

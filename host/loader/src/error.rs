@@ -234,14 +234,14 @@ pub enum LoadError {
         message: String,
     },
     /// The plugin's constructor panicked.
-    #[error("plugin `{plugin}` panicked in its constructor: {message}{}", at(.place))]
+    #[error("plugin `{plugin}` panicked in its constructor: {message}{}", at(.location))]
     ConstructorPanic {
         /// Name of the plugin.
         plugin: String,
         /// Message of the panic.
         message: String,
         /// File and line in the plugin's source; empty if unknown.
-        place: String,
+        location: String,
     },
 }
 
@@ -355,10 +355,10 @@ fn written_in(language: &str) -> String {
     }
 }
 
-fn at(place: &str) -> String {
-    if place.is_empty() {
+fn at(location: &str) -> String {
+    if location.is_empty() {
         String::new()
     } else {
-        format!(" (at {place})")
+        format!(" (at {location})")
     }
 }

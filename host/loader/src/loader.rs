@@ -489,7 +489,7 @@ fn check_certificate(plugin: &str, path: &Path, library: &'static libloading::Li
         .layout()
         .ok_or_else(|| unreadable("it contains no layouts".to_owned()))?;
     let ours = <CertificateRef as StableAbi>::LAYOUT;
-    // Each check uses fresh globals, because shared ones would make the result depend on what was loaded before.
+    // Each check uses fresh globals, because shared ones would make the result depend on earlier libraries.
     let newer = check_layout_compatibility_with_globals(ours, theirs, &CheckingGlobals::new());
     let Err(errors) = newer else { return Ok(()) };
     if check_layout_compatibility_with_globals(theirs, ours, &CheckingGlobals::new()).is_ok() {

@@ -88,7 +88,7 @@ pub struct Manifests {
     pub clusters: Vec<Located<Cluster>>,
     /// Valid policies of both scopes.
     pub policies: Vec<Located<PropagationPolicy>>,
-    /// Valid bindings of both scopes. Boxed, because they are passed on as they are.
+    /// Valid bindings of both scopes. Boxed, because they are passed on unchanged.
     pub bindings: Vec<Located<Box<ResourceBinding>>>,
     /// All other valid objects: workloads, and resources that are propagated whole.
     pub resources: Vec<Located<Box<WorkloadResource>>>,

@@ -62,7 +62,7 @@ pub struct Binding {
     pub kind: String,
     /// Strategy; empty if the binding is invalid.
     pub strategy: String,
-    /// Replicas that are asked for.
+    /// Requested replicas.
     pub replicas: i64,
     /// Result, as in the JSON.
     pub result: String,

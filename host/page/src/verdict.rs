@@ -14,7 +14,7 @@ use crate::texts::visible;
 pub enum Tone {
     /// Something is lost, or does not fit.
     Bad,
-    /// Something to look at.
+    /// Something that needs attention.
     Notable,
     /// All is well.
     Good,

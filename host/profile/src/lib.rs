@@ -282,7 +282,7 @@ impl ProfileSource {
         }
     }
 
-    /// Name of the profile that a profile of the file extends, as it is written; `None` if it extends none.
+    /// Name of the profile that a profile of the file extends, as written; `None` if it extends none.
     pub fn extended_by(&self, profile: &str) -> Option<&str> {
         self.table(profile)?.text("extends")
     }

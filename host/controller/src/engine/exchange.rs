@@ -69,7 +69,7 @@ impl Engine {
         kinds
     }
 
-    /// True if everything that [`Self::prepare`] asked for was listed since.
+    /// True if everything that [`Self::prepare`] requested has been listed since.
     pub fn is_prepared(&self) -> bool {
         self.relisting.is_empty()
     }

@@ -247,7 +247,7 @@ impl Waiting {
     }
 }
 
-/// A decision's outcome, as it is compared.
+/// The part of a decision's outcome that is compared.
 fn outcome(result: &Result<Vec<TargetCluster>, Failure>) -> Result<Vec<TargetCluster>, &'static str> {
     match result {
         Ok(result) => Ok(result.clone()),

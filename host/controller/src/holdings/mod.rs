@@ -109,7 +109,7 @@ struct Account {
     reports: u64,
 }
 
-/// Part of what a binding holds, for people.
+/// Capacity that a binding holds on one cluster, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldPart<'a> {
     /// The binding.

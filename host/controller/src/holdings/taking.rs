@@ -61,7 +61,7 @@ pub(super) struct Claim {
     by_bound: Part,
 }
 
-/// A change of what is held of a resource on one cluster.
+/// A change of the quantity of a resource that is held on one cluster.
 pub(super) struct Settled {
     pub(super) resource: Arc<str>,
     pub(super) by_all: i64,

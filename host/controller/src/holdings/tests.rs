@@ -169,7 +169,7 @@ fn only_growth_is_held() {
     let mut story = Story::new();
     story.take("web", &[("a", 5), ("b", 1)], &[("a", 3), ("b", 4)], &cpu());
     assert_eq!(story.deducted(), [(2000, 2000, 2), NOTHING]);
-    // A further decision adds to what is still not reported.
+    // A further decision adds to the quantity that is not reported yet.
     story.take("web", &[("a", 6)], &[("a", 5)], &cpu());
     assert_eq!(story.on_a(), (3000, 3000, 3));
 }

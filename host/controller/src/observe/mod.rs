@@ -2,7 +2,7 @@
 //!
 //! A metric that means the same as one of karmada-scheduler's has its name, labels and bucket bounds, so that dashboards
 //! and alerts keep working; finer buckets below are ours, because decisions take microseconds here. Everything else begins
-//! with `divvy_`. `examples/deploy/METRICS.md` lists all of them, and a test compares it with what is exposed.
+//! with `divvy_`. `examples/deploy/METRICS.md` lists all of them, and a test compares it with the exposed ones.
 //!
 //! - [`Metrics`]: one method per event. All of them are cheap and may be called from any thread.
 //! - [`Metrics::render`]: the text for a scrape.

@@ -186,7 +186,7 @@ mod tests {
         };
         assert_eq!(applied("10", 1, false), (is_new, Some(1)));
         assert_eq!(applied("12", 2, false), (has_changed, Some(2)));
-        // The watch repeats a write and what came before it.
+        // The watch repeats a write and earlier versions.
         assert_eq!(applied("11", 1, false), (is_stale, Some(2)));
         assert_eq!(applied("12", 2, false), (BindingChange::default(), Some(2)));
     }

@@ -13,7 +13,7 @@ use divvy_karmada::api::{
 use super::Shared;
 use divvy_scheduler::decide::APPLIED_POLICY;
 
-/// Labels and annotations with a value of their own in each binding, which is not worth sharing.
+/// Labels and annotations with a different value in each binding, which are not shared.
 const OWN_VALUES: [&str; 3] = [
     "resourcebinding.karmada.io/permanent-id",
     "clusterresourcebinding.karmada.io/permanent-id",

@@ -19,7 +19,7 @@ use tonic::transport::{Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 
-/// The fields of every request that the tests look at.
+/// The fields of every request that the tests check.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Asked {
     #[prost(string, tag = "1")]

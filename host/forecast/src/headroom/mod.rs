@@ -1,4 +1,4 @@
-//! Growth of a binding: the largest number of replicas that still schedules, and what stops the next one.
+//! Growth of a binding: the largest number of replicas that still schedules, and the obstacle to the next one.
 //!
 //! Bindings are measured one at a time, after everything else has been decided and has taken its room: all others keep
 //! their results. The answer is always backed by decisions: the reported count schedules, and the next one does not

@@ -41,7 +41,7 @@ pub struct WorkloadResource {
 /// Access to single fields of an object, which collects the problems with them.
 pub trait Fields {
     /// The field at a path, or `None` if it is absent or null. A field of the wrong type is reported as a problem, and
-    /// the result is whatever could be read of it.
+    /// the result is the part of it that could be read.
     fn field<T: DeserializeOwned + Default>(&mut self, path: &FieldPath) -> Option<T>;
 
     /// Reports a problem with a field. The caller then discards the object.

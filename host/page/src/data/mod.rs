@@ -26,7 +26,7 @@ pub struct Data {
     command: &'static str,
     /// Words for the two states.
     states: [&'static str; 2],
-    /// The same for clusters, which `divvy headroom` shows as they are.
+    /// The same for clusters, of which `divvy headroom` shows the present state.
     cluster_states: [&'static str; 2],
     totals: Totals,
     /// True if only some clusters are shown, so that no move can be followed.

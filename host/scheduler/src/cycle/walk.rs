@@ -121,7 +121,7 @@ impl Cycle {
         walk.divide_among_ranks(division, all, quota)?;
         let tier_count = walk.ranks.len() as u32;
         for ((&rank, &quota), tier) in walk.ranks.iter().zip(&walk.quotas).zip(0..) {
-            // A duplicating strategy gives every candidate the full count, whatever the rank's quota.
+            // A duplicating strategy gives every candidate the full count, regardless of the rank's quota.
             if quota == 0 && !strategy.duplicates() {
                 continue;
             }

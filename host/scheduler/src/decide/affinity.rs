@@ -35,7 +35,7 @@ pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterPr
     }
 }
 
-/// True if any affinity of a placement selects a cluster, whatever group is in use.
+/// True if any affinity of a placement selects a cluster, regardless of the group in use.
 pub fn selects(placement: &Placement, cluster: &ClusterProperties) -> bool {
     let groups = &placement.cluster_affinities;
     match &placement.cluster_affinity {

@@ -14,7 +14,7 @@ const LABELS: [&str; 3] = [
 /// True if the scheduler called `scheduler` decides this binding.
 ///
 /// It must carry one of the labels, name exactly this scheduler, not be deleted, and not have its scheduling
-/// suspended. A binding that becomes another scheduler's is left as it is.
+/// suspended. A binding that becomes another scheduler's is left unchanged.
 pub fn is_ours(binding: &ResourceBinding, scheduler: &str) -> bool {
     let ResourceBinding { metadata, spec, .. } = binding;
     let is_labelled = LABELS

@@ -203,7 +203,7 @@ impl Scheduler {
     }
 
     /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. The decision is explained if
-    /// `explains` is true, whatever [`Self::explaining`] says.
+    /// `explains` is true, regardless of [`Self::explaining`].
     pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
         let explains = std::mem::replace(&mut self.explains, explains);
         let decision = self.decide(binding, fleet, binding.is_fresh(), false);

@@ -39,14 +39,14 @@ pub enum CallError {
         message: String,
     },
     /// The plugin panicked. After a few panics in a row, the host quarantines it.
-    #[error("plugin `{plugin}` panicked: {message}{}", at(.place))]
+    #[error("plugin `{plugin}` panicked: {message}{}", at(.location))]
     Panic {
         /// Name of the plugin.
         plugin: String,
         /// Message of the panic.
         message: String,
         /// File and line in the plugin's source; empty if unknown.
-        place: String,
+        location: String,
     },
     /// The plugin's worker gave no answer: it ended, hung, or broke the protocol. The next call starts it again.
     #[error("plugin `{plugin}` failed in {call}: {error}")]
@@ -89,10 +89,10 @@ pub enum ConstructError {
     Isolation(#[from] IsolationError),
 }
 
-fn at(place: &str) -> String {
-    if place.is_empty() {
+fn at(location: &str) -> String {
+    if location.is_empty() {
         String::new()
     } else {
-        format!(" (at {place})")
+        format!(" (at {location})")
     }
 }

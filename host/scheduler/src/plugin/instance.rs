@@ -493,7 +493,7 @@ impl PluginInstance {
                 CallError::Panic {
                     plugin,
                     message,
-                    place: path,
+                    location: path,
                 }
             }
             failure::NOT_SERVED => CallError::NotServed { plugin, message },
@@ -541,7 +541,7 @@ fn not_constructed(library: &PluginLibrary, reported: Reported) -> LoadError {
         (failure::PANIC, _) => LoadError::ConstructorPanic {
             plugin,
             message,
-            place: path,
+            location: path,
         },
         (_, failure::INPUT) => LoadError::Configuration {
             plugin,

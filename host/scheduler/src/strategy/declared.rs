@@ -139,7 +139,7 @@ pub(super) fn read_list(
     )
 }
 
-/// Decodes an entry, whatever list it belongs to.
+/// Decodes an entry of any list.
 fn typed(entry: &Value, origin: &str) -> Result<ClusterPreference, InvalidBinding> {
     read_value(entry).map_err(|error| InvalidBinding::Malformed {
         origin: origin.to_owned(),

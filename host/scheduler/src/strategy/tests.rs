@@ -1,4 +1,4 @@
-//! Ways to name a strategy, in order of precedence, and what is rejected.
+//! Ways to name a strategy, in order of precedence, and invalid requests.
 
 mod printed;
 

@@ -1,4 +1,4 @@
-//! The files that operators read and load, compared with what is exposed.
+//! The files that operators read and load, compared with the exposed metrics.
 
 use std::collections::BTreeSet;
 

@@ -40,7 +40,7 @@ enum Format {
 
 /// An exact amount of a resource.
 ///
-/// Two quantities are equal if their amounts are equal, whatever their notation: `1`, `1000m` and `1e0`.
+/// Two quantities are equal if their amounts are equal, in any notation: `1`, `1000m` and `1e0`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quantity {
     nano: i128,

@@ -1,4 +1,4 @@
-//! The index finds what a look at every policy would find, and tries few selectors.
+//! The index finds the same as a search through every policy, and tries few selectors.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use divvy_framework::prelude::*;
 /// The plugin. Its fields are its settings: `[profile.plugin.plugin-name.configuration]`.
 #[derive(Configuration)]
 struct PluginName {
-    /// Key of the label to look at.
+    /// Key of the label to compare.
     label: String,
     /// The best value of the label.
     best: String,
