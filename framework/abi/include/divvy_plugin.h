@@ -1,6 +1,6 @@
 /*
  * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.0, in
- * C99 and, as it is, C11, C++17 and C++20.
+ * C99 that is also valid C11, C++17 and C++20.
  *
  * A plugin is a shared library. It exports one symbol, `divvy_plugin_v1`, which lists its plugins, and carries one
  * record per plugin in the section `.divvy.plugin` of its file, from which the host reads name and versions before it
@@ -13,23 +13,24 @@
  * Contract:
  *
  * - Calls may come from any thread, and several at the same time.
- * - Everything that a call points to lives until the call returns, and no longer. The host writes to none of it
+ * - Everything that a call points to lives until the call returns, and no longer. The host does not write to it
  *   meanwhile.
- * - Texts and failures are handed over from the calling thread only, and before the call returns. Text is UTF-8.
+ * - Texts and failures are passed to the host from the calling thread only, and before the call returns. Text is
+ *   UTF-8.
  * - The plugin writes only to columns (`*_out`) and fields that are documented as written by it, and within their
  *   length.
  * - Nothing that one side allocates is freed by the other.
  * - No C++ exception and no longjmp leaves the plugin.
  * - The exports are static data: the host reads them from the file before it opens the library, and refuses a library
  *   whose exports it cannot read there. In C++ they must not need code that runs when the library is opened.
- * - Everything that a plugin hands over is limited in length and number: DIVVY_LIMIT_*. Exports that exceed a limit are
- *   refused; of the texts of a call, the host drops what exceeds one, and says so in its log.
+ * - Everything that a plugin passes to the host is limited in length and number: DIVVY_LIMIT_*. The host refuses exports
+ *   that exceed a limit; of the texts of a call, it drops what exceeds one, and reports that in its log.
  *
  * Growth within one major version:
  *
  * - Every struct that begins with `size` and `kind` may get more fields at its end. Read a field that a later minor
  *   version added only if `size` covers it: DIVVY_HAS. The fields of ABI 1.0 are always there.
- * - Every struct that the plugin makes says its own size: DIVVY_HEAD.
+ * - Every struct that the plugin makes states its own size: DIVVY_HEAD.
  * - The arena may get more columns at the end of its directory. Rows of tables never change; a table grows by a
  *   parallel column.
  * - Numbers (kinds, codes, operators) may get more values. A value that the plugin does not know never matches.
@@ -71,8 +72,8 @@ extern "C" {
 #define DIVVY_ADDRESS(value) value
 #endif
 
-/* The initialisers of the first two fields of a struct of type `type` that the plugin makes. Those of its other fields
- * follow; those that are left out are zero. */
+/* The initialisers of the first two fields of a struct of type `type` that the plugin makes. The initialisers of
+ * its other fields follow; fields without one are zero. */
 #define DIVVY_HEAD(type, kind_) (uint32_t)sizeof(type), (kind_)
 
 /* True if the struct behind `pointer` has the field `field`. */
@@ -279,8 +280,8 @@ typedef struct divvy_column_entry {
 /* Groups of columns: bits of `divvy_point_descriptor.reads`, by which a plugin names the columns that its value for a
  * snapshot is made from.
  *
- * The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
- * little else, leaves a value alone that is made from labels. */
+ * The host knows when a cluster last changed in each group. A heartbeat changes free resources and little else, so a
+ * value that is made from labels survives it. */
 /* Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
  * be read: `DIVVY_COLUMN_NAME`, `DIVVY_COLUMN_NAME_HASH` and the columns of symbols. */
 #define DIVVY_GROUP_NAMES UINT64_C(1)
@@ -742,7 +743,7 @@ typedef struct divvy_table_column_row_slice {
  */
 
 /* The rule that led to a share, to a score, or to leaving a cluster out. */
-/* Only the text says it. */
+/* Any other rule; the text states it. */
 #define DIVVY_REASON_OTHER 0u
 /* Every candidate gets the full count. Figures: `replicas`. */
 #define DIVVY_REASON_FULL_COUNT 1u
@@ -778,7 +779,7 @@ typedef struct divvy_table_column_row_slice {
 #define DIVVY_BOUND_NONE 0u
 /* The cluster's capacity. */
 #define DIVVY_BOUND_CAPACITY 1u
-/* A limit of the plugin's or its configuration's own. */
+/* A limit of the plugin or of its configuration. */
 #define DIVVY_BOUND_CAP 2u
 /* The share of the cluster's tier. */
 #define DIVVY_BOUND_TIER 3u
@@ -810,7 +811,7 @@ typedef struct divvy_table_column_row_slice {
 #define DIVVY_DECIDER_POLICY_ORDER 6u
 /* The name. */
 #define DIVVY_DECIDER_NAME 7u
-/* The order that is drawn for ties. */
+/* The random order for ties. */
 #define DIVVY_DECIDER_TIE 8u
 
 /* A figure of a reason. */
@@ -827,7 +828,7 @@ typedef struct divvy_figure_row_slice {
     uint64_t length;
 } divvy_figure_row_slice;
 
-/* A reason for what a plugin decided about a cluster. Handed to `divvy_services.explain`; everything in it is borrowed
+/* The reason for a plugin's decision about a cluster. Passed to `divvy_services.explain`; everything in it is borrowed
  * for that call. A reader treats a cause that it does not know as `DIVVY_REASON_OTHER`, and any other number that it
  * does not know as 0. */
 typedef struct divvy_reason {
@@ -849,7 +850,7 @@ typedef struct divvy_reason {
     uint32_t reserved;
     /* Figures, in the order in which a text mentions them. */
     divvy_figure_row_slice figures;
-    /* The plugin's own words, one line; empty if the rest says it all. */
+    /* The plugin's own words, one line; empty if the other fields suffice. */
     divvy_text text;
 } divvy_reason;
 
@@ -875,7 +876,7 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
  * does not know counts as `DIVVY_FAILURE_PLUGIN`. */
 /* Class: a scheduling outcome, for which no one is at fault. */
 #define DIVVY_FAILURE_BINDING 1u
-/* Class: whoever wrote the policy, the binding or the configuration has to change it. */
+/* Class: the policy, the binding or the configuration is wrong, and its author has to change it. */
 #define DIVVY_FAILURE_INPUT 2u
 /* Class: the plugin is at fault. */
 #define DIVVY_FAILURE_PLUGIN 3u
@@ -885,7 +886,7 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
 #define DIVVY_FAILURE_PREFERENCES 0x20001u
 /* The configuration is invalid at `divvy_failure.path`. The host rejects the profile. */
 #define DIVVY_FAILURE_CONFIGURATION 0x20002u
-/* The plugin could not do its work. */
+/* Any other error of the plugin. */
 #define DIVVY_FAILURE_INTERNAL 0x30001u
 /* The plugin panicked. After several consecutive panics the host stops calling it. */
 #define DIVVY_FAILURE_PANIC 0x30002u
@@ -894,7 +895,7 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
 /* The plugin does not know this kind of call, or does not serve it. */
 #define DIVVY_FAILURE_NOT_SERVED 0x30004u
 
-/* Kinds of text that a plugin hands to `divvy_services.text`. A host drops a kind that it does not know. */
+/* Kinds of text that a plugin passes to `divvy_services.text`. A host drops a kind that it does not know. */
 /* The reason for rejecting a cluster; the answer is the code to write for the cluster. */
 #define DIVVY_TEXT_REASON 1u
 /* An explanation of what the plugin decided for a cluster. */
@@ -916,7 +917,7 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
 /* Everything. */
 #define DIVVY_LEVEL_TRACE 5u
 
-/* Reason why a call failed. Handed to `divvy_services.fail`; the texts are borrowed for that call. */
+/* Why a call failed. Passed to `divvy_services.fail`; the texts are borrowed for that call. */
 typedef struct divvy_failure {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -960,8 +961,8 @@ typedef uint32_t (*divvy_log_level_function)(const void *context);
 typedef void (*divvy_log_function)(const void *context, uint32_t level, divvy_text target, divvy_text message);
 
 /* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. A name consists of ASCII
- * letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the
- * number of names of a plugin. */
+ * letters, digits and underscores and does not begin with a digit; the host ignores any other. The number of names of a
+ * plugin is limited (`DIVVY_LIMIT_*`). */
 typedef void (*divvy_count_function)(const void *context, divvy_text name, uint64_t amount);
 
 /* Adds a value to one of the plugin's histograms: `divvy_services.context`, name of the histogram, value. Names are as
@@ -1029,7 +1030,7 @@ typedef struct divvy_construct_call {
     uint64_t optional;
 } divvy_construct_call;
 
-/* Documents that `divvy_describe_call.document` asks for. A plugin hands over nothing for one that it does not know. */
+/* Documents that `divvy_describe_call.document` asks for. A plugin provides nothing for one that it does not know. */
 /* The JSON Schema of the configuration. */
 #define DIVVY_DOCUMENT_CONFIGURATION_SCHEMA 1u
 /* The JSON Schema of the preferences. */
@@ -1042,27 +1043,29 @@ typedef struct divvy_construct_call {
  * those of `divvy_cycle_view.table_columns`. */
 #define DIVVY_DOCUMENT_TABLES 4u
 
-/* Limits of what a plugin hands over while it runs. The host keeps what is within them and drops the rest. It cuts a
- * text between two characters, and says so where it shows the text and, once per call, in its log. */
-/* Bytes of a text: a reason, an explanation, a note, a log message, or a text of a failure. */
+/* Limits on what a plugin passes to the host while it runs. The host drops what exceeds them. It cuts a text between
+ * two characters, and reports the cut where it shows the text and, once per call, in its log. */
+/* Maximum length of a text in bytes: a reason, an explanation, a note, a log message, or a text of a failure. */
 #define DIVVY_LIMIT_TEXT_BYTES 0x10000u
-/* Reasons, explanations and notes of a call together. */
+/* Maximum number of reasons, explanations and notes of a call together. */
 #define DIVVY_LIMIT_TEXTS 0x10000u
-/* Bytes of the reasons, explanations and notes of a call together. */
+/* Maximum length of the reasons, explanations and notes of a call together, in bytes. */
 #define DIVVY_LIMIT_TEXTS_BYTES 0x1000000u
-/* Figures of a reason. */
+/* Maximum number of figures of a reason. */
 #define DIVVY_LIMIT_FIGURES 32u
-/* Bytes of the name of a figure, a counter or a histogram. */
+/* Maximum length of the name of a figure, a counter or a histogram, in bytes. */
 #define DIVVY_LIMIT_FIGURE_NAME_BYTES 64u
-/* Counters of a plugin. */
+/* Maximum number of counters of a plugin. */
 #define DIVVY_LIMIT_COUNTERS 64u
-/* Histograms of a plugin. */
+/* Maximum number of histograms of a plugin. */
 #define DIVVY_LIMIT_HISTOGRAMS 16u
-/* Log records of a call. Those of other threads of the plugin belong to no call, and their number is not limited. */
+/* Maximum number of log records of a call. Records from other threads of the plugin do not belong to a call, and are
+ * not limited. */
 #define DIVVY_LIMIT_LOG_RECORDS 16384u
-/* Documents of a kind of `DIVVY_DOCUMENT_*`. A plugin that hands over more, or longer ones, is refused. */
+/* Maximum number of documents of one kind of `DIVVY_DOCUMENT_*`. The host refuses a plugin with more, or with longer
+ * ones. */
 #define DIVVY_LIMIT_DOCUMENTS 256u
-/* Bytes of a document. */
+/* Maximum length of a document in bytes. */
 #define DIVVY_LIMIT_DOCUMENT_BYTES 0x100000u
 
 /* Takes a document: `divvy_describe_call.sink` and the text. */
@@ -1085,7 +1088,7 @@ typedef struct divvy_describe_call {
 } divvy_describe_call;
 
 /* ----------------------------------------------------------------------------------------------------------------
- * What every call of a cycle can read
+ * Views that every call of a cycle can read
  */
 
 /* Bits of `divvy_cycle_view.flags`. */
@@ -1093,7 +1096,7 @@ typedef struct divvy_describe_call {
 #define DIVVY_CYCLE_FRESH UINT64_C(1)
 /* The resource has replicas to divide. */
 #define DIVVY_CYCLE_WORKLOAD (UINT64_C(1) << 1)
-/* An explanation was requested: plugins hand over explanations and reasons. */
+/* An explanation was requested: plugins report explanations and reasons. */
 #define DIVVY_CYCLE_EXPLAIN (UINT64_C(1) << 2)
 /* The binding has a namespace. */
 #define DIVVY_CYCLE_NAMESPACED (UINT64_C(1) << 3)
@@ -1177,7 +1180,7 @@ typedef struct divvy_cycle_view {
     /* Annotations of the binding. */
     divvy_pair_row_slice annotations;
     /* Time of the decision in milliseconds since 1970, with `DIVVY_CYCLE_TIME`; otherwise 0. Given only if a plugin of
-     * the profile declares that need, as are the fields below. */
+     * the profile declares that need; the same is true of the fields below. */
     int64_t time;
     /* Priority of the binding in the scheduling queue, larger first. */
     int64_t priority;
@@ -1305,10 +1308,10 @@ typedef struct divvy_prepare_call {
     DIVVY_FUNCTION(divvy_release_function, release)
 } divvy_prepare_call;
 
-/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column
- * has changed that `divvy_point_descriptor.reads` names. Only plugins that declare this kind get it. The cycle has the
- * snapshot and the plugin's tables, but nothing of a binding. The host drops the value when it has the next one, or
- * when the instance is dropped. */
+/* Makes the value that a plugin keeps for a snapshot, before the first call that reads the snapshot. The host does not
+ * make the call if no column has changed that `divvy_point_descriptor.reads` names. Only plugins that declare this kind
+ * get it. The cycle has the snapshot and the plugin's tables, but nothing of a binding. The host drops the value when
+ * it has the next one, or when the instance is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1331,7 +1334,8 @@ typedef struct divvy_snapshot_value_call {
     int64_t valid_until;
     /* The value for an earlier snapshot; null if there is none. It stays valid during the call. */
     DIVVY_POINTER(void, previous)
-    /* Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1. */
+    /* Rows whose clusters have changed since the earlier snapshot, ascending and without duplicates, if `changes_known`
+     * is 1. */
     divvy_u32_slice changed_rows;
     /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols, the
      * tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed. */
@@ -1345,7 +1349,8 @@ typedef struct divvy_snapshot_value_call {
 } divvy_snapshot_value_call;
 
 /* Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get it.
- * The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan. */
+ * The cycle has only the binding: the snapshot is empty, and there are no rows. The host drops the value with the
+ * plan. */
 typedef struct divvy_binding_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1436,9 +1441,9 @@ typedef struct divvy_score_call {
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
+    /* Maximum number of replicas for the cluster; never more than `fits_now` plus `last`. */
     divvy_i64_slice capacity;
-    /* Tiers, the best being 0. Empty if there are none. */
+    /* Tier of each cluster, 0 being the best. Empty without tiers. */
     divvy_u32_slice tiers;
     /* Per feasible cluster: its score, written by the plugin; 0 on entry. */
     divvy_i64_out result;
@@ -1478,9 +1483,9 @@ typedef struct divvy_select_call {
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
+    /* Maximum number of replicas for the cluster; never more than `fits_now` plus `last`. */
     divvy_i64_slice capacity;
-    /* Tiers, the best being 0. Empty if there are none. */
+    /* Tier of each cluster, 0 being the best. Empty without tiers. */
     divvy_u32_slice tiers;
     /* Replicas that the candidates together must have room for; negative if room does not matter. */
     int64_t needed;
@@ -1525,9 +1530,9 @@ typedef struct divvy_assign_call {
     divvy_u32_slice last_index;
     /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
+    /* Maximum number of replicas for the cluster; never more than `fits_now` plus `last`. */
     divvy_i64_slice capacity;
-    /* Tiers, the best being 0. Empty if there are none. */
+    /* Tier of each cluster, 0 being the best. Empty without tiers. */
     divvy_u32_slice tiers;
     /* Replicas to divide in this call. */
     int64_t replicas;
@@ -1590,11 +1595,11 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_ENFORCES_AFFINITY (UINT64_C(1) << 17)
 /* Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity. */
 #define DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY (UINT64_C(1) << 18)
-/* Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the binding
- * and the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of them,
- * a strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster is
- * left. A selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force and
- * there are no tiers; scores may change. */
+/* Promise: removing a cluster changes nothing for the others, whatever room they have, as long as the binding and the
+ * placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of them, a
+ * strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster is left.
+ * A selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force and there
+ * are no tiers; scores may change. */
 #define DIVVY_FEATURE_EACH_ALONE (UINT64_C(1) << 19)
 /* All features of this version. */
 #define DIVVY_FEATURE_ALL UINT64_C(0xf3fff)
@@ -1624,15 +1629,15 @@ typedef struct divvy_assign_call {
 #define DIVVY_PART_ALL UINT64_C(0x3f)
 
 /* Limits of a descriptor. The host refuses a library that exceeds one. */
-/* Plugins of a library. */
+/* Maximum number of plugins in a library. */
 #define DIVVY_LIMIT_PLUGINS 256u
-/* Extension points of a plugin. */
+/* Maximum number of extension points of a plugin. */
 #define DIVVY_LIMIT_POINTS 64u
-/* Strategies of a plugin. */
+/* Maximum number of strategies of a plugin. */
 #define DIVVY_LIMIT_STRATEGIES 256u
-/* Bytes of the name of a plugin or a strategy, and of a version. */
+/* Maximum length of a version, and of the name of a plugin or a strategy, in bytes. */
 #define DIVVY_LIMIT_NAME_BYTES 64u
-/* Bytes of a description. */
+/* Maximum length of a description in bytes. */
 #define DIVVY_LIMIT_DESCRIPTION_BYTES 1024u
 
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the call. It
@@ -1645,7 +1650,7 @@ typedef uint32_t (*divvy_construct_function)(divvy_construct_call *call);
 /* Drops the instance of a plugin. */
 typedef void (*divvy_destroy_function)(void *instance);
 
-/* Hands over a document. Returns 0, or a code of `DIVVY_FAILURE_*`. */
+/* Passes the documents of one kind to `divvy_describe_call.take`. Returns 0, or a code of `DIVVY_FAILURE_*`. */
 typedef uint32_t (*divvy_describe_function)(const divvy_describe_call *call);
 
 /* A kind of calls that a plugin answers: an extension point, or `DIVVY_KIND_PREPARE`. A host ignores kinds that it does
@@ -1670,9 +1675,9 @@ typedef struct divvy_point_descriptor {
     uint64_t reads;
     /* For `DIVVY_KIND_FILTER` and `DIVVY_KIND_SCORE`: the parts of a binding that a call acts on, as bits of
      * `DIVVY_PART_*`. For a binding that has none of them, a call would change nothing: it would reject no cluster,
-     * score each cluster 0, say nothing, name no time until which its answer holds, and not fail. The host does not
-     * make such a call, unless the policy carries preferences for the plugin. 0 if a call may act on any binding; the
-     * plugin is then called for each, as it is for a bit that the host does not know. */
+     * score each cluster 0, pass no text to the host, set no limit to how long its answer holds, and not fail. The host
+     * does not make such a call, unless the policy carries preferences for the plugin. 0 if a call may act on any
+     * binding; the plugin is then called for each, as it is for a bit that the host does not know. */
     uint64_t acts_on;
 } divvy_point_descriptor;
 
@@ -1716,7 +1721,7 @@ typedef struct divvy_descriptor {
     divvy_text name;
     /* The plugin's version. */
     divvy_text version;
-    /* One phrase that says what the plugin does. */
+    /* A phrase that describes the plugin. */
     divvy_text description;
     /* The version of the SDK that the plugin was built with; empty without an SDK. */
     divvy_text sdk_version;
@@ -1730,7 +1735,7 @@ typedef struct divvy_descriptor {
     DIVVY_FUNCTION(divvy_destroy_function, destroy)
     /* Answers the calls to an instance. */
     DIVVY_FUNCTION(divvy_call_function, call)
-    /* Hands over documents about the plugin; null if there are none. */
+    /* Provides documents about the plugin; null if there are none. */
     DIVVY_FUNCTION(divvy_describe_function, describe)
 } divvy_descriptor;
 

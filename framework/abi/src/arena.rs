@@ -96,8 +96,8 @@ numbers! {
     /// Groups of columns: bits of [`crate::descriptor::PointDescriptor::reads`], by which a plugin names the columns that its
     /// value for a snapshot is made from.
     ///
-    /// The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
-    /// little else, leaves a value alone that is made from labels.
+    /// The host knows when a cluster last changed in each group. A heartbeat changes free resources and little else, so
+    /// a value that is made from labels survives it.
     pub mod group as "DIVVY_GROUP_" {
         /// Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
         /// be read: [`super::column::NAME`], [`super::column::NAME_HASH`] and the columns of symbols.
@@ -315,15 +315,15 @@ impl<'a> Texts<'a> {
         self.bytes.get(start as usize..end as usize)
     }
 
-    /// Order of the texts of two symbols. A symbol that the arena does not have counts as the empty text.
+    /// Compares the texts of two symbols. A symbol that the arena does not have counts as the empty text.
     #[inline]
     pub fn compare(&self, left: u32, right: u32) -> Ordering {
         let text = |symbol| self.get(symbol).unwrap_or_default();
         text(left).cmp(text(right))
     }
 
-    /// The first place at which a list of symbols has the one of this text. For short lists: comparing a few texts takes fewer
-    /// steps than looking up the symbol.
+    /// Index of the first symbol in a list that has this text. For short lists: comparing a few texts takes fewer steps
+    /// than looking up the symbol.
     #[inline]
     pub fn position_of(&self, symbols: &[u32], text: &str) -> Option<usize> {
         symbols
@@ -363,7 +363,7 @@ impl Symbols<'_> {
 pub struct Arena<'a> {
     words: &'a [u64],
     directory: &'a [ColumnEntry],
-    /// Note of reads of columns outside of some groups.
+    /// Records reads of columns outside the permitted groups.
     restriction: Option<&'a Restriction>,
 }
 
@@ -398,8 +398,8 @@ impl<'a> Arena<'a> {
         self.words.get(1).map_or(0, |&rows| rows as usize)
     }
 
-    /// The generation of the snapshot: two arenas of one host with the same generation have the same clusters. 0 if
-    /// it is not known, and for a reader of some groups of columns, whose contents outlive a generation.
+    /// The generation of the snapshot: two arenas of one host with the same generation have the same clusters. 0 if it
+    /// is unknown, and for a reader that is restricted to some groups of columns, because these outlive a generation.
     #[inline]
     pub fn generation(&self) -> u64 {
         match self.restriction {
@@ -432,8 +432,8 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Notes that a column was asked for that is not within the arena, as if it had to be: for a reader of some groups,
-    /// those of the others are not.
+    /// Records a read of a column that is not within the arena. For a reader that is restricted to some groups, the
+    /// columns of all other groups are not.
     #[cold]
     fn refuse(&self, column: usize) {
         if let Some(restriction) = self.restriction {
@@ -467,7 +467,7 @@ impl<'a> Arena<'a> {
         self.symbols().find(text, hash)
     }
 
-    /// The symbols, for several lookups: each column of theirs is looked up once.
+    /// The symbols, for several lookups: their columns are looked up once.
     #[inline]
     pub fn symbols(&self) -> Symbols<'a> {
         Symbols {

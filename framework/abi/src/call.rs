@@ -6,9 +6,9 @@
 //! # Contract
 //!
 //! - Calls may come from any thread, and several at the same time.
-//! - Everything that a call points to lives until the call returns, and no longer. The host writes to none of it
+//! - Everything that a call points to lives until the call returns, and no longer. The host does not write to it
 //!   meanwhile.
-//! - Texts and failures are handed over from the calling thread only, and before the call returns.
+//! - Texts and failures are passed to the host from the calling thread only, and before the call returns.
 //! - The plugin writes only to columns and fields that are documented as written by it. It writes within their length.
 //! - A call without prepared state ([`CallHead::prepared`] is null) is complete: the plugin prepares within the call. The
 //!   same is true of the values for the snapshot and the binding.
@@ -63,6 +63,9 @@ macro_rules! call {
         }
 
         carried_call!($name { $($fields)* });
+
+        // SAFETY: after size and kind, the macro gives the struct the fields of `CallHead`, in the same order.
+        unsafe impl Call for $name<'_> {}
     };
 }
 
@@ -109,21 +112,6 @@ structure! {
 /// The type begins with the fields of [`CallHead`], in the same order.
 pub unsafe trait Call: crate::sized::SizePrefixed {}
 
-// SAFETY: the macro gives every call the same first fields.
-unsafe impl Call for PrepareCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for SnapshotValueCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for BindingValueCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for FilterCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for ScoreCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for SelectCall<'_> {}
-// SAFETY: as above.
-unsafe impl Call for AssignCall<'_> {}
-
 call! {
     /// Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and only
     /// before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends.
@@ -141,14 +129,15 @@ call! {
 }
 
 call! {
-    /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column
-    /// has changed that [`crate::descriptor::PointDescriptor::reads`] names. Only plugins that declare this kind get it. The
-    /// cycle has the snapshot and the plugin's tables, but nothing of a binding. The host drops the value when it has the next
-    /// one, or when the instance is dropped.
+    /// Makes the value that a plugin keeps for a snapshot, before the first call that reads the snapshot. The host does
+    /// not make the call if no column has changed that [`crate::descriptor::PointDescriptor::reads`] names. Only
+    /// plugins that declare this kind get it. The cycle has the snapshot and the plugin's tables, but nothing of a
+    /// binding. The host drops the value when it has the next one, or when the instance is dropped.
     SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
         /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
         previous: Address = Address::NULL,
-        /// Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1.
+        /// Rows whose clusters have changed since the earlier snapshot, ascending and without duplicates, if
+        /// `changes_known` is 1.
         changed_rows: Slice<'a, u32> = Slice::EMPTY,
         /// 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols, the
         /// tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed.
@@ -164,8 +153,9 @@ call! {
 }
 
 call! {
-    /// Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get it.
-    /// The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan.
+    /// Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get
+    /// it. The cycle has only the binding: the snapshot is empty, and there are no rows. The host drops the value with
+    /// the plan.
     BindingValueCall(BindingValueCallRef, kind::BINDING_VALUE) {
         /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].
         value: Address = Address::NULL,
@@ -213,9 +203,9 @@ macro_rules! call_over_clusters {
                 last_index: Slice<'a, u32> = Slice::EMPTY,
                 /// Replicas that fit now, beyond those of the last result.
                 fits_now: Slice<'a, i64> = Slice::EMPTY,
-                /// Most replicas that the cluster may get: at most `fits_now` plus `last`.
+                /// Maximum number of replicas for the cluster; never more than `fits_now` plus `last`.
                 capacity: Slice<'a, i64> = Slice::EMPTY,
-                /// Tiers, the best being 0. Empty if there are none.
+                /// Tier of each cluster, 0 being the best. Empty without tiers.
                 tiers: Slice<'a, u32> = Slice::EMPTY,
                 $($fields)*
             }

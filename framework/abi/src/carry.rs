@@ -13,10 +13,10 @@ use crate::text::{Span, Text};
 ///
 /// # Safety
 ///
-/// An address that a method returns is aligned as asked for, and that of as many bytes as asked for, which nothing else uses as long
-/// as the room is borrowed.
+/// An address that a method returns has the requested alignment. The requested number of bytes at it belongs to the
+/// caller alone as long as the room is borrowed.
 pub unsafe trait Room {
-    /// True if the other process reads these bytes at the same address anyway.
+    /// True if the other process already reads these bytes at the same address.
     fn is_shared(&self, address: *const u8, bytes: usize) -> bool;
 
     /// An address for `bytes` bytes that the plugin reads; `None` if there is no room left.
@@ -37,7 +37,7 @@ pub trait Carry: Copy {
     ///
     /// # Errors
     ///
-    /// [`NoRoom`]. The value is then of no use.
+    /// [`NoRoom`]. The value must then not be used.
     fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom>;
 }
 
@@ -52,7 +52,7 @@ macro_rules! plain {
     )+};
 }
 
-// An address belongs to whoever wrote it, and only that side reads it.
+// An address belongs to the side that wrote it, and only that side reads it.
 plain!(u32, u64, i64, Span, Text, BindingNames, Address);
 
 impl<F: Copy> Carry for Function<F> {
@@ -75,7 +75,7 @@ impl<T: Pod> Carry for Slice<'_, T> {
             return Ok(());
         }
         let copy = room.input(bytes, align_of::<T>()).ok_or(NoRoom)?.cast::<T>();
-        // SAFETY: the room promises as many bytes there, used by nothing else.
+        // SAFETY: the contract of `Room` gives the caller as many bytes there, which nothing else uses.
         unsafe { std::ptr::copy_nonoverlapping(original, copy, elements.len()) };
         // SAFETY: they were written above, with the same alignment.
         *self = Self::new(unsafe { std::slice::from_raw_parts(copy, elements.len()) });
@@ -97,7 +97,7 @@ impl<T: Pod> Carry for SliceMut<'_, T> {
             .output(original.cast(), bytes, align_of::<T>())
             .ok_or(NoRoom)?
             .cast::<T>();
-        // SAFETY: the room promises as many bytes there, used by nothing else.
+        // SAFETY: the contract of `Room` gives the caller as many bytes there, which nothing else uses.
         unsafe { std::ptr::copy_nonoverlapping(original, copy, elements.len()) };
         // SAFETY: they were written above, with the same alignment.
         *self = Self::new(unsafe { std::slice::from_raw_parts_mut(copy, elements.len()) });
@@ -109,7 +109,7 @@ impl Carry for Str<'_> {
     fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom> {
         let mut bytes = Slice::new(self.as_str().as_bytes());
         bytes.carry(room)?;
-        // SAFETY: the bytes are those of a text.
+        // SAFETY: the bytes are a copy of those of a `Str`, which are UTF-8.
         *self = Self::new(unsafe { std::str::from_utf8_unchecked(bytes.as_slice()) });
         Ok(())
     }
@@ -120,11 +120,12 @@ impl<T: Carry> Carry for Pointer<'_, T> {
         if self.address().is_null() {
             return Ok(());
         }
-        // SAFETY: a pointer that is not null is that of a whole struct of this host, which outlives it.
+        // SAFETY: a pointer that is not null was made by `Pointer::new` in this host, from a reference that outlives
+        // it.
         let mut value = unsafe { *self.address() };
         value.carry(room)?;
         let copy = room.input(size_of::<T>(), align_of::<T>()).ok_or(NoRoom)?.cast::<T>();
-        // SAFETY: the room promises as many bytes there, used by nothing else.
+        // SAFETY: the contract of `Room` gives the caller as many bytes there, which nothing else uses.
         unsafe { copy.write(value) };
         // SAFETY: the value was written above.
         *self = Self::new(unsafe { &*copy });
@@ -250,7 +251,7 @@ mod tests {
         assert!(room.contains(copy));
     }
 
-    /// Size and kind of a struct are no addresses; all other fields are carried.
+    /// Size and kind of a struct are not addresses; all other fields are carried.
     #[test]
     fn no_field_is_forgotten() {
         macro_rules! check {

@@ -72,9 +72,9 @@ pub struct Certificate {
     pub placements: PlacementsViewRef<'static>,
 }
 
-// SAFETY: no value of this type is ever made, so none crosses a thread.
+// SAFETY: `no_value` never returns a value of this type, and nothing else makes one, so none crosses a thread.
 unsafe impl Send for Certificate_Prefix {}
-// SAFETY: as above.
+// SAFETY: no value of this type is ever made, so none is shared between threads.
 unsafe impl Sync for Certificate_Prefix {}
 
 impl RootModule for CertificateRef {

@@ -28,13 +28,13 @@ pub struct Pointer<'a, T> {
 
 // The certificate compares what a pointer points to by name. It also lists these structs themselves, so that they can grow.
 #[cfg(feature = "certificate")]
-// SAFETY: that of a type without lifetimes that stands for this one alone.
+// SAFETY: the type behind it has no lifetimes, and represents `Pointer` with this target and no other type.
 unsafe impl<'a, T: Pointee> GetStaticEquivalent_ for Pointer<'a, T> {
     type StaticEquivalent = <certified::Pointer<'a, T::Certified> as GetStaticEquivalent_>::StaticEquivalent;
 }
 
 #[cfg(feature = "certificate")]
-// SAFETY: both types have the same fields.
+// SAFETY: both types are `repr(C)` with the same fields.
 unsafe impl<'a, T: Pointee> StableAbi for Pointer<'a, T> {
     type IsNonZeroType = abi_stable::reexports::False;
     const LAYOUT: &'static TypeLayout = <certified::Pointer<'a, T::Certified> as StableAbi>::LAYOUT;
@@ -48,9 +48,9 @@ impl<T> Clone for Pointer<'_, T> {
 
 impl<T> Copy for Pointer<'_, T> {}
 
-// SAFETY: a pointer gives out nothing but shared references.
+// SAFETY: a pointer gives access to shared references only, which `T: Sync` lets other threads use.
 unsafe impl<T: Sync> Send for Pointer<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Sync> Sync for Pointer<'_, T> {}
 
 impl<'a, T> Pointer<'a, T> {
@@ -78,7 +78,7 @@ impl<'a, T> Pointer<'a, T> {
     }
 }
 
-/// The address of a value of which the other side knows no type; null for "none".
+/// The address of a value whose type the other side does not know; null for "none".
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "certificate", derive(StableAbi))]
@@ -128,13 +128,13 @@ pub struct Function<F> {
 }
 
 #[cfg(feature = "certificate")]
-// SAFETY: that of a type that stands for this one alone.
+// SAFETY: the type behind it represents `Function` with this signature and no other type.
 unsafe impl<F: Signature> GetStaticEquivalent_ for Function<F> {
     type StaticEquivalent = <certified::Function<F::Certified> as GetStaticEquivalent_>::StaticEquivalent;
 }
 
 #[cfg(feature = "certificate")]
-// SAFETY: both types have the same fields.
+// SAFETY: both types are `repr(C)` with the same fields.
 unsafe impl<F: Signature> StableAbi for Function<F> {
     type IsNonZeroType = abi_stable::reexports::False;
     const LAYOUT: &'static TypeLayout = <certified::Function<F::Certified> as StableAbi>::LAYOUT;
@@ -182,9 +182,9 @@ impl<T> Clone for Slice<'_, T> {
 
 impl<T> Copy for Slice<'_, T> {}
 
-// SAFETY: a column gives out nothing but shared references.
+// SAFETY: a column gives access to shared references only, which `T: Sync` lets other threads use.
 unsafe impl<T: Sync> Send for Slice<'_, T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Sync> Sync for Slice<'_, T> {}
 
 impl<'a, T> Slice<'a, T> {
@@ -210,13 +210,14 @@ impl<'a, T> Slice<'a, T> {
         }
     }
 
-    /// The elements. A null address is an empty column, as is a length for which no memory has room.
+    /// The elements; none if the address is null, or if the length exceeds what any memory can hold.
     #[inline]
     pub const fn as_slice(&self) -> &'a [T] {
         if self.data.is_null() || self.length > Self::LENGTH_MAX {
             return &[];
         }
-        // SAFETY: a column is made from a slice that lives for `'a`, here or by the other side, which promises it.
+        // SAFETY: `new` takes a slice that lives for `'a`; a column from the other side does so by the contract of the
+        // calls.
         unsafe { std::slice::from_raw_parts(self.data, self.length as usize) }
     }
 }
@@ -260,22 +261,22 @@ impl<'a, T> SliceMut<'a, T> {
         }
     }
 
-    /// The elements. A null address is an empty column.
+    /// The elements; none if the address is null.
     ///
     /// # Safety
     ///
-    /// The value can be copied, so the caller ensures that nothing else reads or writes the elements meanwhile.
+    /// The value is `Copy`, so the caller ensures that nothing else reads or writes the elements meanwhile.
     #[inline]
     pub unsafe fn as_mut_slice(self) -> &'a mut [T] {
         if self.data.is_null() {
             return &mut [];
         }
-        // SAFETY: a column is made from a slice that lives for `'a`; the caller promises the rest.
+        // SAFETY: `new` takes a slice that lives for `'a`; the caller ensures that nothing else uses the elements.
         unsafe { std::slice::from_raw_parts_mut(self.data, self.length as usize) }
     }
 }
 
-/// A text that the host hands to a plugin. It is UTF-8.
+/// A text that the host passes to a plugin. It is UTF-8.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(feature = "certificate", derive(StableAbi))]
@@ -298,12 +299,12 @@ impl<'a> Str<'a> {
     /// The text.
     #[inline]
     pub const fn as_str(&self) -> &'a str {
-        // SAFETY: only `new` makes a text, and the host's texts come from there.
+        // SAFETY: the host makes its texts with `new`, which takes a `str`.
         unsafe { std::str::from_utf8_unchecked(self.bytes.as_slice()) }
     }
 }
 
-/// A text that a plugin hands to the host. A library that was not made with the SDK may hand over anything, so the host
+/// A text that a plugin passes to the host. A library that was not made with the SDK may pass anything, so the host
 /// checks it.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -338,7 +339,8 @@ impl<'a> PluginText<'a> {
         self.bytes.as_slice()
     }
 
-    /// As much of the text as `limit` bytes hold, cut between two characters. The rest is not read.
+    /// The longest beginning of the text that has at most `limit` bytes and ends between two characters. The rest is
+    /// not read.
     #[must_use]
     pub fn cut(&self, limit: u32) -> Self {
         let bytes = self.bytes();
@@ -378,7 +380,7 @@ mod tests {
             length: 7,
             ..SliceMut::EMPTY
         };
-        // SAFETY: there is nothing that could be read.
+        // SAFETY: the column is empty, so no element is read or written.
         assert!(unsafe { column.as_mut_slice() }.is_empty());
         assert_eq!(Str::EMPTY.as_str(), "");
     }
@@ -408,7 +410,7 @@ mod tests {
         ] {
             assert_eq!(cut(text, limit), expected, "{text} at {limit}");
         }
-        // What is not UTF-8 is cut at the limit.
+        // Bytes that are not UTF-8 are cut at the limit.
         assert_eq!(PluginText::from_bytes(&[0x80; 9]).cut(5).bytes().len(), 5);
     }
 }

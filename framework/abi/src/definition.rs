@@ -1,8 +1,8 @@
-//! What this crate declares, as data: names, documentation, types, places and values.
+//! The declarations of this crate as data: names, documentation, types, offsets and values.
 //!
-//! The macros that declare structs, numbers and functions describe them here in the same breath, so that a list of layouts and a
-//! header for another language are written from the one definition. `tests/definition` writes both: `tests/layout.txt` and
-//! `include/divvy_plugin.h`. Nothing of this ends up in a library that does not use it.
+//! The macros that declare structs, numbers and functions also describe them here, so a list of layouts and a header
+//! for another language come from the same definition. `tests/definition` writes both: `tests/layout.txt` and
+//! `include/divvy_plugin.h`. A library that does not use the data does not contain it.
 
 use crate::signature::Signature;
 use crate::{arena, call, descriptor, reason, row, section, service, sized, text, view};
@@ -74,7 +74,7 @@ pub struct Function {
     pub documentation: &'static [&'static str],
     /// The names of its arguments.
     pub arguments: &'static [&'static str],
-    /// The types of its arguments, and at last that of its result.
+    /// The types of its arguments, followed by that of its result.
     pub types: &'static [&'static str],
 }
 
@@ -207,7 +207,7 @@ macro_rules! structure {
 }
 pub(crate) use structure;
 
-/// Declares a module of numbers, with what their names begin with in C, and describes it.
+/// Declares a module of numbers with the prefix of their names in C, and describes it.
 macro_rules! numbers {
     (
         $(#[doc = $doc:literal])*

@@ -54,11 +54,11 @@ numbers! {
         pub const ENFORCES_AFFINITY: u64 = 1 << 17;
         /// Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity.
         pub const ENFORCES_ANTI_AFFINITY: u64 = 1 << 18;
-        /// Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the binding and
-        /// the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of them, a
-        /// strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster is left. A
-        /// selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force and there are
-        /// no tiers; scores may change.
+        /// Promise: removing a cluster changes nothing for the others, whatever room they have, as long as the binding
+        /// and the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same
+        /// of them, a strategy gives each its full count, and no call fails that would succeed with the cluster, unless
+        /// no cluster is left. A selector and a strategy promise it only where the strategy duplicates, no spread
+        /// constraints are in force and there are no tiers; scores may change.
         pub const EACH_ALONE: u64 = 1 << 19;
 
         /// All features of this version.
@@ -95,15 +95,15 @@ numbers! {
 numbers! {
     /// Limits of a descriptor. The host refuses a library that exceeds one.
     pub mod limit as "DIVVY_LIMIT_" {
-        /// Plugins of a library.
+        /// Maximum number of plugins in a library.
         pub const PLUGINS: u32 = 256;
-        /// Extension points of a plugin.
+        /// Maximum number of extension points of a plugin.
         pub const POINTS: u32 = 64;
-        /// Strategies of a plugin.
+        /// Maximum number of strategies of a plugin.
         pub const STRATEGIES: u32 = 256;
-        /// Bytes of the name of a plugin or a strategy, and of a version.
+        /// Maximum length of a version, and of the name of a plugin or a strategy, in bytes.
         pub const NAME_BYTES: u32 = 64;
-        /// Bytes of a description.
+        /// Maximum length of a description in bytes.
         pub const DESCRIPTION_BYTES: u32 = 1024;
     }
 }
@@ -126,11 +126,11 @@ sized! {
         /// any case. The plugin must read no other column while it makes the value. 0 if they are not known; the value is then
         /// made anew after every change, as it is for a bit that the host does not know.
         reads: u64 = 0,
-        /// For [`kind::FILTER`] and [`kind::SCORE`]: the parts of a binding that a call acts on, as bits of [`binding_part`].
-        /// For a binding that has none of them, a call would change nothing: it would reject no cluster, score each cluster 0,
-        /// say nothing, name no time until which its answer holds, and not fail. The host does not make such a call, unless the
-        /// policy carries preferences for the plugin. 0 if a call may act on any binding; the plugin is then called for each, as
-        /// it is for a bit that the host does not know.
+        /// For [`kind::FILTER`] and [`kind::SCORE`]: the parts of a binding that a call acts on, as bits of
+        /// [`binding_part`]. For a binding that has none of them, a call would change nothing: it would reject no
+        /// cluster, score each cluster 0, pass no text to the host, set no limit to how long its answer holds, and not
+        /// fail. The host does not make such a call, unless the policy carries preferences for the plugin. 0 if a call
+        /// may act on any binding; the plugin is then called for each, as it is for a bit that the host does not know.
         acts_on: u64 = 0,
     }
 }
@@ -159,7 +159,7 @@ sized! {
         name: PluginText<'static> = PluginText::EMPTY,
         /// The plugin's version.
         version: PluginText<'static> = PluginText::EMPTY,
-        /// One phrase that says what the plugin does.
+        /// A phrase that describes the plugin.
         description: PluginText<'static> = PluginText::EMPTY,
         /// The version of the SDK that the plugin was built with; empty without an SDK.
         sdk_version: PluginText<'static> = PluginText::EMPTY,
@@ -173,7 +173,7 @@ sized! {
         destroy: Function<DestroyFunction> = Function::NULL,
         /// Answers the calls to an instance.
         call: Function<CallFunction> = Function::NULL,
-        /// Hands over documents about the plugin; null if there are none.
+        /// Provides documents about the plugin; null if there are none.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         describe: Function<DescribeFunction> = Function::NULL,
     }

@@ -1,20 +1,20 @@
 //! The binary interface between the Divvy scheduler and its plugins.
 //!
-//! Plugin authors never use this crate directly: `divvy-framework` wraps it, and a C header in `include/` says the same
-//! in C. It holds only definitions that both sides must agree on to the byte:
+//! Plugin authors never use this crate directly: `divvy-framework` wraps it, and the header in `include/` has the same
+//! definitions in C. The crate has only what both sides must agree on to the byte:
 //!
 //! - [`section`]: the record in the library file from which a host reads versions before it opens the library.
 //! - [`descriptor`]: the plugins that a library exports, as static data with four functions each.
 //! - [`service`]: construction, failures, and the services of the host.
-//! - [`reason`]: why a plugin decided as it did, as data.
+//! - [`reason`]: reasons for the decisions of a plugin, as data.
 //! - [`call`]: the calls that a constructed plugin answers.
-//! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
+//! - [`view`]: the views that every call of a cycle can read. [`row`]: the rows of their tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
-//! - [`descriptor::limit`] and [`service::limit`]: the most that a plugin exports, and hands over in a call.
+//! - [`descriptor::limit`] and [`service::limit`]: limits on what a plugin exports, and on what it passes to the host.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
-//! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross. [`signature`]: what functions take.
-//! - [`definition`]: all of it as data, from which `layout.txt` and the C header are written.
-//! - `certificate`: the layouts of all of it, for a check at load time (feature `certificate`).
+//! - [`sized`]: structs that can grow. [`mod@column`]: slices and texts. [`signature`]: the types of functions.
+//! - [`definition`]: all of these as data, from which the tests write `layout.txt` and the C header.
+//! - `certificate`: the layouts of all types, for a check at load time (feature `certificate`).
 //!
 //! # Compatible changes
 //!
@@ -24,8 +24,8 @@
 //! - fields at the end of a struct that begins with size and kind;
 //! - columns at the end of the arena's directory;
 //! - fields at the end of a record;
-//! - kinds, codes, features and other numbers, because a reader refuses or ignores those that it does not know, as the
-//!   documentation of each says.
+//! - kinds, codes, features and other numbers: a reader refuses or ignores those that it does not know, as the
+//!   documentation of each states.
 //!
 //! The layout of everything else is frozen. In particular rows of tables never change: a table grows by a parallel
 //! column. A plugin from an older minor version keeps loading, and so does a plugin from a newer one unless it says
@@ -64,7 +64,7 @@ pub use sized::kind;
 /// The version of an ABI. Two sides are compatible if their major versions are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AbiVersion {
-    /// Bumped by every change that is not an addition at a growing end.
+    /// Bumped by every change other than an addition at a growing end.
     pub major: u32,
     /// Bumped when something is appended.
     pub minor: u32,

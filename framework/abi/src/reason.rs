@@ -1,5 +1,5 @@
-//! Reasons as data: why a cluster has its share or its score, or was left out. Handed over only if an explanation was
-//! requested.
+//! Reasons as data: why a cluster has its share or its score, or was left out. A plugin reports them only if an
+//! explanation was requested.
 //!
 //! A reason has a code for the rule, what bound it, what decided a remainder, and figures by name. A reader treats a code
 //! that it does not know as [`cause::OTHER`], and any other number that it does not know as 0.
@@ -13,9 +13,9 @@ use crate::definition::{numbers, structure};
 use crate::sized::{kind, sized};
 
 sized! {
-    /// A reason for what a plugin decided about a cluster. Handed to [`crate::service::Services::explain`]; everything in
-    /// it is borrowed for that call. A reader treats a cause that it does not know as [`cause::OTHER`], and any other number
-    /// that it does not know as 0.
+    /// The reason for a plugin's decision about a cluster. Passed to [`crate::service::Services::explain`]; everything
+    /// in it is borrowed for that call. A reader treats a cause that it does not know as [`cause::OTHER`], and any
+    /// other number that it does not know as 0.
     Reason<'a>(ReasonRef, kind::REASON) {
         /// Row of the cluster.
         row: u32 = NO_ROW,
@@ -31,7 +31,7 @@ sized! {
         reserved: u32 = 0,
         /// Figures, in the order in which a text mentions them.
         figures: Slice<'a, FigureRow<'a>> = Slice::EMPTY,
-        /// The plugin's own words, one line; empty if the rest says it all.
+        /// The plugin's own words, one line; empty if the other fields suffice.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         text: PluginText<'a> = PluginText::EMPTY,
     }
@@ -53,7 +53,7 @@ structure! {
 numbers! {
     /// The rule that led to a share, to a score, or to leaving a cluster out.
     pub mod cause as "DIVVY_REASON_" {
-        /// Only the text says it.
+        /// Any other rule; the text states it.
         pub const OTHER: u32 = 0;
         /// Every candidate gets the full count. Figures: `replicas`.
         pub const FULL_COUNT: u32 = 1;
@@ -93,7 +93,7 @@ numbers! {
         pub const NONE: u32 = 0;
         /// The cluster's capacity.
         pub const CAPACITY: u32 = 1;
-        /// A limit of the plugin's or its configuration's own.
+        /// A limit of the plugin or of its configuration.
         pub const CAP: u32 = 2;
         /// The share of the cluster's tier.
         pub const TIER: u32 = 3;
@@ -133,7 +133,7 @@ numbers! {
         pub const POLICY_ORDER: u32 = 6;
         /// The name.
         pub const NAME: u32 = 7;
-        /// The order that is drawn for ties.
+        /// The random order for ties.
         pub const TIE: u32 = 8;
     }
 }

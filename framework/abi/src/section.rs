@@ -5,7 +5,7 @@
 //! rejects a file that is not a plugin, or that it cannot use, before any of its code runs. Linkers keep the section
 //! through stripping and link-time optimisation, and fill gaps between records with zero bytes.
 //!
-//! Numbers are little endian on every target. A record says its own length, so a newer one may be longer.
+//! Numbers are little endian on every target. A record states its own length, so a newer one may be longer.
 
 use crate::definition::{numbers, structure};
 
@@ -68,7 +68,7 @@ structure! {
 /// The size of a record in bytes.
 pub const RECORD_BYTES: usize = size_of::<PluginRecord>();
 
-/// The size of a record of ABI 1.0, the shortest that there is.
+/// The size of a record of ABI 1.0, the shortest one.
 const FIRST_RECORD_BYTES: usize = 32 + LANGUAGE_BYTES + 3 * TEXT_BYTES;
 
 impl PluginRecord {
@@ -173,7 +173,7 @@ impl PluginRecord {
         self.flags() & record_flag::CERTIFIED != 0
     }
 
-    /// The programming language; empty if the record does not say it.
+    /// The programming language; empty if the record does not state it.
     pub fn language(&self) -> String {
         unpadded(&self.language)
     }

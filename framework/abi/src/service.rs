@@ -17,7 +17,7 @@ numbers! {
     pub mod failure as "DIVVY_FAILURE_" {
         /// Class: a scheduling outcome, for which no one is at fault.
         pub const BINDING: u32 = 1;
-        /// Class: whoever wrote the policy, the binding or the configuration has to change it.
+        /// Class: the policy, the binding or the configuration is wrong, and its author has to change it.
         pub const INPUT: u32 = 2;
         /// Class: the plugin is at fault.
         pub const PLUGIN: u32 = 3;
@@ -28,7 +28,7 @@ numbers! {
         pub const PREFERENCES: u32 = INPUT << 16 | 1;
         /// The configuration is invalid at [`super::Failure::path`]. The host rejects the profile.
         pub const CONFIGURATION: u32 = INPUT << 16 | 2;
-        /// The plugin could not do its work.
+        /// Any other error of the plugin.
         pub const INTERNAL: u32 = PLUGIN << 16 | 1;
         /// The plugin panicked. After several consecutive panics the host stops calling it.
         pub const PANIC: u32 = PLUGIN << 16 | 2;
@@ -50,7 +50,7 @@ numbers! {
 }
 
 numbers! {
-    /// Kinds of text that a plugin hands to [`Services::text`]. A host drops a kind that it does not know.
+    /// Kinds of text that a plugin passes to [`Services::text`]. A host drops a kind that it does not know.
     pub mod text_kind as "DIVVY_TEXT_" {
         /// The reason for rejecting a cluster; the answer is the code to write for the cluster.
         pub const REASON: u32 = 1;
@@ -80,7 +80,7 @@ numbers! {
 }
 
 sized! {
-    /// Reason why a call failed. Handed to [`Services::fail`]; the texts are borrowed for that call.
+    /// Why a call failed. Passed to [`Services::fail`]; the texts are borrowed for that call.
     Failure<'a>(FailureRef, kind::FAILURE) {
         /// A code of [`failure`].
         code: u32 = failure::INTERNAL,
@@ -112,9 +112,9 @@ function! {
 }
 
 function! {
-    /// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of ASCII
-    /// letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the number
-    /// of names of a plugin.
+    /// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of
+    /// ASCII letters, digits and underscores and does not begin with a digit; the host ignores any other. The number of
+    /// names of a plugin is limited ([`limit`]).
     CountFunction<'t>(context: *const c_void, name: PluginText<'t>, amount: u64)
 }
 
@@ -164,9 +164,9 @@ sized! {
     }
 }
 
-// SAFETY: the host makes `context` so that the functions that take it may be called from any thread.
+// SAFETY: the table's contract: the functions that take `context` may be called from any thread.
 unsafe impl Send for Services {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Services {}
 
 impl Services {
@@ -174,10 +174,10 @@ impl Services {
     ///
     /// # Safety
     ///
-    /// The table is one that a host offers, or a copy of it.
+    /// The table comes from a host, or is a copy of such a table.
     pub unsafe fn add(&self, counter: &str, amount: u64) {
         if let Some(count) = self.count.get() {
-            // SAFETY: the host offers the function for this context, as the caller promises.
+            // SAFETY: function and context come from the same table of a host, as the caller promises.
             unsafe { count(self.context.get(), PluginText::new(counter), amount) };
         }
     }
@@ -189,7 +189,7 @@ impl Services {
     /// As for [`Self::add`].
     pub unsafe fn observe(&self, histogram: &str, value: f64) {
         if let Some(observe) = self.observe.get() {
-            // SAFETY: the host offers the function for this context, as the caller promises.
+            // SAFETY: function and context come from the same table of a host, as the caller promises.
             unsafe { observe(self.context.get(), PluginText::new(histogram), value) };
         }
     }
@@ -201,20 +201,20 @@ impl Services {
     /// As for [`Self::add`].
     pub unsafe fn recorded_level(&self) -> u32 {
         match self.log_level.get() {
-            // SAFETY: the host offers the function for this context.
+            // SAFETY: function and context come from the same table of a host, as the caller promises.
             Some(log_level) => unsafe { log_level(self.context.get()) },
             None => level::OFF,
         }
     }
 
-    /// Hands a log record to the host.
+    /// Passes a log record to the host.
     ///
     /// # Safety
     ///
     /// As for [`Self::add`].
     pub unsafe fn record(&self, level: u32, target: &str, message: &str) {
         if let Some(log) = self.log.get() {
-            // SAFETY: the host offers the function for this context.
+            // SAFETY: function and context come from the same table of a host, as the caller promises.
             unsafe {
                 log(
                     self.context.get(),
@@ -259,19 +259,20 @@ impl Texts<'_> {
         }
     }
 
-    /// Hands over a text of a kind of [`text_kind`] about the cluster in a row, and returns the host's answer.
+    /// Passes a text to the host: its kind ([`text_kind`]), and the row of the cluster that it is about. Returns the
+    /// host's answer.
     pub fn hand_over(&self, kind: u32, row: u32, text: &str) -> u32 {
         match self.function {
-            // SAFETY: `new` demands it.
+            // SAFETY: the contract of `new`; the value cannot leave the thread.
             Some(function) => unsafe { function(self.sink.get(), kind, row, PluginText::new(text)) },
             None => 0,
         }
     }
 
-    /// Hands over a reason. A host that takes none as data gets its text.
+    /// Passes a reason to the host. A host that does not take reasons as data gets its text.
     pub fn explain(&self, reason: &Reason<'_>) {
         match self.explain {
-            // SAFETY: `new` demands it.
+            // SAFETY: the contract of `new`; the value cannot leave the thread.
             Some(explain) => unsafe { explain(self.sink.get(), std::ptr::from_ref(reason)) },
             None => _ = self.hand_over(text_kind::EXPLANATION, reason.row, &reason.text.read()),
         }
@@ -304,7 +305,7 @@ sized! {
 }
 
 numbers! {
-    /// Documents that [`DescribeCall::document`] asks for. A plugin hands over nothing for one that it does not know.
+    /// Documents that [`DescribeCall::document`] asks for. A plugin provides nothing for one that it does not know.
     pub mod document as "DIVVY_DOCUMENT_" {
         /// The JSON Schema of the configuration.
         pub const CONFIGURATION_SCHEMA: u32 = 1;
@@ -321,28 +322,30 @@ numbers! {
 }
 
 numbers! {
-    /// Limits of what a plugin hands over while it runs. The host keeps what is within them and drops the rest. It cuts a text
-    /// between two characters, and says so where it shows the text and, once per call, in its log.
+    /// Limits on what a plugin passes to the host while it runs. The host drops what exceeds them. It cuts a text
+    /// between two characters, and reports the cut where it shows the text and, once per call, in its log.
     pub mod limit as "DIVVY_LIMIT_" {
-        /// Bytes of a text: a reason, an explanation, a note, a log message, or a text of a failure.
+        /// Maximum length of a text in bytes: a reason, an explanation, a note, a log message, or a text of a failure.
         pub const TEXT_BYTES: u32 = 1 << 16;
-        /// Reasons, explanations and notes of a call together.
+        /// Maximum number of reasons, explanations and notes of a call together.
         pub const TEXTS: u32 = 1 << 16;
-        /// Bytes of the reasons, explanations and notes of a call together.
+        /// Maximum length of the reasons, explanations and notes of a call together, in bytes.
         pub const TEXTS_BYTES: u32 = 1 << 24;
-        /// Figures of a reason.
+        /// Maximum number of figures of a reason.
         pub const FIGURES: u32 = 32;
-        /// Bytes of the name of a figure, a counter or a histogram.
+        /// Maximum length of the name of a figure, a counter or a histogram, in bytes.
         pub const FIGURE_NAME_BYTES: u32 = 64;
-        /// Counters of a plugin.
+        /// Maximum number of counters of a plugin.
         pub const COUNTERS: u32 = 64;
-        /// Histograms of a plugin.
+        /// Maximum number of histograms of a plugin.
         pub const HISTOGRAMS: u32 = 16;
-        /// Log records of a call. Those of other threads of the plugin belong to no call, and their number is not limited.
+        /// Maximum number of log records of a call. Records from other threads of the plugin do not belong to a call,
+        /// and are not limited.
         pub const LOG_RECORDS: u32 = 1 << 14;
-        /// Documents of a kind of [`super::document`]. A plugin that hands over more, or longer ones, is refused.
+        /// Maximum number of documents of one kind of [`super::document`]. The host refuses a plugin with more, or with
+        /// longer ones.
         pub const DOCUMENTS: u32 = 256;
-        /// Bytes of a document.
+        /// Maximum length of a document in bytes.
         pub const DOCUMENT_BYTES: u32 = 1 << 20;
     }
 }
@@ -380,6 +383,6 @@ function! {
 }
 
 function! {
-    /// Hands over a document. Returns 0, or a code of [`failure`].
+    /// Passes the documents of one kind to [`DescribeCall::take`]. Returns 0, or a code of [`failure`].
     DescribeFunction<'a>(call: *const DescribeCall<'a>) -> u32
 }

@@ -1,6 +1,6 @@
 //! Arguments and results of functions, and the targets of pointers, by name.
 //!
-//! An address takes eight bytes whatever is behind it, so neither is part of a layout. The golden test and the test of the
+//! An address takes eight bytes regardless of its target, so a layout has neither. The golden test and the test of the
 //! C header compare these names, and so does the certificate, at each field that holds a function or a pointer.
 
 use std::ffi::c_void;
@@ -116,7 +116,7 @@ macro_rules! function {
 }
 pub(crate) use function;
 
-/// Functions and pointers as a certificate contains them: their layouts, with the names of what is behind them as a tag.
+/// Functions and pointers as a certificate contains them: their layouts, tagged with the names of their types.
 ///
 /// A certificate without tags, as it was made before there were any, agrees with every tag.
 #[cfg(feature = "certificate")]

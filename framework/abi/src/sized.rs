@@ -1,6 +1,6 @@
 //! Structs that can grow: each begins with its size and its kind.
 //!
-//! Fields are only ever appended, so a reader takes the fields that both sides know and has defaults for the rest.
+//! Fields are only ever appended, so a reader takes the fields that both sides know and uses defaults for the rest.
 
 use crate::definition::{numbers, structure};
 
@@ -105,16 +105,16 @@ pub unsafe trait SizePrefixed: Default {
             return None;
         }
         if head.size as usize >= size_of::<Self>() {
-            // SAFETY: all fields of the type are there.
+            // SAFETY: the head announces at least all fields of the type.
             return Some(unsafe { address.read() });
         }
-        // SAFETY: the struct is of this kind and has fewer fields than the type.
+        // SAFETY: the struct is of this kind and, by its head, has fewer fields than the type.
         Some(unsafe { read_shorter(address, head.size as usize) })
     }
 
     /// The address of a struct with every field that this side knows: `address` itself if its creator knew them all,
-    /// otherwise that of a completed copy in `storage`. `None` as for [`Self::read`]. For a struct of which only some fields are
-    /// read, and of which its creator reads others back.
+    /// otherwise that of a completed copy in `storage`. `None` as for [`Self::read`]. For a struct of which this side
+    /// reads only some fields and writes others.
     ///
     /// # Safety
     ///
@@ -147,7 +147,8 @@ pub unsafe trait SizePrefixed: Default {
     {
         // SAFETY: the caller upholds the contract.
         match unsafe { Self::locate(address, storage) } {
-            // SAFETY: all fields of the type are there, in place or in the storage, and the caller guarantees the rest.
+            // SAFETY: `locate` returns the address of all fields of the type; the caller ensures that they live and
+            // stay unchanged.
             Some(located) => unsafe { &*located },
             None => storage.insert(Box::default()),
         }

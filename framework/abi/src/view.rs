@@ -1,4 +1,5 @@
-//! Views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the called plugin.
+//! The views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the
+//! called plugin.
 
 use crate::carry::carried;
 use crate::column::{Pointer, Slice, Str};
@@ -17,7 +18,7 @@ numbers! {
         pub const FRESH: u64 = 1;
         /// The resource has replicas to divide.
         pub const WORKLOAD: u64 = 2;
-        /// An explanation was requested: plugins hand over explanations and reasons.
+        /// An explanation was requested: plugins report explanations and reasons.
         pub const EXPLAIN: u64 = 4;
         /// The binding has a namespace.
         pub const NAMESPACED: u64 = 8;
@@ -79,7 +80,7 @@ sized! {
         /// Annotations of the binding.
         annotations: Slice<'a, PairRow> = Slice::EMPTY,
         /// Time of the decision in milliseconds since 1970, with [`flag::TIME`]; otherwise 0. Given only if a plugin of
-        /// the profile declares that need, as are the fields below.
+        /// the profile declares that need; the same is true of the fields below.
         time: i64 = 0,
         /// Priority of the binding in the scheduling queue, larger first.
         priority: i64 = 0,
@@ -148,7 +149,8 @@ carried!(CycleView {
 impl<'a> CycleView<'a> {
     /// The placements of the bindings with which this one shares a group; `None` if they are not known.
     pub fn placements(&self) -> Option<PlacementsView<'a>> {
-        // SAFETY: the field is null, or the address of a whole struct that outlives the view and that nothing writes to.
+        // SAFETY: by the contract of the calls, the field is null or the address of a struct that nothing writes to
+        // while the view lives.
         unsafe { PlacementsView::read(self.placements.address()) }
     }
 }

@@ -439,8 +439,14 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     let Some(given) = (unsafe { ConstructCall::read(call.cast_const()) }) else {
         return failure::NOT_SERVED;
     };
-    // SAFETY: the host passes null or the address of its table of services. Without a table, no function is offered.
-    let services = unsafe { Services::read(given.services.address()) }.unwrap_or_default();
+    // SAFETY: the host passes null or the address of its table of services.
+    let services = match unsafe { Services::read(given.services.address()) } {
+        Some(services) => services,
+        // Without a table, the plugin has no services.
+        None if given.services.address().is_null() => Services::DEFAULT,
+        // Another struct in its place means that the host is broken.
+        None => return failure::CONSTRUCTION,
+    };
     // The hook and the forwarder come first: a panic or an event in the constructor must already reach the host.
     panics::install_hook();
     crate::logging::forward_to(services);

@@ -1,4 +1,4 @@
-//! Reading only some groups of columns.
+//! Readers that are restricted to some groups of columns.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,8 +7,8 @@ use super::{Arena, ColumnEntry, GROUPS, column, group};
 /// The first word of a column that must not be read: no arena is that long.
 const REFUSED: u64 = u64::MAX;
 
-/// The directory of an arena of which only some groups of columns may be read. A column of another group reads as empty,
-/// and that it was asked for is noted.
+/// The directory of an arena, restricted to some groups of columns. A column of another group reads as empty, and the
+/// attempt is recorded.
 ///
 /// ```
 /// use divvy_framework_abi::arena::{Arena, Restriction, column, group};
@@ -27,7 +27,7 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// Allows the columns of `groups` in `arena`, which are bits of [`group`]. Names and texts can always be read.
+    /// Permits the columns of `groups`, which are bits of [`group`], in `arena`. Names and texts can always be read.
     pub fn new(arena: Arena<'_>, groups: u64) -> Self {
         let mut directory = [ColumnEntry::default(); column::COUNT];
         for (column, entry) in directory.iter_mut().enumerate() {
@@ -46,7 +46,7 @@ impl Restriction {
         }
     }
 
-    /// The arena that this restriction was made for, as its reader sees it.
+    /// `arena`, for which this restriction was made, as its reader sees it.
     pub fn arena<'a>(&'a self, arena: Arena<'a>) -> Arena<'a> {
         Arena {
             words: arena.words,
@@ -55,7 +55,7 @@ impl Restriction {
         }
     }
 
-    /// Groups of which columns were asked for that may not be read.
+    /// Groups that are not permitted, but of which a column was read.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
