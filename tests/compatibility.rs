@@ -215,6 +215,7 @@ fn remarks_are_shown_at_their_clusters() {
         fresh: false,
         time: None,
         peers: None,
+        without: &[],
     };
     let mut cycle = Cycle::new();
     let (result, explanation) = cycle.run_explained(&input, None);

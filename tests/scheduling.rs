@@ -22,26 +22,23 @@ use crate::manifests::list;
 /// Environment variable with which every plugin of every host has a process of its own.
 pub(crate) const ISOLATED: &str = "DIVVY_TESTS_ISOLATED";
 
-/// The profile, in which every plugin has a process of its own unless it says otherwise.
-fn isolated(configuration: &ProfileConfiguration) -> ProfileConfiguration {
+/// The profile, in which every plugin runs in this process unless it says otherwise.
+fn placed(configuration: &ProfileConfiguration) -> ProfileConfiguration {
     divvy_isolation::set_program(WorkerProgram {
         path: artifacts::workspace().binary("divvy").to_owned(),
         arguments: vec!["plugin-worker".to_owned()],
         deadline: Duration::from_secs(10),
     });
-    let mut isolated = configuration.clone();
-    let lists = [&configuration.filters, &configuration.select, &configuration.assign];
-    let lists = lists.into_iter().flatten().flatten().cloned();
-    let scores = configuration.scores.iter().flatten().map(|entry| entry.plugin.clone());
-    for name in lists.chain(scores) {
-        isolated
-            .plugin
-            .entry(name)
-            .or_default()
-            .isolation
-            .get_or_insert(Isolation::Process);
+    let usual = match std::env::var_os(ISOLATED) {
+        Some(_) => Isolation::Process,
+        None => Isolation::None,
+    };
+    let mut placed = configuration.clone();
+    for name in configuration.plugin_names() {
+        let table = placed.plugin.entry(name.to_owned()).or_default();
+        table.isolation.get_or_insert(usual);
     }
-    isolated
+    placed
 }
 
 /// A profile whose plugins are constructed from the libraries built for the tests.
@@ -84,12 +81,8 @@ impl Host {
         configuration: &ProfileConfiguration,
         directories: &PluginDirectories,
     ) -> Result<Self, Vec<RegistryError>> {
-        let configuration = match std::env::var_os(ISOLATED) {
-            Some(_) => &isolated(configuration),
-            None => configuration,
-        };
         Ok(Self {
-            profile: Arc::new(registry::build(configuration, directories)?),
+            profile: Arc::new(registry::build(&placed(configuration), directories)?),
         })
     }
 
@@ -240,15 +233,7 @@ pub(crate) fn filters_with(added: &[&str]) -> String {
 /// or the fixture if there is none.
 pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
     let folders = artifacts::plugin_folders();
-    let scores = configuration.scores.iter().flatten().map(|entry| &entry.plugin);
-    let used: Vec<String> = [&configuration.filters, &configuration.assign]
-        .into_iter()
-        .flatten()
-        .flatten()
-        .chain(scores)
-        .chain(configuration.select.iter().flatten())
-        .cloned()
-        .collect();
+    let used: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
     // A name with a slash is already a path.
     for name in used.into_iter().filter(|name| !name.contains('/')) {
         let table = configuration.plugin.entry(name.clone()).or_default();

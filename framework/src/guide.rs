@@ -1,4 +1,4 @@
-//! Guides for authors: a first plugin below, then [testing], [debugging], [shipping] and [evolution].
+//! Guides for authors: a first plugin below, then [testing], [debugging], [isolation], [shipping] and [evolution].
 //!
 #![doc = include_str!("../guide/first-plugin.md")]
 
@@ -7,6 +7,9 @@ pub mod testing {}
 
 #[doc = include_str!("../guide/debugging.md")]
 pub mod debugging {}
+
+#[doc = include_str!("../guide/isolation.md")]
+pub mod isolation {}
 
 #[doc = include_str!("../guide/shipping.md")]
 pub mod shipping {}

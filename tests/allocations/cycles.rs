@@ -46,6 +46,7 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
         fresh: binding.is_fresh(),
         time: None,
         peers: None,
+        without: &[],
     };
     let mut cycle = Cycle::new();
     let mut run = || {

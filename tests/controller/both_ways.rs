@@ -41,6 +41,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
         fresh: binding.is_fresh(),
         time: None,
         peers: None,
+        without: &[],
         detail: Some(Detail::Full),
     };
     let live = LiveDecision::make(&mut Cycle::new(), binding, &plan, &circumstances);

@@ -42,6 +42,7 @@ fn a_panic_of_divvy_fails_one_decision_and_leaves_the_next_as_it_was() {
             fresh: false,
             time: None,
             peers: None,
+            without: &[],
             detail: None,
         };
         LiveDecision::make(&mut cycle, binding, &plan, &circumstances)

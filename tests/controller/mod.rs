@@ -10,6 +10,7 @@ mod expiry;
 mod explanations;
 mod holding;
 mod merge;
+mod pauses;
 mod rescheduling;
 mod shadow;
 mod simulation;

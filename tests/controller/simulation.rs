@@ -16,11 +16,10 @@ use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
 use divvy_karmada::api::Timestamp;
-use divvy_profile::ProfileConfiguration;
 use serde_json::{Value, json};
 
 use super::merge::merge;
-use crate::scheduling::Host;
+use crate::scheduling::{Host, configuration};
 
 /// A control plane with one scheduler.
 pub(super) struct Simulation {
@@ -584,7 +583,7 @@ fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
 
 /// The built-in profile with these lines of TOML added.
 fn active_profile(lines: &str) -> ActiveProfile {
-    let configuration: ProfileConfiguration = toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
+    let configuration = configuration(lines);
     ActiveProfile::new(Host::extending(lines).shared(), &configuration).expect("the configuration is JSON")
 }
 

@@ -1,10 +1,13 @@
 //! Plugins in processes of their own: they decide what they decide in the scheduler's process, and harm nothing.
 //!
-//! [`alike`] compares decisions, [`harm`] has a plugin that does harm at every point. With the environment variable of
+//! [`alike`] compares decisions, [`harm`] has a plugin that does harm at every point, [`skip`] goes on without one that does, and
+//! [`which`] says which plugins have a process of their own. With the environment variable of
 //! [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
 
 mod alike;
 mod harm;
+mod skip;
+mod which;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -31,6 +34,7 @@ fn file(name: &str, content: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("isolation");
     std::fs::create_dir_all(&folder).expect("a folder for the tests");
     let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap_or(&folder)).expect("a folder for the tests");
     std::fs::write(&path, content).expect("a file for the tests");
     path
 }

@@ -1,7 +1,9 @@
 //! The condition `Scheduled` of a binding: Karmada's reasons and words (`pkg/apis/work/v1alpha2/binding_types.go`).
 
+use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome};
+use divvy_scheduler::plugin::CallError;
 
 /// Type of the condition.
 pub(crate) const SCHEDULED: &str = "Scheduled";
@@ -59,6 +61,10 @@ pub(crate) enum Cause {
     Binding,
     /// Writes that take replicas away are stopped, until the missing clusters are confirmed.
     MissingClusters,
+    /// A plugin is not called, because its worker kept failing: it is called again after a while.
+    Suspended,
+    /// A plugin's worker died on the binding: time, or a change to the binding, helps.
+    Deadly,
 }
 
 /// Condition for trying a failed binding again.
@@ -68,6 +74,8 @@ pub(crate) enum Retry {
     Backoff,
     /// After an event that may remove the cause.
     After(Cause),
+    /// After a wait that grows from a minute to an hour, because a plugin's worker died on the binding.
+    Pause,
 }
 
 impl Retry {
@@ -79,7 +87,10 @@ impl Retry {
             Self::After(Cause::Binding) => 1,
             Self::After(Cause::Filters) => 2,
             Self::After(Cause::Capacity) => 3,
-            Self::Backoff => 4,
+            Self::After(Cause::Suspended | Cause::Deadly) => 4,
+            Self::Backoff => 5,
+            // Any other event would have the worker die again.
+            Self::Pause => 6,
         };
         match breadth(&other) > breadth(&self) {
             true => other,
@@ -129,6 +140,14 @@ impl Failure {
         }
     }
 
+    /// Adds to the message when the binding is tried again.
+    pub(crate) fn tried_again_at(&mut self, time: Timestamp) {
+        self.message.push_str(&format!(
+            "; tried again at {time}, and when the binding, its policy, the profile or a plugin changes"
+        ));
+        self.message = shortened(std::mem::take(&mut self.message), MESSAGE_MAX);
+    }
+
     /// A failure of a cycle. Unmet spread constraints are `SchedulerError`, as in Karmada.
     pub fn from_cycle(error: &CycleError) -> Self {
         let (reason, retry) = match error {
@@ -137,6 +156,12 @@ impl Failure {
             CycleError::NotSelectable { .. } => (ScheduledReason::SchedulerError, Retry::After(Cause::Capacity)),
             CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. } => {
                 (ScheduledReason::SchedulerError, Retry::After(Cause::Binding))
+            }
+            CycleError::Plugin(CallError::Isolated { error, .. }) if error.ended_worker() => {
+                (ScheduledReason::SchedulerError, Retry::Pause)
+            }
+            CycleError::Plugin(CallError::Suspended { .. }) => {
+                (ScheduledReason::SchedulerError, Retry::After(Cause::Suspended))
             }
             CycleError::TimeUnknown { .. }
             | CycleError::TableUnknown { .. }

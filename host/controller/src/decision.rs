@@ -57,7 +57,8 @@ impl LiveDecision {
         }
     }
 
-    /// Mistakes in the binding or its policy that were tolerated, each with its hint, as shown to people.
+    /// Mistakes in the binding or its policy that were tolerated, each with its hint, and plugins that the decision went on without, as
+    /// shown to people.
     pub fn warnings(&self) -> Vec<String> {
         let plan = self.decision.plan.as_ref().as_ref();
         let warnings = plan.map_or(&[][..], |plan| &plan.warnings).iter();
@@ -65,7 +66,8 @@ impl LiveDecision {
             Some(hint) => format!("{} (hint: {hint})", warning.message),
             None => warning.message.clone(),
         });
-        texts.collect()
+        let skipped = self.decision.skipped.iter().map(ToString::to_string);
+        texts.chain(skipped).collect()
     }
 
     /// True if the decision failed in a way that removes the previous result.

@@ -12,17 +12,17 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::supervisor::WorkerLibrary;
+
 /// Largest message in bytes.
 const LARGEST: usize = 64 << 10;
 
 /// What a worker gets first: how it is to be confined.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Start {
-    /// Absolute path of the library.
-    pub(crate) library: PathBuf,
-    /// True if the library is to be opened from a private copy.
-    pub(crate) is_copied: bool,
-    /// Files and folders that the plugin may read.
+    /// Libraries that it may open.
+    pub(crate) libraries: Vec<WorkerLibrary>,
+    /// Files and folders that its plugins may read.
     pub(crate) read: Vec<PathBuf>,
     /// Bytes of memory that the worker may have.
     pub(crate) memory: u64,

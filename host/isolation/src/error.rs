@@ -58,6 +58,16 @@ pub enum IsolationError {
         /// What it was doing.
         operation: Operation,
     },
+    /// The worker used more memory than it may, and was ended.
+    #[error("its worker used {} MiB of memory, {} are allowed, and was ended when it was to {operation}", .bytes >> 20, .limit >> 20)]
+    Memory {
+        /// Bytes that it used.
+        bytes: u64,
+        /// Bytes that it may use.
+        limit: u64,
+        /// What it was doing.
+        operation: Operation,
+    },
     /// The call is larger than the largest exchange.
     #[error("the call does not fit into {bytes} bytes of shared memory")]
     TooLarge {
@@ -68,8 +78,11 @@ pub enum IsolationError {
 
 impl IsolationError {
     /// True if the worker's process ended, or was ended, while it was asked for something.
-    pub(crate) fn ended_worker(&self) -> bool {
-        matches!(self, Self::Died { .. } | Self::Late { .. } | Self::Protocol { .. })
+    pub fn ended_worker(&self) -> bool {
+        matches!(
+            self,
+            Self::Died { .. } | Self::Late { .. } | Self::Protocol { .. } | Self::Memory { .. }
+        )
     }
 
     /// A remedy, if one is known.

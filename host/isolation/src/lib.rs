@@ -1,6 +1,6 @@
 //! Plugins in processes of their own.
 //!
-//! A [`Worker`] is a process that opens one library. An [`IsolatedPlugin`] is a plugin that it constructed: its calls are
+//! A [`Worker`] is a process that opens one library, or those that are to share it. An [`IsolatedPlugin`] is a plugin that it constructed: its calls are
 //! answered there, and cost about what it costs to wake a process and to be woken. What the plugin does to its process
 //! (a crash, an endless loop, a write to memory that is not its own) costs the call that it was answering, and the worker
 //! is started again for the next one.
@@ -30,4 +30,6 @@ pub use call::IsolatedCall;
 pub use error::{Ending, IsolationError, Operation};
 pub use event::Event;
 pub use plugin::{Answered, Constructed, IsolatedPlugin};
-pub use supervisor::{LibraryRequest, Worker, WorkerOptions, WorkerProgram, set_program};
+pub use supervisor::{
+    IsolatedLibrary, LibraryRequest, Worker, WorkerLibrary, WorkerOptions, WorkerProgram, has_program, set_program,
+};

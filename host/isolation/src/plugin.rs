@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use divvy_framework_abi::Address;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::event::Event;
 use crate::exchange::{loaded, read_events};
 use crate::header::operation;
 use crate::process::Process;
-use crate::supervisor::{CONSTRUCTION, LibraryRequest, Worker};
+use crate::supervisor::{CONSTRUCTION, IsolatedLibrary, LibraryRequest, Worker, usual_deadline};
 
 /// What a worker needs to construct a plugin.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,6 +50,8 @@ pub struct Answered {
 pub struct IsolatedPlugin {
     worker: Arc<Worker>,
     library: LibraryRequest,
+    /// Time for a call.
+    deadline: Duration,
     configuration: String,
     instance: Mutex<Option<Instance>>,
     kept: Mutex<Kept>,
@@ -82,10 +85,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl IsolatedPlugin {
     /// A plugin of a library, which is not constructed yet.
-    pub fn new(worker: Arc<Worker>, library: LibraryRequest, configuration: String) -> Self {
+    pub fn new(library: IsolatedLibrary, configuration: String) -> Self {
         Self {
-            worker,
-            library,
+            worker: library.worker,
+            library: library.request,
+            deadline: library.deadline.unwrap_or_else(usual_deadline),
             configuration,
             instance: Mutex::new(None),
             kept: Mutex::default(),
@@ -227,7 +231,7 @@ impl IsolatedPlugin {
         let mut code = 0;
         process.ask(
             Operation::Call,
-            self.worker.deadline(),
+            self.deadline,
             &mut |exchange, is_repeated| {
                 let header = exchange.header();
                 header.operation.store(operation::CALL, Ordering::Relaxed);
@@ -335,7 +339,7 @@ impl Drop for IsolatedPlugin {
         };
         let _dropped = process.ask(
             Operation::Call,
-            self.worker.deadline(),
+            self.deadline,
             &mut |exchange, _| {
                 let header = exchange.header();
                 header.operation.store(operation::DESTROY, Ordering::Relaxed);

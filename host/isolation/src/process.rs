@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +24,10 @@ const FIRST_BYTES: usize = 4 << 20;
 /// Looks at a worker within its deadline. Looks are counted rather than time, so that a machine that was paused has seen nothing
 /// hang.
 const LOOKS: u32 = 20;
+/// Answers between two looks at how much memory a worker uses.
+const ANSWERS_BETWEEN_LOOKS: u32 = 64;
+/// Memory that a worker may use beyond its plugins', for itself.
+const OWN_MEMORY: u64 = 64 << 20;
 /// Deadlines for which a worker is let be if it was ready to run all the time and got no processor.
 const PATIENCE: u32 = 10;
 
@@ -51,6 +55,9 @@ pub(crate) struct Process {
     pub(crate) libraries: Mutex<BTreeMap<LibraryRequest, u64>>,
     /// Facilities that this system lacks.
     pub(crate) missing: Vec<String>,
+    /// Bytes of memory that its plugins may use.
+    memory: u64,
+    answers: AtomicU32,
 }
 
 /// Whether and how a process has ended, and who has to know.
@@ -144,6 +151,8 @@ impl Process {
             idle: Mutex::default(),
             libraries: Mutex::default(),
             missing: Vec::new(),
+            memory: start.memory,
+            answers: AtomicU32::new(0),
         };
         process.missing = process.confine(start, deadline)?;
         Ok(Arc::new(process))
@@ -271,6 +280,24 @@ impl Process {
         }
     }
 
+    /// Ends the process if it uses more memory than it may. The kernel's limit does not count what was written and then made
+    /// read-only.
+    fn check_memory(&self, operation: Operation) -> Result<(), IsolationError> {
+        // A process that has ended is noticed elsewhere.
+        let Ok(bytes) = divvy_sandbox::memory_used(self.id) else {
+            return Ok(());
+        };
+        if bytes <= self.memory.saturating_add(OWN_MEMORY) {
+            return Ok(());
+        }
+        self.kill();
+        Err(IsolationError::Memory {
+            bytes,
+            limit: self.memory,
+            operation,
+        })
+    }
+
     /// Waits for the answer.
     fn wait(&self, exchange: &Exchange, operation: Operation, deadline: Duration) -> Result<(), IsolationError> {
         let turn = &exchange.header().state;
@@ -281,7 +308,13 @@ impl Process {
                 return Err(IsolationError::Died { ending, operation });
             }
             match turn.load(Ordering::Acquire) {
-                state::ANSWERED => return Ok(()),
+                state::ANSWERED => {
+                    let answers = self.answers.fetch_add(1, Ordering::Relaxed);
+                    return match answers % ANSWERS_BETWEEN_LOOKS {
+                        0 => self.check_memory(operation),
+                        _ => Ok(()),
+                    };
+                }
                 state::ASKED => {}
                 // The process has ended, or the worker made this up.
                 _ => {
@@ -295,6 +328,7 @@ impl Process {
             if wait(turn, state::ASKED, Some(deadline / LOOKS)) {
                 continue;
             }
+            self.check_memory(operation)?;
             looks += 1;
             if looks < LOOKS {
                 continue;

@@ -1,4 +1,4 @@
-//! Workers: a process for a library, started again when it has ended.
+//! Workers: processes for libraries, started again when it has ended.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -23,7 +23,7 @@ pub struct WorkerProgram {
     pub path: PathBuf,
     /// Its arguments. With them it calls [`crate::worker::run`] and does nothing else.
     pub arguments: Vec<String>,
-    /// Time for a call, unless a worker's options say otherwise.
+    /// Time for a call, unless a plugin has its own.
     pub deadline: Duration,
 }
 
@@ -34,18 +34,39 @@ pub fn set_program(program: WorkerProgram) {
     let _known = PROGRAM.set(program);
 }
 
-/// What a worker may do, and for how long.
+/// True if this process can start workers, because [`set_program`] was called.
+pub fn has_program() -> bool {
+    PROGRAM.get().is_some()
+}
+
+/// What a worker may do.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
-    /// Absolute path of the library.
-    pub library: PathBuf,
-    /// True if the library is opened from a private copy, because its file may change.
-    pub is_copied: bool,
-    /// Files and folders that the plugin may read, besides its own library and those of the system.
+    /// Libraries that it may open.
+    pub libraries: Vec<WorkerLibrary>,
+    /// Files and folders that its plugins may read, besides these libraries and those of the system.
     pub read: Vec<PathBuf>,
     /// Bytes of memory that the worker may have.
     pub memory: u64,
-    /// Time for a call; that of the program if absent.
+}
+
+/// A library that a worker may open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WorkerLibrary {
+    /// Absolute path of the file.
+    pub path: PathBuf,
+    /// True if it is opened from a private copy, because the file may change.
+    pub is_copied: bool,
+}
+
+/// A library that a worker has opened.
+#[derive(Debug, Clone)]
+pub struct IsolatedLibrary {
+    /// What was asked of the worker.
+    pub request: LibraryRequest,
+    /// The worker.
+    pub worker: Arc<Worker>,
+    /// Time for a call; that of the [`WorkerProgram`] if absent.
     pub deadline: Option<Duration>,
 }
 
@@ -76,7 +97,7 @@ pub(crate) enum Opened {
     Refused { message: String, hint: Option<String> },
 }
 
-/// A process that opens a library and constructs its plugins. It is started when it is needed, and again after it has ended.
+/// A process that opens libraries and constructs their plugins. It is started when it is needed, and again after it has ended.
 #[derive(Debug)]
 pub struct Worker {
     pub(crate) options: WorkerOptions,
@@ -109,12 +130,6 @@ impl Worker {
         }))
     }
 
-    /// Time for a call.
-    pub(crate) fn deadline(&self) -> Duration {
-        let usual = || program().map_or(CONSTRUCTION, |program| program.deadline);
-        self.options.deadline.unwrap_or_else(usual)
-    }
-
     /// The worker's process, started if there is none.
     pub(crate) fn process(&self) -> Result<Arc<Process>, IsolationError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,8 +137,7 @@ impl Worker {
             return Ok(Arc::clone(process));
         }
         let start = Start {
-            library: self.options.library.clone(),
-            is_copied: self.options.is_copied,
+            libraries: self.options.libraries.clone(),
             read: self.options.read.clone(),
             memory: self.options.memory,
         };
@@ -200,6 +214,11 @@ impl Worker {
             None => Err(process.break_off("it described no library", Operation::Open)),
         }
     }
+}
+
+/// Time for a call of a plugin that has none of its own.
+pub(crate) fn usual_deadline() -> Duration {
+    program().map_or(CONSTRUCTION, |program| program.deadline)
 }
 
 fn program() -> Result<&'static WorkerProgram, IsolationError> {

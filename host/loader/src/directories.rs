@@ -24,6 +24,8 @@ pub const PATH_VARIABLE: &str = "DIVVY_PLUGIN_PATH";
 #[derive(Debug, Clone, Default)]
 pub struct PluginDirectories {
     directories: Vec<PathBuf>,
+    /// Directories of this installation of Divvy, whose libraries are trusted as the program itself is.
+    own: Vec<PathBuf>,
     may_change: bool,
 }
 
@@ -37,16 +39,21 @@ impl PluginDirectories {
                 directories.push(prefix.join("lib/divvy/plugins"));
             }
         }
+        let own = directories.clone();
         if let Some(path) = env::var_os(PATH_VARIABLE) {
             directories.extend(env::split_paths(&path).filter(|path| !path.as_os_str().is_empty()));
         }
-        Self::new(directories)
+        Self {
+            own,
+            ..Self::new(directories)
+        }
     }
 
     /// Searches only these directories.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             directories: directories.into_iter().collect(),
+            own: Vec::new(),
             may_change: false,
         }
     }
@@ -69,6 +76,24 @@ impl PluginDirectories {
     pub fn followed_by(mut self, more: impl IntoIterator<Item = PathBuf>) -> Self {
         self.directories.extend(more);
         self
+    }
+
+    /// Searches `first` before these directories.
+    #[must_use]
+    pub fn preceded_by(mut self, first: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.directories.splice(..0, first);
+        self
+    }
+
+    /// True if a file is in a directory of this installation of Divvy: the binary's own, or `../lib/divvy/plugins`. A symbolic link
+    /// counts as the file that it leads to, so a link to a file elsewhere is not.
+    pub fn holds_as_own(&self, file: &Path) -> bool {
+        let Ok(file) = fs::canonicalize(file) else {
+            return false;
+        };
+        let own = self.own.iter().filter_map(|directory| fs::canonicalize(directory).ok());
+        file.parent()
+            .is_some_and(|parent| own.into_iter().any(|directory| directory == parent))
     }
 
     /// The directories, in search order.

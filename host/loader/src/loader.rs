@@ -199,6 +199,23 @@ impl PluginFile {
         self.checked(options).map(|checked| checked.record)
     }
 
+    /// As [`Self::check`], and returns what the plugin's descriptor says, read from the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::check`].
+    pub fn describe(&self, options: LoadOptions<'_>) -> Result<DescribedPlugin, LoadError> {
+        let checked = self.checked(options)?;
+        descriptors::check(&checked.plugins, &checked.record, &self.path)?;
+        let name = checked.record.name();
+        let found = checked.plugins.into_iter().find(|plugin| plugin.name == name);
+        found.ok_or_else(|| LoadError::InvalidDescriptor {
+            plugin: name,
+            path: self.path.clone(),
+            message: "its record names a plugin that the library does not export".to_owned(),
+        })
+    }
+
     /// Like [`Self::check`], but returns everything that was found.
     fn checked(&self, options: LoadOptions<'_>) -> Result<Checked, LoadError> {
         let record = self.record(options.name)?;

@@ -1,5 +1,8 @@
 //! The profiles that are part of the scheduler.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use super::{ProfileConfiguration, ProfileError, ProfileSource};
 
 /// Name of the profile that is used if none is named.
@@ -46,6 +49,20 @@ impl BuiltIn {
     pub fn named(name: &str) -> Option<&'static Self> {
         BUILT_IN.iter().find(|built_in| built_in.name == name)
     }
+}
+
+/// True if a built-in profile lists a plugin with this name.
+pub fn is_bundled(plugin: &str) -> bool {
+    static BUNDLED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let profiles = BUILT_IN.iter().filter_map(|built_in| {
+            let source = ProfileSource::from_built_in(built_in);
+            source.profile(None).ok()
+        });
+        profiles
+            .flat_map(|profile| profile.plugin_names().map(str::to_owned).collect::<Vec<_>>())
+            .collect()
+    });
+    BUNDLED.contains(plugin)
 }
 
 /// The profile that is used if none is named.

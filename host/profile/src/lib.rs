@@ -15,15 +15,15 @@ mod model;
 mod selectors;
 pub mod table;
 
-pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
+pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile, is_bundled};
 pub use deadline::Deadline;
 pub use error::ProfileError;
 pub use lists::Origin as EntryOrigin;
 #[cfg(feature = "schema")]
 pub use model::schema;
 pub use model::{
-    AffinityGroups, Isolation, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits,
-    WhileCapacityIsUnreported,
+    AffinityGroups, Isolation, OnError, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange,
+    WhenNoClusterFits, WhileCapacityIsUnreported,
 };
 pub use table::configuration::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 

@@ -229,9 +229,18 @@ pub struct PluginTable {
     /// True if the library may be loaded although it carries no certificate, for example because it is not written in Rust.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_uncertified: bool,
-    /// Process in which the plugin runs.
+    /// Process in which the plugin runs. If absent, `none` for a plugin that a built-in profile lists and whose library is beside
+    /// `divvy` or in `../lib/divvy/plugins`, and `process` for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
+    /// What happens to a binding if a call of the plugin fails, for filters and scores that do not enforce spread constraints or
+    /// affinity. `fail` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<OnError>,
+    /// Name of a worker that the plugin shares with the isolated plugins that name the same one. These can harm each other. If absent,
+    /// each library has a worker of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// Time that a call of an isolated plugin may take, such as `"500ms"` or `"2s"`, from 1 ms to 1 h. 1 s in `divvy run` and 10 s
     /// elsewhere if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,6 +267,17 @@ pub enum Isolation {
     Process,
     /// The scheduler's process, with all of its rights.
     None,
+}
+
+/// What happens to a binding if a call of a plugin fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OnError {
+    /// It is not decided, keeps its result, and is tried again.
+    Fail,
+    /// It is decided without the plugin, with a warning, and again once the plugin answers.
+    Skip,
 }
 
 /// Meaning of a placement's affinity groups.
@@ -349,6 +369,8 @@ impl ProfileConfiguration {
             known.sha256 = table.sha256.or(known.sha256.take());
             known.allow_uncertified |= table.allow_uncertified;
             known.isolation = table.isolation.or(known.isolation);
+            known.on_error = table.on_error.or(known.on_error);
+            known.worker = table.worker.or(known.worker.take());
             known.deadline = table.deadline.or(known.deadline);
             known.read.extend(table.read);
             known.tables.extend(table.tables);
@@ -386,6 +408,14 @@ impl ProfileConfiguration {
             resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,
         }
+    }
+
+    /// Names of the profile's plugins in the order of the cycle. A plugin of several lists occurs in each.
+    pub fn plugin_names(&self) -> impl Iterator<Item = &str> {
+        let filters = self.filters.iter().flatten();
+        let scores = self.scores.iter().flatten().map(|entry| &entry.plugin);
+        let others = self.select.iter().flatten().chain(self.assign.iter().flatten());
+        filters.chain(scores).chain(others).map(String::as_str)
     }
 
     /// Configuration of a plugin; an empty object if the profile has none.

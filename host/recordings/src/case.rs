@@ -9,6 +9,7 @@ use std::sync::Arc;
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 use divvy_profile::table::{TableSource, TableVersions};
+use divvy_scheduler::cycle::Skipped;
 use divvy_scheduler::placements::Peer;
 use divvy_spanned::{json, read_value};
 use flate2::read::MultiGzDecoder;
@@ -72,6 +73,9 @@ pub struct Case {
     /// in a group and a plugin needed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<Vec<Peer>>,
+    /// Plugins that failed, and that the decision went on without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
     /// The recorded decision; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use divvy_karmada::detector::Binding;
 use divvy_profile::table::{TableSource, TableVersions};
-use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Target};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Skipped, Target};
 use divvy_scheduler::decision::guarded;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Peers;
@@ -26,6 +26,8 @@ pub struct PreparedCase {
     time: Option<i64>,
     /// Placements of other bindings; `None` if the recording does not have them.
     peers: Option<Peers>,
+    /// Plugins that the recorded decision went on without.
+    without: Vec<Skipped>,
     /// Plan and index of the affinity group to use.
     plan: Result<(Plan, usize), CycleError>,
 }
@@ -99,6 +101,7 @@ impl CaseRunner {
             peers: Peers::recorded(&binding, case.peers.as_deref()),
             binding,
             time: case.time,
+            without: case.skipped.clone(),
             plan,
         }
     }
@@ -190,6 +193,7 @@ impl CaseRunner {
             fresh: case.binding.is_fresh(),
             time: case.time,
             peers: case.peers.as_ref(),
+            without: &case.without,
         };
         self.latest.clear();
         let (cycle, latest) = (&mut self.cycle, &mut self.latest);

@@ -49,6 +49,7 @@ fn main() {
         fresh: false,
         time: None,
         peers: None,
+        without: &[],
     };
     let mut cycle = Cycle::new();
     let mut stages = Stages::new(&profile, &fleet, &plan);

@@ -28,6 +28,7 @@ fn cycles(criterion: &mut Criterion) {
                 fresh: false,
                 time: None,
                 peers: None,
+                without: &[],
             };
             let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
             let (_, apis) = fleet.split_once('-').unwrap_or_default();

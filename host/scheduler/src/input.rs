@@ -17,6 +17,9 @@ pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
 /// [`AppliedPolicy`](crate::decide::policy::AppliedPolicy).
 pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 
+/// Annotation of a binding on which a plugin's worker died: when it is tried again.
+pub const PLUGIN_FAILURE: &str = "divvy.io/plugin-failure";
+
 /// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]
 pub struct PlanInput<'a> {
@@ -67,7 +70,7 @@ pub struct Annotations<'a>(&'a StringMap);
 impl<'a> Annotations<'a> {
     /// Every annotation, sorted by key.
     pub fn iter(self) -> impl Iterator<Item = (&'a String, &'a String)> {
-        let is_left = |key: &str| key == APPLIED_PLACEMENT || key == APPLIED_POLICY;
+        let is_left = |key: &str| [APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE].contains(&key);
         self.0.iter().filter(move |(key, _)| !is_left(key))
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use divvy_loader::PluginFile;
-use divvy_loader::{PluginDirectories, PluginLibrary};
+use divvy_loader::inspection::DescribedPlugin;
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::{PluginTable, ProfileConfiguration, ScoreEntry};
 
 use super::chosen_profile::ChosenProfile;
-use super::libraries::{diagnostic, not_found, open, plugin_names};
+use super::libraries::{described, diagnostic, not_found};
 use crate::report::errors::Failure;
 
 /// True if an argument is the path of a library rather than the name of a plugin.
@@ -41,12 +41,12 @@ pub(super) fn with_plugins(
                 .find(argument)
                 .ok_or_else(|| not_found(argument, &directories))?,
         };
-        let used = plugin_names(&configuration);
+        let used: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
         for name in chosen_in(&path, &used)? {
-            let library = open(&path, &configuration, name.as_deref());
-            let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
+            let plugin = described(&path, &configuration, name.as_deref());
+            let plugin = plugin.map_err(|error| Failure::usage(diagnostic(&error)))?;
             if is_file {
-                let table = configuration.plugin.entry(library.name().to_owned()).or_default();
+                let table = configuration.plugin.entry(plugin.name.clone()).or_default();
                 *table = PluginTable {
                     path: Some(path.clone()),
                     // The checksum in the profile is that of the replaced file.
@@ -54,8 +54,8 @@ pub(super) fn with_plugins(
                     ..table.clone()
                 };
             }
-            if !used.iter().any(|known| known == library.name()) {
-                add(&library, &mut configuration, &directories);
+            if !used.contains(&plugin.name) {
+                add(&plugin, &mut configuration, &directories);
             }
         }
     }
@@ -80,9 +80,9 @@ fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failur
 }
 
 /// Adds a plugin to the list of every extension point that it serves.
-fn add(library: &PluginLibrary, configuration: &mut ProfileConfiguration, directories: &PluginDirectories) {
-    let name = library.name().to_owned();
-    for point in library.extension_points() {
+fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, directories: &PluginDirectories) {
+    let name = plugin.name.clone();
+    for point in plugin.extension_points() {
         let add = |list: &mut Option<Vec<String>>| {
             let list = list.get_or_insert_default();
             if !list.contains(&name) {
@@ -106,12 +106,12 @@ fn add(library: &PluginLibrary, configuration: &mut ProfileConfiguration, direct
                         .or_else(|| directories.find(selector))
                 };
                 let select = configuration.select.clone().unwrap_or_default();
-                configuration.select = Some(with_selector(select, library, path));
+                configuration.select = Some(with_selector(select, plugin, path));
             }
             _ => {
                 add(&mut configuration.assign);
-                for strategy in library.strategies() {
-                    configuration.strategies.insert(strategy.to_owned(), name.clone());
+                for strategy in &plugin.strategies {
+                    configuration.strategies.insert(strategy.name.clone(), name.clone());
                 }
             }
         }
@@ -123,17 +123,18 @@ fn add(library: &PluginLibrary, configuration: &mut ProfileConfiguration, direct
 /// selector.
 fn with_selector(
     mut select: Vec<String>,
-    added: &PluginLibrary,
+    added: &DescribedPlugin,
     path: impl Fn(&str) -> Option<PathBuf>,
 ) -> Vec<String> {
-    let name = added.name();
+    let name = added.name.as_str();
     if select.iter().any(|known| known == name) {
         return select;
     }
     let enforces = |known: &String| {
-        let library = path(known).map(|path| PluginLibrary::load(&path, None));
+        let file = path(known).map(|path| PluginFile::read(&path));
         // A plugin that cannot be loaded is an error of the profile, which is reported when the profile is built.
-        library.is_some_and(|library| library.is_ok_and(|library| library.enforces_spread()))
+        let described = file.map(|file| file.and_then(|file| file.describe(LoadOptions::default())));
+        described.is_some_and(|described| described.is_ok_and(|described| described.enforces_spread()))
     };
     match select.iter().position(enforces) {
         None => select.push(name.to_owned()),

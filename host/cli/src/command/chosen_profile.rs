@@ -35,6 +35,7 @@ impl ChosenProfile {
                 plugin = library.name(),
                 version = library.version(),
                 path = %library.path().display(),
+                isolated = plugin.is_isolated(),
                 "plugin loaded"
             );
         }

@@ -10,7 +10,7 @@ use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
 use divvy_profile::ProfileConfiguration;
-use divvy_scheduler::decide::APPLIED_POLICY;
+use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };
@@ -64,13 +64,14 @@ impl From<ValidateMode> for Validation {
 }
 
 /// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 5] = [
+const ANNOTATIONS: [&str; 6] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
     // The rest is the name of a plugin, which the plan of each binding checks against its profile.
     PLUGIN_PREFERENCES_PREFIX,
     AFFINITY_GROUPS_ANNOTATION,
     APPLIED_POLICY,
+    PLUGIN_FAILURE,
 ];
 
 /// The kinds with replicas under a profile.

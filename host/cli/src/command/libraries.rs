@@ -2,22 +2,24 @@
 
 use std::path::Path;
 
-use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
+use divvy_loader::inspection::DescribedPlugin;
+use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::ProfileConfiguration;
 
 use crate::report::errors::{Diagnostic, Failure};
 
-/// Opens a library, without a certificate only if the profile allows that for a plugin in it.
-pub(super) fn open(
+/// Reads what a plugin in a file says about itself, without opening the file. A library without a certificate is refused unless the
+/// profile allows it for a plugin in it.
+pub(super) fn described(
     path: &Path,
     profile: &ProfileConfiguration,
     name: Option<&str>,
-) -> Result<PluginLibrary, LoadError> {
+) -> Result<DescribedPlugin, LoadError> {
     let file = PluginFile::read(path)?;
     let names = file.names();
     let mut tables = names.iter().filter_map(|name| profile.plugin.get(name));
     let allow_uncertified = tables.any(|table| table.allow_uncertified);
-    file.open(LoadOptions {
+    file.describe(LoadOptions {
         name,
         allow_uncertified,
         ..LoadOptions::default()
@@ -26,14 +28,7 @@ pub(super) fn open(
 
 /// Names of the plugins in a profile, in the order of the cycle.
 pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
-    let filters = profile.filters.iter().flatten().cloned();
-    let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
-    let assign = profile.assign.iter().flatten().cloned();
-    filters
-        .chain(scores)
-        .chain(profile.select.iter().flatten().cloned())
-        .chain(assign)
-        .collect()
+    profile.plugin_names().map(str::to_owned).collect()
 }
 
 /// The failure of a plugin that no folder has, with the nearest name.

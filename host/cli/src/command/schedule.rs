@@ -304,7 +304,7 @@ impl Deciding<'_> {
         if scheduler.ledger().is_some() {
             let decided = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
                 let targets = Targets::take(decision, fleet);
-                findings.add(index, Finding::of(&decision.plan, &bindings[index], &profile));
+                findings.add(index, Finding::of_decision(decision, &bindings[index], &profile));
                 each(&bindings[index], decision);
                 targets
             });
@@ -326,7 +326,7 @@ impl Deciding<'_> {
                     packer.add(row, replicas, figures);
                 });
                 let targets = packer.finish();
-                let finding = Finding::of(&decision.plan, binding, profile);
+                let finding = Finding::of_decision(&decision, binding, profile);
                 if !keeps_plans {
                     summaries.put_into(&mut decision);
                 }
@@ -360,6 +360,16 @@ struct Finding {
 }
 
 impl Finding {
+    /// Findings from the plan of a decision, and from the decision.
+    fn of_decision(decision: &Decision, binding: &Binding, profile: &Profile) -> Self {
+        let mut finding = Self::of(&decision.plan, binding, profile);
+        let skipped = decision.skipped.iter();
+        finding
+            .warnings
+            .extend(skipped.map(|skipped| Warning::new(skipped.to_string())));
+        finding
+    }
+
     fn of(plan: &PlanResult, binding: &Binding, profile: &Profile) -> Self {
         let Ok(plan) = plan.as_ref() else {
             return Self::default();

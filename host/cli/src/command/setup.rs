@@ -158,8 +158,6 @@ impl ProfileArguments {
             let message = format!("plugin directory `{}` is not a folder", missing.display());
             return Err(Failure::usage(Diagnostic::new(message)));
         }
-        let usual = PluginDirectories::from_environment();
-        let given = PluginDirectories::new(self.plugin_directories.iter().cloned());
-        Ok(given.followed_by(usual.iter().map(Path::to_owned)))
+        Ok(PluginDirectories::from_environment().preceded_by(self.plugin_directories.iter().cloned()))
     }
 }

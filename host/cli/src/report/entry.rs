@@ -194,7 +194,7 @@ impl Explainer<'_> {
         let scheduler = self.scheduler.as_mut();
         Explained {
             entry: *entry,
-            decision: scheduler.map(|scheduler| scheduler.schedule(entry.binding, self.fleet)),
+            decision: scheduler.map(|scheduler| scheduler.schedule_like(entry.decision, entry.binding, self.fleet)),
         }
     }
 }

@@ -88,6 +88,9 @@ impl<'a, 'report> Account<'a, 'report> {
         for note in decision.explanation.iter().flat_map(|explanation| &explanation.notes) {
             grid.text(2, format!("{}: {}", note.plugin, note.text), style::NOTABLE);
         }
+        for skipped in &decision.skipped {
+            grid.text(2, skipped.to_string(), style::BAD);
+        }
         if let Some(remark) = &self.common_remark {
             grid.text(2, format!("each: {remark}"), style::PLAIN);
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use divvy_loader::{LoadError, PluginLibrary};
+use divvy_loader::PluginLibrary;
+use divvy_profile::Isolation;
+use divvy_scheduler::profile::RegistryError;
 use serde::Serialize;
 
 use super::declared::{ActsOn, TableDescription};
@@ -25,8 +27,10 @@ pub(crate) struct Found {
     pub(crate) path: PathBuf,
     /// True if the profile names it.
     pub(crate) in_profile: bool,
+    /// The process in which it runs.
+    pub(crate) isolation: Isolation,
     /// The loaded plugin, or why it cannot be loaded.
-    pub(crate) library: Result<PluginLibrary, LoadError>,
+    pub(crate) library: Result<PluginLibrary, RegistryError>,
 }
 
 /// A plugin in JSON.
@@ -36,6 +40,7 @@ struct Description<'a> {
     name: &'a str,
     path: String,
     in_profile: bool,
+    isolation: Isolation,
     #[serde(flatten)]
     library: Option<LibraryDescription<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +96,7 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
     }
     let mut titles = vec!["PLUGIN", "VERSION", "ABI", "SERVES", "PROMISES"];
     if wide {
-        titles.extend(["SDK", "SHA256", "PATH"]);
+        titles.extend(["ISOLATION", "SDK", "SHA256", "PATH"]);
     }
     let below = columns.is_some_and(|columns| columns < PROMISES_COLUMN_MINIMUM) && !wide;
     let mut grid = Grid::new(titles.into_iter().map(Column::left).collect::<Vec<_>>());
@@ -113,6 +118,10 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
                 ];
                 if wide {
                     cells.extend([
+                        Cell::plain(match found.isolation {
+                            Isolation::Process => "process",
+                            Isolation::None => "none",
+                        }),
                         Cell::plain(library.sdk_version()),
                         Cell::plain(library.checksum()),
                         Cell::plain(library.path().display().to_string()),
@@ -177,9 +186,10 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
                 name: &found.name,
                 path: found.path.display().to_string(),
                 in_profile: found.in_profile,
+                isolation: found.isolation,
                 library,
                 error: error.map(ToString::to_string),
-                hint: error.and_then(LoadError::hint),
+                hint: error.and_then(RegistryError::hint),
             }
         })
         .collect();

@@ -101,6 +101,7 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             fresh: situation.binding.is_fresh(),
             time: Some(situation.time),
             peers: situation.peers.as_ref(),
+            without: &[],
         };
         let mut cycle = Cycle::new();
         let (result, explanation) = cycle.run_explained(&input, Some(ledger));

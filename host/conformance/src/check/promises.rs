@@ -85,6 +85,7 @@ impl Division {
             fresh,
             time: Some(self.situation.time),
             peers: self.situation.peers.as_ref(),
+            without: &[],
         })
     }
 
@@ -236,6 +237,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
         fresh: situation.binding.is_fresh(),
         time: Some(situation.time),
         peers: situation.peers.as_ref(),
+        without: &[],
     };
     let mut cycle = Cycle::new();
     let _result = cycle.run(&input, None);

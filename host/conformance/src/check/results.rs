@@ -120,6 +120,7 @@ pub(super) fn fault(subject: &Subject, case: &Case) -> Option<CycleError> {
             CallError::Internal { plugin, .. }
             | CallError::Panic { plugin, .. }
             | CallError::NotServed { plugin, .. }
+            | CallError::Suspended { plugin, .. }
             | CallError::Quarantined { plugin, .. },
         ) => plugin,
         _ => return None,

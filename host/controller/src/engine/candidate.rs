@@ -60,6 +60,13 @@ impl Candidate {
         })
     }
 
+    /// Has the result hold until this time at most, in milliseconds since 1970.
+    pub(super) fn expires_at(&mut self, time: i64) {
+        if let Some(applied) = &mut self.applied {
+            applied.valid_until = Some(applied.valid_until.map_or(time, |until| until.min(time)));
+        }
+    }
+
     /// The binding in Karmada's type.
     pub(super) fn object(&self) -> &ResourceBinding {
         &self.binding.object
@@ -101,6 +108,7 @@ impl Candidate {
             clusters: (!is_same).then(|| result.to_vec()),
             applied_placement: (!is_applied).then(|| text.to_string()),
             applied_policy: (current != applied.as_ref()).then_some(applied),
+            plugin_failure: None,
         };
         (patch != SpecificationPatch::default()).then_some(patch)
     }

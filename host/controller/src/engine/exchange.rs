@@ -166,6 +166,7 @@ impl Engine {
             fresh,
             time: Some(time),
             peers: peers.as_ref(),
+            without: &[],
             detail: None,
         };
         let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
@@ -175,5 +176,8 @@ impl Engine {
 
 /// True for failures of plugins and of requests that no plugin understands, rather than of clusters that do not fit.
 fn is_fault(failure: &Failure) -> bool {
-    matches!(failure.retry, Retry::Backoff | Retry::After(Cause::Binding))
+    matches!(
+        failure.retry,
+        Retry::Backoff | Retry::Pause | Retry::After(Cause::Binding | Cause::Suspended)
+    )
 }

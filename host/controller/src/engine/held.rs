@@ -210,7 +210,8 @@ impl<'a> HeldThere<'a> {
 /// True if held capacity may be the reason for a decision: it failed, or it takes replicas away.
 pub(super) fn may_depend_on_holding(decision: &LiveDecision, last: &[TargetCluster]) -> bool {
     match &decision.result {
-        Err(_) => true,
+        // What a worker died on would be as deadly with nothing held.
+        Err(failure) => !matches!(failure.retry, Retry::Pause | Retry::After(Cause::Suspended)),
         Ok(result) => crate::guard::takes_away(last, result),
     }
 }

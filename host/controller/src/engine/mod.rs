@@ -9,6 +9,7 @@
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `held`: capacity that results hold, and its effect on decisions.
 //! - `complete`: consequences of the outcome of a write.
+//! - `pauses`: waits after failures of plugins.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
 //! - `report`: log lines about failed decisions.
 //! - `exchange`: another profile, between two decisions.
@@ -20,6 +21,7 @@ mod complete;
 mod exchange;
 mod held;
 mod observe;
+mod pauses;
 mod peers;
 mod question;
 mod report;
@@ -34,6 +36,7 @@ use std::time::Instant;
 use self::exchange::Recent;
 pub use self::exchange::Trial;
 use self::held::HeldMessages;
+use self::pauses::Pauses;
 use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
@@ -160,6 +163,8 @@ pub struct Engine {
     term: Option<Term>,
     /// Bindings that quota refused, by namespace.
     refused_by_quota: HashMap<String, BTreeSet<Arc<BindingKey>>>,
+    /// Waits after failures of plugins.
+    pauses: Pauses,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
@@ -309,6 +314,7 @@ impl Engine {
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
             held_messages: HeldMessages::default(),
+            pauses: Pauses::default(),
             takings: Takings::default(),
             assumed: AssumedResults::default(),
             guard: LossGuard::default(),

@@ -57,6 +57,7 @@ impl Engine {
         self.term = term;
         // The next term looks at every binding and finds the times in their annotations.
         self.expiries.clear();
+        self.pauses.clear();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -78,6 +79,7 @@ impl Engine {
             return;
         }
         self.ticked = Some(now);
+        self.resume_plugins(now);
         let gone = self.guard.expire(now);
         if !gone.is_empty() {
             tracing::warn!(
@@ -263,6 +265,7 @@ impl Engine {
             self.queue.done(&key);
             self.expiries.forget(&key);
             self.warned.remove(&key);
+            self.pauses.forget(&key);
             self.held_messages.remove(&key);
             return;
         }
@@ -288,6 +291,7 @@ impl Engine {
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
+        self.pauses.forget(key);
         self.held_messages.remove(key);
         self.failure_lines.forget(key);
         self.assumed.remove(key);
@@ -336,7 +340,7 @@ impl Engine {
             let may_help = match cause {
                 Cause::Filters => may_fit,
                 Cause::Capacity => true,
-                Cause::Binding | Cause::MissingClusters => false,
+                Cause::Binding | Cause::MissingClusters | Cause::Suspended | Cause::Deadly => false,
             };
             may_help && may_be_helped(record, &sides)
         };

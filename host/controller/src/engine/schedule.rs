@@ -76,10 +76,13 @@ impl Engine {
             self.queue.done(key);
             return None;
         };
-        let Some(candidate) = Candidate::new(key, record, self) else {
+        let Some(mut candidate) = Candidate::new(key, record, self) else {
             self.queue.done(key);
             return None;
         };
+        if self.pauses.is_due(key) {
+            candidate.expires_at(moment.milliseconds);
+        }
         // A binding that another controller manages has no policy to wait for.
         let metadata = &candidate.object().metadata;
         let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
@@ -121,6 +124,10 @@ impl Engine {
                 None
             }
             Some(reason) => {
+                if let Some(wait) = self.paused_for(&candidate, moment) {
+                    self.queue.pause(key, Cause::Deadly, wait, moment.instant);
+                    return None;
+                }
                 if let Some(job) = self.question(&candidate, placement, answers) {
                     self.estimating.insert(Arc::clone(key), false);
                     return Some(Task::Estimate(job));
@@ -170,8 +177,9 @@ impl Engine {
             time: Some(moment.milliseconds),
             peers: peers.as_ref(),
             detail,
+            without: &[],
         };
-        let decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
+        let mut decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
         // In shadow mode, the other scheduler may have decided without the capacity that is held here.
         let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
         let unheld = is_compared.then(|| {
@@ -179,6 +187,8 @@ impl Engine {
                 ledger: None,
                 estimates: untaken.as_ref().map(|untaken| untaken as &dyn Estimates),
                 detail: None,
+                // The second decision answers for the same plugins as the first.
+                without: &decision.decision.skipped,
                 ..circumstances
             };
             LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances)
@@ -187,6 +197,7 @@ impl Engine {
         drop(snapshot);
         let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
         self.panel.watchdog.decided();
+        self.note_failures(candidate, &mut decision, moment);
         self.recent.push(
             Arc::clone(&candidate.binding),
             candidate.is_reschedule_pending,
@@ -285,6 +296,7 @@ impl Engine {
         let is_same = is_same_result(last, result);
         let specification =
             candidate.specification(result, is_same, decision.affinity(), decision.decision.valid_until);
+        let specification = self.with_pause(candidate, specification);
         let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
@@ -372,6 +384,7 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         self.report_line(&candidate.key, &failure, moment);
+        let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::from_failure(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {
             Some(cleared) => format!("{}; its result is removed: {}", failure.message, described(cleared)),
@@ -434,6 +447,8 @@ impl Engine {
             true => candidate.specification(candidate.last(), true, &affinity, valid_until),
             false => None,
         };
+        self.pauses.forget(&candidate.key);
+        let specification = self.with_pause(candidate, specification);
         let in_flight = InFlight {
             // The result stays, so nothing is held a second time after the write.
             last: candidate.last().to_vec(),
@@ -509,6 +524,10 @@ impl Engine {
         match in_flight.failure.map(|failure| failure.retry) {
             None => self.queue.done(key),
             Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
+            Some(Retry::Pause) => match self.pauses.remaining(key, moment.wall) {
+                Some(wait) => self.queue.pause(key, Cause::Deadly, wait, moment.instant),
+                None => _ = self.queue.retry(key, priority, moment.instant),
+            },
             Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
         }
     }

@@ -208,6 +208,17 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         }
     }
 
+    /// Ends a decision that is made again after a wait, or after an event that removes the cause. It does not count as a failure.
+    pub(crate) fn pause(&mut self, key: &K, cause: Cause, wait: Duration, now: Instant) {
+        self.detach(key);
+        let due = now + wait;
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.state = State::Parked(due, cause);
+            entry.ready = now;
+            self.parked.insert((due, entry.arrival, key.clone()));
+        }
+    }
+
     /// Time at which a waiting binding becomes active; `None` if none waits.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let first = |set: &BTreeSet<(Instant, u64, K)>| set.first().map(|(due, _, _)| *due);

@@ -11,13 +11,14 @@ use divvy_karmada::api::{
 };
 
 use super::Shared;
-use divvy_scheduler::decide::APPLIED_POLICY;
+use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 
 /// Labels and annotations with a different value in each binding, which are not shared.
-const OWN_VALUES: [&str; 3] = [
+const OWN_VALUES: [&str; 4] = [
     "resourcebinding.karmada.io/permanent-id",
     "clusterresourcebinding.karmada.io/permanent-id",
     APPLIED_POLICY,
+    PLUGIN_FAILURE,
 ];
 
 /// A result. Copies share the clusters.

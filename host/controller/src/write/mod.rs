@@ -56,6 +56,8 @@ pub struct SpecificationPatch {
     pub(crate) applied_placement: Option<String>,
     /// The annotation of the applied policy; the inner `None` removes it, the outer one leaves it.
     pub(crate) applied_policy: Option<Option<String>>,
+    /// The annotation of a wait after a plugin's failure, likewise.
+    pub(crate) plugin_failure: Option<Option<String>>,
 }
 
 /// Status of a binding after a write.

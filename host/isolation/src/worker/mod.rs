@@ -1,4 +1,4 @@
-//! The other side: the process that opens a library and answers for its plugins.
+//! The other side: the process that opens libraries and answers for their plugins.
 //!
 //! The first message on standard input, a socket, says how the process is to confine itself; nothing of the plugin's code runs
 //! before. Each further one hands over memory. Every exchange has a thread, which waits for its turn.
@@ -72,15 +72,15 @@ pub fn run() -> Result<(), WorkerError> {
 /// Gives up everything that a plugin does not need.
 fn confine(start: &Start) -> Started {
     // Files in memory cannot be made later.
-    if start.is_copied
-        && let Err(error) = PluginFile::read(&start.library).and_then(|file| file.keep_copy())
-    {
-        return Started::Refused {
-            reason: error.to_string(),
-        };
+    for library in start.libraries.iter().filter(|library| library.is_copied) {
+        if let Err(error) = PluginFile::read(&library.path).and_then(|file| file.keep_copy()) {
+            return Started::Refused {
+                reason: error.to_string(),
+            };
+        }
     }
-    let mut read = vec![start.library.clone()];
-    read.extend(start.read.iter().cloned());
+    let libraries = start.libraries.iter().map(|library| library.path.clone());
+    let read = libraries.chain(start.read.iter().cloned()).collect();
     let limits = Limits {
         memory_bytes: start.memory,
         read,

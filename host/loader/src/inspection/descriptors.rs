@@ -12,6 +12,7 @@ use object::{Object, ObjectSymbol};
 use super::image::{Image, Word};
 use super::structure::{InvalidField, Structure};
 use crate::error::LoadError;
+use crate::features::extension_points;
 use crate::library::known_parts;
 
 /// A plugin as its descriptor describes it.
@@ -105,6 +106,16 @@ impl DescribedPlugin {
     /// True if the plugin answers a kind of calls.
     pub fn serves(&self, point: u32) -> bool {
         self.points.contains(&point)
+    }
+
+    /// Names of the extension points that the plugin serves, in the order of the cycle.
+    pub fn extension_points(&self) -> Vec<&'static str> {
+        extension_points(|point| self.serves(point))
+    }
+
+    /// True if the plugin promises that its selection satisfies the spread constraints.
+    pub fn enforces_spread(&self) -> bool {
+        self.serves(kind::SELECT) && self.features & feature::ENFORCES_SPREAD != 0
     }
 
     /// Parts of a binding that the plugin's calls of a kind act on, as bits of

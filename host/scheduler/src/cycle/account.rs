@@ -113,6 +113,7 @@ impl Cycle {
             clusters,
             unlisted: listing.unlisted,
             notes: texts.notes().into_iter().map(note).collect(),
+            skipped: self.skipped.clone(),
         }
     }
 }

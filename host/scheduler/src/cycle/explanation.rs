@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use divvy_framework_view::reason::{Bound, Cause};
 use serde::{Deserialize, Serialize};
 
+use super::skipped::Skipped;
+
 /// Clusters that an explanation lists one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -29,6 +31,9 @@ pub struct Explanation {
     pub unlisted: Vec<Unlisted>,
     /// Plugins' remarks about the decision as a whole.
     pub notes: Vec<Note>,
+    /// Plugins that failed, and that the decision went on without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
 }
 
 /// Number of clusters that are not listed, for one reason.

@@ -10,6 +10,7 @@ use super::sink::{DELETING_CODE, Texts};
 use super::values::Values;
 use super::verify::Violation;
 use super::views::Views;
+use crate::plugin::PluginInstance;
 
 impl Cycle {
     /// Calls the filters in the profile's order and lists the rows that none of them rejected.
@@ -27,38 +28,19 @@ impl Cycle {
         let mut rejections = Vec::new();
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, (plugin, acts_on)) in input.profile.filter_calls().enumerate() {
-            if !views.calls(plugin, acts_on) {
+            if !views.calls(plugin, acts_on) || self.is_without(plugin) {
                 continue;
             }
             views.calling(|| input.profile.filter_index(number));
-            // With the SDK, a plugin can only reject clusters. Any other library may write to the whole column.
-            let may_change = !plugin.library().is_certified();
-            if may_change {
-                self.row_buffer.clone_from(&self.codes);
-            }
             let observer = plugin.observer();
             if observer.is_some() && rejections.is_empty() {
                 rejected = count(&self.codes);
             }
-            views.check_known(plugin)?;
-            let values = Values::for_plugin(plugin, input, views)?;
-            let (mut policy, mut seen) = (None, None);
-            let mut call = FilterCall {
-                cycle: views.cycle_for(plugin, &mut seen),
-                policy: views.policy_for(plugin, &mut policy),
-                snapshot_value: values.snapshot(),
-                binding_value: values.binding(),
-                codes: SliceMut::new(&mut self.codes),
-                // Without a text sink, all rejections share this code; the sink assigns one code per reason.
-                code: DELETING_CODE + 1,
-                ..FilterCall::DEFAULT
-            };
-            let answer = plugin.filter(&mut call, views.texts());
-            // A failure can hold for a limited time as well.
-            self.valid_until.take(call.valid_until);
-            answer.map_err(CycleError::from_call)?;
-            if may_change {
-                self.check_rejections(input, plugin.name())?;
+            let before = self.before_call(views);
+            if let Err(error) = self.filter_by(plugin, input, views) {
+                self.go_on_without(plugin, error, before, views)?;
+                self.codes.clone_from(&self.row_buffer);
+                continue;
             }
             if let Some(observer) = observer {
                 let before = std::mem::replace(&mut rejected, count(&self.codes));
@@ -81,6 +63,41 @@ impl Cycle {
                 clusters,
                 reasons: views.texts.map_or_else(Vec::new, |texts| self.histogram(texts)),
             });
+        }
+        Ok(())
+    }
+
+    /// Calls one filter. The codes from before the call are in the buffer if the filter may change or lose them.
+    fn filter_by(
+        &mut self,
+        plugin: &PluginInstance,
+        input: &CycleInput<'_>,
+        views: Views<'_>,
+    ) -> Result<(), CycleError> {
+        // With the SDK, a plugin can only reject clusters. Any other library may write to the whole column.
+        let may_change = !plugin.library().is_certified();
+        if may_change || plugin.skips_failures() {
+            self.row_buffer.clone_from(&self.codes);
+        }
+        views.check_known(plugin)?;
+        let values = Values::for_plugin(plugin, input, views)?;
+        let (mut policy, mut seen) = (None, None);
+        let mut call = FilterCall {
+            cycle: views.cycle_for(plugin, &mut seen),
+            policy: views.policy_for(plugin, &mut policy),
+            snapshot_value: values.snapshot(),
+            binding_value: values.binding(),
+            codes: SliceMut::new(&mut self.codes),
+            // Without a text sink, all rejections share this code; the sink assigns one code per reason.
+            code: DELETING_CODE + 1,
+            ..FilterCall::DEFAULT
+        };
+        let answer = plugin.filter(&mut call, views.texts());
+        // A failure can hold for a limited time as well.
+        self.valid_until.take(call.valid_until);
+        answer.map_err(CycleError::from_call)?;
+        if may_change {
+            self.check_rejections(input, plugin.name())?;
         }
         Ok(())
     }

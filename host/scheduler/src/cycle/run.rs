@@ -12,6 +12,7 @@ use super::error::CycleError;
 use super::explanation::{Detail, Explanation};
 use super::select::check_enforced;
 use super::sink::Texts;
+use super::skipped::Skipped;
 use super::views::{self, ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::placements::Peers;
@@ -46,6 +47,8 @@ pub struct CycleInput<'a> {
     /// The binding's workload affinity groups and the other bindings in them; `None` if they are not known, or if no
     /// plugin of the profile needs them.
     pub peers: Option<&'a Peers>,
+    /// Plugins that are not called, because the decision is known to have gone on without them.
+    pub without: &'a [Skipped],
 }
 
 /// Inputs that a caller may not know.
@@ -93,6 +96,8 @@ pub struct Cycle {
     pub(super) replicas: Vec<i64>,
     /// Earliest time until which the answer of a plugin holds.
     pub(super) valid_until: ValidUntil,
+    /// Plugins that the cycle goes on without.
+    pub(super) skipped: Vec<Skipped>,
 }
 
 impl Cycle {
@@ -216,6 +221,7 @@ impl Cycle {
     #[inline]
     fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
+        self.begin_without(input);
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
         if let Some(peers) = known_peers(input) {
             let placements = self.placements.get_or_insert_default();

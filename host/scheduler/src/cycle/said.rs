@@ -54,6 +54,23 @@ impl Sayings {
         self.bytes.shrink_to(KEPT_BYTES);
     }
 
+    /// Number of reasons.
+    pub(super) fn len(&self) -> usize {
+        self.said.len()
+    }
+
+    /// Forgets all but the first `count` reasons.
+    pub(super) fn truncate(&mut self, count: usize) {
+        let Some(first) = self.said.get(count) else { return };
+        // The names of a reason's figures come before its text.
+        let names = self.figures.get(first.figures.clone()).unwrap_or_default();
+        let bytes = names.first().map_or(first.text.start, |(name, _)| name.start);
+        let figures = first.figures.start;
+        self.bytes.truncate(bytes);
+        self.figures.truncate(figures);
+        self.said.truncate(count);
+    }
+
     /// Stores a reason of a plugin.
     pub(super) fn push(&mut self, plugin: usize, reason: &AbiReason<'_>) {
         let first = self.figures.len();
@@ -142,6 +159,29 @@ mod tests {
             let expected = expected.map(|(plugin, reason)| (plugin, plugin as u32 * 7, reason));
             assert_eq!(read, expected.collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_nothing_behind() {
+        let reasons = [
+            Reason::from("first").figure("price", 1),
+            Reason::from("second").figure("price", 2).figure("share", 3),
+            Reason::of(Cause::Packed),
+        ];
+        let mut sayings = Sayings::default();
+        let push = |sayings: &mut Sayings, reason: &Reason| reason.hand_over(0, |handed| sayings.push(0, handed));
+        push(&mut sayings, &reasons[0]);
+        let before = (sayings.bytes.len(), sayings.figures.len());
+        push(&mut sayings, &reasons[1]);
+        push(&mut sayings, &reasons[2]);
+        sayings.truncate(1);
+        assert_eq!(
+            (sayings.bytes.len(), sayings.figures.len(), sayings.len()),
+            (before.0, before.1, 1)
+        );
+        push(&mut sayings, &reasons[1]);
+        let read: Vec<_> = sayings.iter().map(|said| sayings.read(said)).collect();
+        assert_eq!(read, reasons[..2]);
     }
 
     #[test]

@@ -29,7 +29,32 @@ pub(super) struct Texts {
     notes: RefCell<Vec<(usize, String)>>,
 }
 
+/// A point in the texts of a cycle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextsMark {
+    reasons: usize,
+    sayings: usize,
+    notes: usize,
+}
+
 impl Texts {
+    /// The point after everything that was said so far.
+    pub(super) fn mark(&self) -> TextsMark {
+        TextsMark {
+            reasons: self.reasons.borrow().len(),
+            sayings: self.sayings.borrow().len(),
+            notes: self.notes.borrow().len(),
+        }
+    }
+
+    /// Forgets what was said since then. Codes that were given for reasons since then are given again.
+    pub(super) fn forget_since(&self, mark: TextsMark) {
+        self.reasons.borrow_mut().truncate(mark.reasons);
+        self.indices.borrow_mut().retain(|_, index| *index < mark.reasons);
+        self.sayings.borrow_mut().truncate(mark.sayings);
+        self.notes.borrow_mut().truncate(mark.notes);
+    }
+
     /// Attributes the texts that follow to this plugin.
     pub(super) fn calling(&self, plugin: usize) {
         self.plugin.set(plugin);

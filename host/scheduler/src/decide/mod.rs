@@ -14,4 +14,4 @@ pub mod ownership;
 pub mod policy;
 pub mod rules;
 
-pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY};
+pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE};

@@ -3,7 +3,7 @@
 use divvy_framework_view::clusters::Clusters;
 use divvy_spanned::names;
 
-use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
+use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Skipped, Target};
 use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::guard::guarded;
@@ -37,6 +37,8 @@ pub struct Circumstances<'a> {
     pub peers: Option<&'a Peers>,
     /// Clusters that an explanation lists; `None` for no explanation.
     pub detail: Option<Detail>,
+    /// Plugins that are not called, because the decision is known to have gone on without them.
+    pub without: &'a [Skipped],
 }
 
 /// An affinity group that does not fit, with its error.
@@ -58,6 +60,8 @@ pub(super) struct Attempt<'a> {
     pub(super) valid_until: Option<i64>,
     /// The panic of Divvy that ended the attempt, regardless of the groups before it.
     pub(super) defect: Option<CycleError>,
+    /// Plugins that failed, and that every group was tried without.
+    pub(super) skipped: Vec<Skipped>,
 }
 
 impl Attempt<'_> {
@@ -88,7 +92,7 @@ pub(super) fn try_groups<'a>(
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
-    let attempt = guarded(|| try_unguarded(cycle, plan, observed, circumstances, targets));
+    let attempt = guarded(|| try_alike(cycle, plan, observed, circumstances, targets));
     attempt.unwrap_or_else(|defect| {
         *cycle = Cycle::new();
         targets.clear();
@@ -99,14 +103,42 @@ pub(super) fn try_groups<'a>(
     })
 }
 
-fn try_unguarded<'a>(
+/// Tries the groups until all are tried without the same plugins: one that fails in a later group is left out of the earlier ones as
+/// well, so that the names of those left out are all that is needed to decide in the same way again.
+fn try_alike<'a>(
     cycle: &mut Cycle,
     plan: &'a Plan,
     observed: &str,
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
-    let mut attempt = Attempt::default();
+    let mut without = circumstances.without.to_vec();
+    loop {
+        let circumstances = Circumstances {
+            without: &without,
+            ..*circumstances
+        };
+        let attempt = try_once(cycle, plan, observed, &circumstances, targets);
+        // Each round leaves out at least one more plugin, and there are only so many.
+        if attempt.skipped.len() <= without.len() || attempt.failed.is_empty() {
+            return attempt;
+        }
+        without = attempt.skipped;
+    }
+}
+
+/// Tries the groups once. A plugin that fails in one of them is left out of the later ones.
+fn try_once<'a>(
+    cycle: &mut Cycle,
+    plan: &'a Plan,
+    observed: &str,
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Attempt<'a> {
+    let mut attempt = Attempt {
+        skipped: circumstances.without.to_vec(),
+        ..Attempt::default()
+    };
     targets.clear();
     let first = plan.first_group(observed, circumstances.fresh);
     for group in &plan.groups[first..] {
@@ -118,6 +150,7 @@ fn try_unguarded<'a>(
             fresh: circumstances.fresh,
             time: circumstances.time,
             peers: circumstances.peers,
+            without: &attempt.skipped,
         };
         let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
         let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
@@ -126,6 +159,9 @@ fn try_unguarded<'a>(
             check_targets(found);
             targets.extend_from_slice(found);
         });
+        if cycle.skipped().len() > attempt.skipped.len() {
+            attempt.skipped = cycle.skipped().to_vec();
+        }
         // A group that fails counts too, because it may fit later, and the decision would then be another.
         attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {

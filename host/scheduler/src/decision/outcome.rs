@@ -5,7 +5,7 @@ use std::sync::Arc;
 use divvy_karmada::detector::Binding;
 
 use super::groups::{Attempt, Circumstances, planless, try_groups};
-use crate::cycle::{Cycle, CycleError, Explanation, Target};
+use crate::cycle::{Cycle, CycleError, Explanation, Skipped, Target};
 use crate::fleet::FleetSnapshot;
 use crate::fleet::estimate::Demand;
 use crate::placements::Peers;
@@ -40,6 +40,8 @@ pub struct Decision {
     pub figures: Vec<TargetFigures>,
     /// Explanation of the decision, if requested.
     pub explanation: Option<Explanation>,
+    /// Plugins that failed, and that the decision went on without.
+    pub skipped: Vec<Skipped>,
 }
 
 impl Decision {
@@ -68,6 +70,7 @@ impl Decision {
             peers: None,
             figures: Vec::new(),
             explanation: None,
+            skipped: Vec::new(),
         };
         targets.clear();
         match plan.as_ref() {
@@ -88,7 +91,9 @@ impl Decision {
             explanation,
             valid_until,
             defect,
+            skipped,
         } = attempt;
+        self.skipped = skipped;
         self.explanation = explanation;
         self.valid_until = valid_until;
         let mut failed = failed.into_iter();

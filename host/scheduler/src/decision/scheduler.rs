@@ -7,7 +7,7 @@ use divvy_karmada::detector::Binding;
 
 use super::groups::{Attempt, Circumstances, try_groups};
 use super::outcome::{Decision, Outcome, TargetFigures, target_figures, targets_with_names};
-use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Target};
+use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Skipped, Target};
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{Plan, PlanInput, PlanResult, Plans};
@@ -177,7 +177,7 @@ impl Scheduler {
 
     /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
     pub fn schedule(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
-        self.decide(binding, fleet, binding.is_fresh(), true)
+        self.decide(binding, fleet, binding.is_fresh(), true, &[])
     }
 
     /// Schedules a binding as [`Self::schedule`] does, and passes the row, the replicas and the figures of each cluster of the result
@@ -188,7 +188,7 @@ impl Scheduler {
         fleet: &FleetSnapshot,
         take: &mut dyn FnMut(u32, i64, TargetFigures),
     ) -> Decision {
-        let (decision, is_scheduled) = self.decide_rows(binding, fleet, binding.is_fresh(), true);
+        let (decision, is_scheduled) = self.decide_rows(binding, fleet, binding.is_fresh(), true, &[]);
         if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
             for (target, figures) in target_figures(&self.cycle, &self.targets, plan) {
                 take(target.row, target.replicas, figures);
@@ -197,16 +197,22 @@ impl Scheduler {
         decision
     }
 
+    /// Schedules a binding as [`Self::schedule`] does, without the plugins that an earlier decision on it went on without: for an
+    /// explanation of that decision.
+    pub fn schedule_like(&mut self, earlier: &Decision, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
+        self.decide(binding, fleet, binding.is_fresh(), true, &earlier.skipped)
+    }
+
     /// Schedules a binding from scratch, as if a reschedule had been requested, and takes no capacity for the result.
     pub fn rescheduled(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
-        self.decide(binding, fleet, true, false)
+        self.decide(binding, fleet, true, false, &[])
     }
 
     /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. The decision is explained if
     /// `explains` is true, regardless of [`Self::explaining`].
     pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
         let explains = std::mem::replace(&mut self.explains, explains);
-        let decision = self.decide(binding, fleet, binding.is_fresh(), false);
+        let decision = self.decide(binding, fleet, binding.is_fresh(), false, &[]);
         self.explains = explains;
         decision
     }
@@ -258,20 +264,35 @@ impl Scheduler {
             fresh: false,
             time: self.time,
             peers: peers.as_ref(),
+            without: &[],
         })?;
         Ok(rows.iter().map(|&row| fleet.name(row)).collect())
     }
 
-    fn decide(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> Decision {
-        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, fresh, books);
+    fn decide(
+        &mut self,
+        binding: &Binding,
+        fleet: &FleetSnapshot,
+        fresh: bool,
+        books: bool,
+        without: &[Skipped],
+    ) -> Decision {
+        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, fresh, books, without);
         if is_scheduled {
             decision.name_targets(&self.cycle, &self.targets, fleet);
         }
         decision
     }
 
-    /// Decides without naming the clusters of the result. Returns true as well if the targets of the latest cycle are the result.
-    fn decide_rows(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> (Decision, bool) {
+    /// Decides without naming the clusters of the result. Also returns true if the targets of the latest cycle are the result.
+    fn decide_rows(
+        &mut self,
+        binding: &Binding,
+        fleet: &FleetSnapshot,
+        fresh: bool,
+        books: bool,
+        without: &[Skipped],
+    ) -> (Decision, bool) {
         let plan = self.plan(binding);
         if let Some(reason) = binding.skip_reason() {
             return (self.skipped(binding, &plan, reason.to_string()), false);
@@ -286,6 +307,7 @@ impl Scheduler {
             time: self.time,
             peers: peers.as_ref(),
             detail: self.explains.then_some(Detail::Full),
+            without,
         };
         let decision = Decision::make(&mut self.cycle, &mut self.targets, binding, &plan, &circumstances);
         let is_scheduled = matches!(decision.outcome, Outcome::Scheduled(_));
@@ -313,6 +335,7 @@ impl Scheduler {
             peers: None,
             figures: Vec::new(),
             explanation: None,
+            skipped: Vec::new(),
         }
     }
 
@@ -334,6 +357,7 @@ impl Scheduler {
             time: self.time,
             peers,
             detail: None,
+            without: &[],
         };
         let observed = binding.observed_affinity();
         try_groups(&mut self.cycle, plan, observed, &circumstances, &mut self.targets)

@@ -58,6 +58,18 @@ pub enum CallError {
         /// What happened.
         error: IsolationError,
     },
+    /// The plugin's worker ended too many times in a row. `divvy run` calls it again after a while.
+    #[error(
+        "plugin `{plugin}` is not called after its worker failed for {failures} bindings in a row; the last time, {message}"
+    )]
+    Suspended {
+        /// Name of the plugin.
+        plugin: String,
+        /// Number of consecutive bindings.
+        failures: u32,
+        /// The last failure.
+        message: String,
+    },
     /// The plugin does not serve this call.
     #[error("plugin `{plugin}` {message}")]
     NotServed {

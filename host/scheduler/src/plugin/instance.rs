@@ -15,19 +15,23 @@ use divvy_framework_abi::view::CycleView;
 use divvy_framework_abi::{ABI_VERSION, Address, Function, Pointer, Slice, Str};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
-use divvy_isolation::{IsolatedPlugin, LibraryRequest, Worker};
+use divvy_isolation::{IsolatedLibrary, IsolatedPlugin};
 use divvy_loader::{LoadError, PluginLibrary};
-use divvy_profile::ProfileConfiguration;
+use divvy_profile::{OnError, ProfileConfiguration};
 
 use super::call::{CallObserver, Callable};
 use super::error::{CallError, ConstructError};
 use super::limits::Handed;
+use super::log;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, Owner, PreparedState};
 use crate::placements::Enforced;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
+
+/// Bindings in a row on which its worker ended after which a plugin is suspended. Each costs up to two deadlines.
+pub const WORKER_FAILURES_TO_SUSPEND: u32 = 3;
 
 /// A plugin in this process: its instance, and the functions of its library.
 struct InProcess {
@@ -74,6 +78,37 @@ struct ValueVersion {
     tables: u64,
 }
 
+/// Failures of a plugin's worker.
+#[derive(Debug, Default)]
+struct WorkerFailures {
+    /// Bindings in a row on which it ended. One that is tried again and again counts once.
+    failures: AtomicU32,
+    is_suspended: AtomicBool,
+    /// Number of times that the plugin was suspended since a call was answered.
+    suspensions: AtomicU32,
+    /// The last binding, and what happened.
+    last: Mutex<(Option<String>, String)>,
+}
+
+impl WorkerFailures {
+    /// Counts a call on which the worker ended.
+    #[cold]
+    fn failed(&self, message: &str) {
+        let binding = log::binding();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        message.clone_into(&mut last.1);
+        let is_known = self.failures.load(Ordering::Relaxed) > 0 && last.0 == binding;
+        last.0 = binding;
+        if is_known && self.suspensions.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if failures >= WORKER_FAILURES_TO_SUSPEND && !self.is_suspended.swap(true, Ordering::Relaxed) {
+            self.suspensions.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
@@ -86,10 +121,15 @@ pub struct PluginInstance {
     /// A number that no other instance of this process has.
     number: u64,
     keeps_values: bool,
+    /// True if a decision goes on without the plugin when it fails.
+    skips_failures: bool,
     /// The value for the snapshot that the plugin was last called with, and what it was made from.
     snapshot_value: Mutex<Option<(ValueVersion, KeptValue)>>,
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
+    workers: WorkerFailures,
+    /// True after a call that failed by the plugin's fault, until one is answered.
+    is_failing: AtomicBool,
     observer: OnceLock<Arc<dyn CallObserver>>,
 }
 
@@ -152,13 +192,12 @@ impl PluginInstance {
     /// As for [`Self::construct`], and an [`IsolationError`](divvy_isolation::IsolationError) if the worker ends or hangs.
     pub fn construct_isolated(
         library: &PluginLibrary,
-        request: LibraryRequest,
-        worker: Arc<Worker>,
+        isolated: IsolatedLibrary,
         configuration: &serde_json::Value,
     ) -> Result<Self, ConstructError> {
         let services = HostServices::for_instance(library.name());
         let sink = CallSink::new(None);
-        let plugin = IsolatedPlugin::new(worker, request, configuration.to_string());
+        let plugin = IsolatedPlugin::new(isolated, configuration.to_string());
         let constructed = plugin.construct(services.recorded_level(), &mut |event| services.take(event, &sink))?;
         if constructed.code != 0 {
             return Err(not_constructed(library, sink.reported(constructed.code)).into());
@@ -178,6 +217,7 @@ impl PluginInstance {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             keeps_values,
+            skips_failures: false,
             snapshot_value: Mutex::new(None),
             library,
             crossing,
@@ -186,8 +226,23 @@ impl PluginInstance {
             panics: Default::default(),
             quarantined: AtomicBool::new(false),
             last_panic: Mutex::new(String::new()),
+            workers: WorkerFailures::default(),
+            is_failing: AtomicBool::new(false),
             observer: OnceLock::new(),
         }
+    }
+
+    /// The plugin, with what happens to a decision when it fails.
+    #[must_use]
+    pub fn with_on_error(mut self, on_error: OnError) -> Self {
+        self.skips_failures = on_error == OnError::Skip;
+        self
+    }
+
+    /// True if a decision goes on without the plugin when it fails.
+    #[inline]
+    pub fn skips_failures(&self) -> bool {
+        self.skips_failures
     }
 
     /// Library that the plugin comes from, with its metadata.
@@ -210,9 +265,34 @@ impl PluginInstance {
         self.observer.get().map(|observer| &**observer)
     }
 
-    /// True if the plugin panicked too many times in a row and is no longer called.
+    /// True if the plugin runs in a worker.
+    pub fn is_isolated(&self) -> bool {
+        matches!(self.crossing, Crossing::Isolated(_))
+    }
+
+    /// True if the plugin is not called: it panicked too many times in a row, or its worker failed too many times.
     pub fn is_quarantined(&self) -> bool {
-        self.quarantined.load(Ordering::Relaxed)
+        self.quarantined.load(Ordering::Relaxed) || self.is_suspended()
+    }
+
+    /// True if the plugin is not called because its worker ended too many times in a row, until [`Self::resume`].
+    pub fn is_suspended(&self) -> bool {
+        self.workers.is_suspended.load(Ordering::Relaxed)
+    }
+
+    /// Number of times that the plugin was suspended since it last answered.
+    pub fn suspensions(&self) -> u32 {
+        self.workers.suspensions.load(Ordering::Relaxed)
+    }
+
+    /// Lets a suspended plugin be called again. If that call ends its worker as well, it is suspended at once.
+    pub fn resume(&self) {
+        self.workers.is_suspended.store(false, Ordering::Relaxed);
+    }
+
+    /// True if the plugin's last call failed by its own fault.
+    pub fn is_failing(&self) -> bool {
+        self.is_failing.load(Ordering::Relaxed)
     }
 
     /// True if the plugin needs a feature, given as a bit of [`divvy_framework_abi::descriptor::feature`], at any
@@ -421,13 +501,28 @@ impl PluginInstance {
         let code = code?;
         let panics = &self.panics[C::KIND as usize];
         if code != 0 {
-            return Err(self.error(panics, sink.reported(code)));
+            let error = self.error(panics, sink.reported(code));
+            if !matches!(error, CallError::Unschedulable { .. } | CallError::Preferences { .. }) {
+                self.is_failing.store(true, Ordering::Relaxed);
+            }
+            return Err(error);
         }
         // The count is nearly always 0 already, and reading is cheaper than writing.
         if panics.load(Ordering::Relaxed) != 0 {
             panics.store(0, Ordering::Relaxed);
         }
+        if self.is_failing.load(Ordering::Relaxed) {
+            self.answered();
+        }
         Ok(())
+    }
+
+    /// Forgets failures: a call was answered.
+    #[cold]
+    fn answered(&self) {
+        self.is_failing.store(false, Ordering::Relaxed);
+        self.workers.failures.store(0, Ordering::Relaxed);
+        self.workers.suspensions.store(0, Ordering::Relaxed);
     }
 
     /// Makes a call in the plugin's worker, and returns the code that the plugin returned.
@@ -439,10 +534,16 @@ impl PluginInstance {
     ) -> Result<u32, CallError> {
         let level = self.services.recorded_level();
         let answered = plugin.call(call, level, &mut |event| self.services.take(event, sink));
-        let answered = answered.map_err(|error| CallError::Isolated {
-            plugin: self.name().to_owned(),
-            call: C::CALL,
-            error,
+        let answered = answered.map_err(|error| {
+            self.is_failing.store(true, Ordering::Relaxed);
+            if error.ended_worker() {
+                self.workers.failed(&error.to_string());
+            }
+            CallError::Isolated {
+                plugin: self.name().to_owned(),
+                call: C::CALL,
+                error,
+            }
         })?;
         if answered.code == 0
             && let Some((value, release)) = call.keeps()
@@ -466,6 +567,19 @@ impl PluginInstance {
 
     #[cold]
     fn quarantine_error(&self) -> CallError {
+        if self.is_suspended() {
+            return CallError::Suspended {
+                plugin: self.name().to_owned(),
+                failures: self.workers.failures.load(Ordering::Relaxed),
+                message: self
+                    .workers
+                    .last
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .1
+                    .clone(),
+            };
+        }
         CallError::Quarantined {
             plugin: self.name().to_owned(),
             panics: PANICS_TO_QUARANTINE,

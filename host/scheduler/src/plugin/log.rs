@@ -50,7 +50,7 @@ pub(crate) fn of_binding<T>(binding: &BindingRecord, step: impl FnOnce() -> T) -
 }
 
 /// The binding that this thread decides, as `namespace/name`.
-fn binding() -> Option<String> {
+pub(super) fn binding() -> Option<String> {
     // SAFETY: the pointer is set only for as long as the binding is borrowed, and the previous one is put back after a panic, too.
     let binding = unsafe { BINDING.get().as_ref() }?;
     Some(match binding.namespace() {

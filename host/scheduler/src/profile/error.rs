@@ -39,6 +39,22 @@ pub enum RegistryError {
         /// What happened.
         error: IsolationError,
     },
+    /// A plugin in the scheduler's process has a key for workers.
+    #[error("`{key}` is for plugins in a process of their own, and `{plugin}` runs in the scheduler's")]
+    NotIsolated {
+        /// Name of the plugin.
+        plugin: String,
+        /// The key of its table.
+        key: &'static str,
+    },
+    /// `on-error = "skip"` for a plugin without which nothing may be decided.
+    #[error("`{plugin}` cannot be skipped if it fails: {reason}")]
+    NotSkippable {
+        /// Name of the plugin.
+        plugin: String,
+        /// What it is needed for.
+        reason: &'static str,
+    },
     /// A list of the profile names a plugin twice.
     #[error("`{list}` lists plugin `{plugin}` twice")]
     ListedTwice {
@@ -210,6 +226,10 @@ impl RegistryError {
             Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::Load(error) => error.hint(),
             Self::Isolation { error, .. } => error.hint(),
+            Self::NotIsolated { key, .. } => Some(format!("set `isolation = \"process\"`, or remove `{key}`")),
+            Self::NotSkippable { .. } => {
+                Some("only filters and scores that enforce nothing can have `on-error = \"skip\"`".to_owned())
+            }
             Self::TwoForStrategy { strategy, first, .. } => {
                 Some(format!("choose one: `[profile.strategies]` `{strategy} = \"{first}\"`"))
             }
@@ -264,6 +284,8 @@ impl RegistryError {
             Self::Load(LoadError::ChecksumMismatch { .. }) => None,
             Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
             Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
+            Self::NotIsolated { plugin, key } => Some(format!("plugin.{plugin}.{key}")),
+            Self::NotSkippable { plugin, .. } => Some(format!("plugin.{plugin}.on-error")),
             Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
             Self::TableColumnNotProvided { table, .. } => Some(format!("table.{table}.columns")),
             Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),

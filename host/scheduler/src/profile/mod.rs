@@ -4,12 +4,13 @@
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
 //! - [`ProvidedTables`]: the tables that the plugins read, with their cells for the snapshots that are in use.
 //! - [`PlanOptions`]: settings that plans depend on.
+//! - [`libraries`]: where each plugin is found, and in which process it runs.
 //! - [`registry`]: constructs plugins from a profile's configuration.
 //!
 //! Nothing here knows a plan or a cycle: both read a profile.
 
 mod error;
-mod isolated;
+pub mod libraries;
 mod options;
 mod plugins;
 mod provided;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::sized::kind;
-use divvy_loader::{LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
+use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::table::LoadedTable;
-use divvy_profile::{AffinityGroups, Isolation, ProfileConfiguration};
+use divvy_profile::{AffinityGroups, OnError, ProfileConfiguration};
 use divvy_spanned::names;
 
 use super::error::RegistryError;
-use super::isolated::{IsolatedLibrary, Workers};
+use super::libraries::Libraries;
 use super::options::PlanOptions;
 use super::plugins::{Profile, ProfileParts};
 use super::strategy::StrategyPlugin;
@@ -28,11 +28,10 @@ use crate::strategy::{Declaration, Declarations};
 /// Opens libraries and constructs plugins, each once.
 struct Registry<'a> {
     configuration: &'a ProfileConfiguration,
-    directories: PluginDirectories,
+    libraries: Libraries<'a>,
     /// Plugins by the name that the profile uses; `None` for one that failed, so that it is reported only once.
     plugins: BTreeMap<String, Option<Arc<PluginInstance>>>,
     errors: Vec<RegistryError>,
-    workers: Workers,
 }
 
 /// Constructs the plugins of a profile, and reads its tables.
@@ -63,21 +62,14 @@ pub fn build_without_tables(
 /// The files in which [`build`] looks for the plugins of a profile, up to the first that exists for each. Those that do not exist
 /// are included: the profile may be usable once they do.
 pub fn library_files(configuration: &ProfileConfiguration, directories: &PluginDirectories) -> Vec<PathBuf> {
-    let directories = directories
-        .clone()
-        .followed_by(configuration.plugin_directories.iter().cloned());
-    let scores = configuration.scores.iter().flatten();
-    let lists = [&configuration.filters, &configuration.select, &configuration.assign];
-    let names = lists.into_iter().flatten().flatten();
-    let names: BTreeSet<&String> = names.chain(scores.map(|entry| &entry.plugin)).collect();
+    let libraries = Libraries::new(configuration, directories);
+    let names: BTreeSet<&str> = configuration.plugin_names().collect();
     let mut files = Vec::new();
     for name in names {
-        let table = configuration.plugin.get(name);
-        match table.and_then(|table| table.path.clone()) {
-            Some(path) => files.push(path),
-            None if name.contains('/') => files.push(PathBuf::from(name)),
+        match libraries.locate(name).filter(|located| located.is_given) {
+            Some(located) => files.push(located.path),
             None => {
-                for file in directories.candidates(name) {
+                for file in libraries.directories().candidates(name) {
                     let is_found = file.is_file();
                     files.push(file);
                     if is_found {
@@ -97,12 +89,9 @@ fn build_from(
 ) -> Result<Profile, Vec<RegistryError>> {
     let mut registry = Registry {
         configuration,
-        directories: directories
-            .clone()
-            .followed_by(configuration.plugin_directories.iter().cloned()),
+        libraries: Libraries::new(configuration, directories),
         plugins: BTreeMap::new(),
         errors: Vec::new(),
-        workers: Workers::new(),
     };
     // Errors are collected in `registry`, so every step runs even if an earlier one failed.
     let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "filters", "Filter");
@@ -135,7 +124,7 @@ fn build_from(
             declarations,
             strategies,
             unlisted: UnlistedPlugins::new(
-                registry.directories,
+                registry.libraries.directories().clone(),
                 assign.iter().map(|plugin| plugin.name().to_owned()),
             ),
             scheduler_name: match configuration.scheduler_name.as_deref() {
@@ -178,6 +167,18 @@ fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, St
         })
     });
     served.collect()
+}
+
+/// Why a plugin cannot be left out if it fails; `None` if it can.
+fn irreplaceable(plugin: &PluginInstance) -> Option<&'static str> {
+    let enforced = plugin.enforced_affinity();
+    if plugin.enforces_spread() {
+        Some("it enforces spread constraints")
+    } else if enforced.affinity || enforced.anti_affinity {
+        Some("it enforces workload affinity")
+    } else {
+        None
+    }
 }
 
 impl Registry<'_> {
@@ -223,11 +224,11 @@ impl Registry<'_> {
     fn join_missing(&mut self) {
         let is_missing = |error: &RegistryError| matches!(error, RegistryError::NotFound { .. });
         let missing = self.errors.iter().filter(|error| is_missing(error)).count();
-        if missing < 2 || !self.directories.list().is_empty() {
+        if missing < 2 || !self.libraries.directories().list().is_empty() {
             return;
         }
         self.errors.retain(|error| !is_missing(error));
-        let searched = self.directories.iter().map(ToOwned::to_owned).collect();
+        let searched = self.libraries.directories().iter().map(ToOwned::to_owned).collect();
         self.errors.insert(0, RegistryError::NothingFound { searched });
     }
 
@@ -282,6 +283,12 @@ impl Registry<'_> {
             "Select" => kind::SELECT,
             _ => kind::ASSIGN,
         };
+        if plugin.skips_failures() && !matches!(point, "Filter" | "Score") {
+            self.errors.push(RegistryError::NotSkippable {
+                plugin: name.to_owned(),
+                reason: "the profile uses it for more than filters and scores",
+            });
+        }
         if plugin.library().serves(bit) {
             return Some(plugin);
         }
@@ -294,36 +301,21 @@ impl Registry<'_> {
     }
 
     fn make(&mut self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
+        let located = self.libraries.locate(name).ok_or_else(|| self.not_found(name))?;
+        let open = self.libraries.open(name, &located)?;
+        self.check_twin(open.library())?;
+        let plugin = open.construct(&self.configuration.configuration_of(name))?;
         let table = self.configuration.plugin.get(name);
-        let given = table.and_then(|table| table.path.clone());
-        // A name with a slash is a path, and does not have to match the plugin's own name.
-        let is_path = name.contains('/');
-        let path = match given {
-            Some(path) => path,
-            None if is_path => PathBuf::from(name),
-            None => self.directories.find(name).ok_or_else(|| self.not_found(name))?,
-        };
-        let options = LoadOptions {
-            may_change: self.directories.may_change(),
-            name: (!is_path).then_some(name),
-            checksum: table.and_then(|table| table.sha256.as_deref()),
-            allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
-        };
-        let configuration = self.configuration.configuration_of(name);
-        let file = PluginFile::read(&path)?;
-        let isolation = table.and_then(|table| table.isolation).unwrap_or(Isolation::None);
-        match isolation {
-            Isolation::None => {
-                let library = file.open(options)?;
-                self.check_twin(&library)?;
-                Ok(Arc::new(PluginInstance::construct(&library, &configuration)?))
-            }
-            Isolation::Process => {
-                let isolated = IsolatedLibrary::open(file, options, table, &mut self.workers)?;
-                self.check_twin(&isolated.library)?;
-                Ok(Arc::new(isolated.construct(&configuration)?))
-            }
+        let plugin = plugin.with_on_error(table.and_then(|table| table.on_error).unwrap_or(OnError::Fail));
+        if plugin.skips_failures()
+            && let Some(promise) = irreplaceable(&plugin)
+        {
+            return Err(RegistryError::NotSkippable {
+                plugin: plugin.name().to_owned(),
+                reason: promise,
+            });
         }
+        Ok(Arc::new(plugin))
     }
 
     /// A plugin that is named both by name and by path would be constructed twice.
@@ -340,10 +332,10 @@ impl Registry<'_> {
     }
 
     fn not_found(&self, name: &str) -> RegistryError {
-        let present = self.directories.list();
+        let present = self.libraries.directories().list();
         RegistryError::NotFound {
             plugin: name.to_owned(),
-            searched: self.directories.iter().map(ToOwned::to_owned).collect(),
+            searched: self.libraries.directories().iter().map(ToOwned::to_owned).collect(),
             nearest: names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }

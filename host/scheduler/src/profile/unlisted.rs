@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use divvy_loader::{PluginDirectories, PluginLibrary};
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 
 /// The plugins in a profile's directories that its `assign` does not list.
 #[derive(Debug, Clone, Default)]
 pub struct UnlistedPlugins {
     directories: PluginDirectories,
     listed: BTreeSet<String>,
-    /// Plugin of each strategy. Found on first use, since every library has to be opened for it.
+    /// Plugin of each strategy. Found on first use, since every library's file is read for it.
     strategies: OnceLock<BTreeMap<String, String>>,
 }
 
@@ -30,16 +30,19 @@ impl UnlistedPlugins {
         Some(format!("assign = [\"...\", \"{plugin}\"]"))
     }
 
-    /// Libraries that cannot be loaded are left out.
+    /// Libraries that would not be loaded are left out. None is opened.
     fn find(&self) -> BTreeMap<String, String> {
         let installed = self.directories.list().into_iter();
         let unlisted = installed.filter(|(plugin, _)| !self.listed.contains(plugin));
-        let libraries = unlisted.filter_map(|(plugin, path)| Some((plugin, PluginLibrary::load(&path, None).ok()?)));
-        libraries
-            .flat_map(|(plugin, library)| {
-                let strategies = library.strategies().into_iter().map(str::to_owned);
+        let described = unlisted.filter_map(|(plugin, path)| {
+            let described = PluginFile::read(&path).and_then(|file| file.describe(LoadOptions::default()));
+            Some((plugin, described.ok()?))
+        });
+        described
+            .flat_map(|(plugin, described)| {
+                let strategies = described.strategies.into_iter();
                 strategies
-                    .map(|strategy| (strategy, plugin.clone()))
+                    .map(|strategy| (strategy.name, plugin.clone()))
                     .collect::<Vec<_>>()
             })
             .collect()

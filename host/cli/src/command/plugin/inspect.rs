@@ -1,21 +1,21 @@
 //! `divvy plugin inspect`: facts from a library's file, without running any of its code.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clap::Args;
-use divvy_loader::PluginFile;
+use divvy_loader::LoadOptions;
 use divvy_loader::inspection::Inspection;
-use divvy_loader::{LoadError, LoadOptions, PluginLibrary};
 use divvy_profile::ProfileConfiguration;
+use divvy_scheduler::profile::libraries::{Libraries, Located};
 
 use super::{Format, directories, named_by_profile};
 use crate::command::additional::is_file;
+use crate::command::chosen_profile::ChosenProfile;
 use crate::command::libraries::{diagnostic, not_found};
 use crate::command::setup::ProfileArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
+use crate::report::errors::Failure;
 use crate::report::form;
 use crate::report::inspection::{self, FromLibrary, Inspected};
 
@@ -27,15 +27,12 @@ pub(in crate::command) struct InspectArguments {
     plugin: String,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// Load the library in a process of its own, for what its file does not say: lists, configuration and preferences
+    /// Load the library, in the process in which the profile runs it, for what its file does not say: lists, configuration and preferences
     #[arg(long)]
     load: bool,
     /// Output format; `json` has a schema: host/cli/schema/inspect.json
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
-    /// Only load the library and print what it says
-    #[arg(long, hide = true)]
-    child: bool,
 }
 
 /// Prints the facts from the file and whether this host would load it. Ends with exit code 1 if it would not, and with
@@ -44,16 +41,11 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     let chosen = arguments.profile.read()?;
     let profile = &chosen.configuration;
     let path = path(arguments, profile)?;
-    if arguments.child {
-        let library = load(&path, arguments, profile).map_err(|error| Failure::usage(diagnostic(&error)))?;
-        console.print(|out| form::write_value(&FromLibrary::of(&library), out))?;
-        return Ok(Exit::Success);
-    }
     let file = Inspection::read(&path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let name = name(arguments, &file);
     let refusal = file.refusal(options(name.as_deref(), profile));
     let from_library = match arguments.load && refusal.is_none() {
-        true => Some(ask(arguments, &path)?),
+        true => Some(load(&path, name.as_deref(), arguments, &chosen)?),
         false => None,
     };
     let inspected = Inspected::new(&file, name.as_deref(), refusal.as_ref(), from_library);
@@ -100,40 +92,21 @@ fn options<'a>(name: Option<&'a str>, profile: &'a ProfileConfiguration) -> Load
     }
 }
 
-fn load(path: &Path, arguments: &InspectArguments, profile: &ProfileConfiguration) -> Result<PluginLibrary, LoadError> {
-    let file = PluginFile::read(path)?;
-    let names = file.names();
+/// The facts that only the loaded library can give.
+fn load(
+    path: &Path,
+    name: Option<&str>,
+    arguments: &InspectArguments,
+    chosen: &ChosenProfile,
+) -> Result<FromLibrary, Failure> {
+    let profile = &chosen.configuration;
+    let mut libraries = Libraries::new(profile, &arguments.profile.directories()?);
     let asked = arguments.plugin.as_str();
-    let name = match names.as_slice() {
-        [only] => only,
-        _ => asked,
+    let located = Located {
+        path: path.to_owned(),
+        is_given: is_file(asked) || named_by_profile(profile, asked).is_some(),
     };
-    let name = (names.len() == 1 || !is_file(asked)).then_some(name);
-    file.open(options(name, profile))
-}
-
-/// Asks a child process for the facts that only the loaded library can give.
-fn ask(arguments: &InspectArguments, path: &Path) -> Result<FromLibrary, Failure> {
-    let of_child = |error: std::io::Error| {
-        Failure::internal(Diagnostic::new("the library cannot be asked").with_cause(error.to_string()))
-    };
-    let program = std::env::current_exe().map_err(of_child)?;
-    let output = Command::new(program)
-        .args(["plugin", "inspect", "--child"])
-        .arg(&arguments.plugin)
-        .args(arguments.profile.repeated())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(of_child)?;
-    let read = serde_json::from_slice(&output.stdout);
-    if let (true, Ok(said)) = (output.status.success(), read) {
-        return Ok(said);
-    }
-    let mut failure = Diagnostic::new(format!("`{}` cannot be loaded: {}", path.display(), output.status));
-    let said = String::from_utf8_lossy(&output.stderr);
-    failure.causes.extend(
-        said.lines()
-            .map(|line| line.trim_start_matches("error: ").trim().to_owned()),
-    );
-    Err(Failure::usage(failure))
+    let open = libraries.open(name.unwrap_or(asked), &located);
+    let open = open.map_err(|error| Failure::usage(chosen.diagnostic(&error)))?;
+    Ok(FromLibrary::of(open.library()))
 }

@@ -11,9 +11,9 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_loader::PluginFile;
-use divvy_loader::{LoadOptions, PluginDirectories};
+use divvy_loader::{PluginDirectories, PluginFile};
 use divvy_profile::ProfileConfiguration;
+use divvy_scheduler::profile::libraries::{Libraries, Located};
 
 use super::libraries::plugin_names;
 use super::setup::ProfileArguments;
@@ -76,7 +76,7 @@ pub(super) struct ListArguments {
 enum ListFormat {
     /// For people
     Table,
-    /// For people, with SDK version, checksum and path
+    /// For people, with isolation, SDK version, checksum and path
     Wide,
     /// For programs
     Json,
@@ -135,36 +135,45 @@ fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<Path
     profile.plugin.get(plugin)?.path.clone()
 }
 
-/// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
-/// cannot be loaded stays in the list with its error.
+/// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name, each in the process in which it
+/// would run. A file that cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
-    let mut paths = directories.list();
+    let mut libraries = Libraries::new(profile, directories);
+    let is_given = |name: &str| named_by_profile(profile, name).is_some() || name.contains('/');
+    let mut paths = libraries.directories().list();
     let used = plugin_names(profile);
     for name in &used {
-        let path = named_by_profile(profile, name)
-            .or_else(|| name.contains('/').then(|| PathBuf::from(name)))
-            .or_else(|| directories.find(name));
-        if let Some(path) = path {
-            paths.insert(name.clone(), path);
+        if let Some(located) = libraries.locate(name) {
+            paths.insert(name.clone(), located.path);
         }
     }
     paths
         .into_iter()
         .map(|(name, path)| {
-            let table = profile.plugin.get(&name);
-            let options = LoadOptions {
-                checksum: table.and_then(|table| table.sha256.as_deref()),
-                allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
-                ..LoadOptions::default()
+            let located = Located {
+                is_given: is_given(&name),
+                path,
             };
             Found {
-                library: PluginFile::read(&path).and_then(|file| file.open(options)),
+                isolation: libraries.isolation(&own_name(&name, &located.path), &located),
+                library: libraries
+                    .open(&own_name(&name, &located.path), &located)
+                    .map(Into::into),
                 in_profile: used.contains(&name),
-                path: absolute(&path),
+                path: absolute(&located.path),
                 name,
             }
         })
         .collect()
+}
+
+/// Name of the only plugin in a file, which may be another than that of the file.
+fn own_name(name: &str, path: &Path) -> String {
+    let names = PluginFile::read(path).map(|file| file.names());
+    match names.as_deref() {
+        Ok([only]) => only.clone(),
+        _ => name.to_owned(),
+    }
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -31,6 +31,7 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         clusters: Some(clusters),
         applied_placement: Some("{}".to_owned()),
         applied_policy: Some(None),
+        plugin_failure: None,
     };
     let object: ResourceBinding =
         serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}})).unwrap();

@@ -1,0 +1,297 @@
+//! Waits after failures of plugins: of a binding on which a worker died, of a result that a plugin had no part in, and of a plugin whose
+//! worker keeps failing.
+//!
+//! What a worker died on would be as deadly the next time, so such a binding is not tried with every event around it. Its wait is kept in
+//! an annotation, so that a restart does not end it, and void once the binding, its policy, the profile or a plugin's file changes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::Timestamp;
+use divvy_scheduler::cycle::{CycleError, Skipped};
+use divvy_scheduler::decide::PLUGIN_FAILURE;
+use divvy_scheduler::decision::Decision;
+use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plugin::{CallError, PluginInstance};
+use divvy_scheduler::profile::Profile;
+use serde::{Deserialize, Serialize};
+
+use super::candidate::Candidate;
+use super::{Engine, Moment};
+use crate::condition::Cause;
+use crate::decision::LiveDecision;
+use crate::objects::BindingKey;
+use crate::write::SpecificationPatch;
+
+/// Wait after the first failure. It doubles with each further one.
+const PAUSE_MIN: Duration = Duration::from_secs(60);
+/// Maximum wait.
+const PAUSE_MAX: Duration = Duration::from_secs(3600);
+
+/// The wait after this number of failures in a row.
+fn pause(failures: u32) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    PAUSE_MIN.saturating_mul(1 << doublings).min(PAUSE_MAX)
+}
+
+/// A binding on which a plugin's worker died, as its annotation says it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PluginFailure {
+    /// Name of the plugin.
+    plugin: String,
+    /// Failures in a row.
+    failures: u32,
+    /// Time at which the binding is tried again.
+    until: Timestamp,
+    /// Everything that may let the next try succeed, as a hash.
+    situation: String,
+}
+
+/// A result that plugins had no part in.
+#[derive(Debug, Default)]
+struct Incomplete {
+    /// Those that were not called, because they are suspended. What a plugin failed on, it may fail on again.
+    suspended: BTreeSet<String>,
+    /// Decisions without them in a row.
+    decisions: u32,
+    /// True if one of them answers again.
+    is_due: bool,
+}
+
+/// A plugin whose worker kept failing.
+#[derive(Debug, Clone, Copy)]
+struct Suspension {
+    /// Its number among those without an answer in between.
+    number: u32,
+    until: Instant,
+}
+
+/// All waits after failures of plugins.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    failures: HashMap<Arc<BindingKey>, PluginFailure>,
+    incomplete: HashMap<Arc<BindingKey>, Incomplete>,
+    suspensions: BTreeMap<&'static str, Suspension>,
+}
+
+impl Pauses {
+    /// Forgets a binding that is gone.
+    pub(super) fn forget(&mut self, key: &BindingKey) {
+        self.failures.remove(key);
+        self.incomplete.remove(key);
+    }
+
+    /// Forgets all bindings: another process may have decided them since. The annotations have their waits.
+    pub(super) fn clear(&mut self) {
+        self.failures.clear();
+        self.incomplete.clear();
+    }
+
+    /// Remaining wait of a binding.
+    pub(super) fn remaining(&self, key: &BindingKey, now: Timestamp) -> Option<Duration> {
+        let seconds = self.failures.get(key)?.until.seconds().saturating_sub(now.seconds());
+        let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
+        // The annotation may have been written by a clock that was wrong.
+        Some(Duration::from_secs(seconds).min(PAUSE_MAX))
+    }
+
+    /// True if a plugin that had no part in a binding's result answers again.
+    pub(super) fn is_due(&self, key: &BindingKey) -> bool {
+        self.incomplete.get(key).is_some_and(|incomplete| incomplete.is_due)
+    }
+
+    /// Takes in the plugins that a decision went on without. Returns the wait until it is made again.
+    fn went_without(&mut self, key: &Arc<BindingKey>, skipped: &[Skipped], profile: &Profile) -> Option<Duration> {
+        if skipped.is_empty() {
+            self.incomplete.remove(key);
+            return None;
+        }
+        let incomplete = self.incomplete.entry(Arc::clone(key)).or_default();
+        let is_suspended = |name: &str| {
+            profile
+                .plugins()
+                .any(|plugin| plugin.name() == name && plugin.is_suspended())
+        };
+        let suspended = skipped.iter().filter(|skipped| is_suspended(&skipped.plugin));
+        incomplete.suspended = suspended.map(|skipped| skipped.plugin.clone()).collect();
+        incomplete.decisions = incomplete.decisions.saturating_add(1);
+        incomplete.is_due = false;
+        Some(pause(incomplete.decisions))
+    }
+
+    /// The bindings whose results lack a plugin that was suspended and answers again. Each is returned once.
+    fn completable(&mut self, profile: &Profile) -> Vec<Arc<BindingKey>> {
+        let mut due = Vec::new();
+        let lacking = self.incomplete.iter_mut().filter(|(_, incomplete)| !incomplete.is_due);
+        for (key, incomplete) in lacking {
+            let answers = |plugin: &PluginInstance| {
+                incomplete.suspended.contains(plugin.name()) && !plugin.is_suspended() && !plugin.is_failing()
+            };
+            if profile.plugins().any(answers) {
+                incomplete.is_due = true;
+                due.push(Arc::clone(key));
+            }
+        }
+        due.sort();
+        due
+    }
+
+    /// Lets suspended plugins be called again whose wait has ended. Returns true if there was one.
+    fn resume(&mut self, profile: &Profile, now: Instant) -> bool {
+        let mut has_resumed = false;
+        for plugin in profile.plugins() {
+            if !plugin.is_suspended() {
+                self.suspensions.remove(plugin.name());
+                continue;
+            }
+            let number = plugin.suspensions();
+            match self.suspensions.get(plugin.name()) {
+                Some(known) if known.number == number => {
+                    if known.until <= now {
+                        plugin.resume();
+                        has_resumed = true;
+                    }
+                }
+                _ => {
+                    let until = now + pause(number);
+                    self.suspensions.insert(plugin.name(), Suspension { number, until });
+                }
+            }
+        }
+        has_resumed
+    }
+}
+
+/// The plugin whose worker died on a binding; `None` if none did.
+fn deadly(decision: &Decision) -> Option<&str> {
+    decision.failures().find_map(|(_, error)| match error {
+        CycleError::Plugin(CallError::Isolated { plugin, error, .. }) if error.ended_worker() => Some(plugin.as_str()),
+        _ => None,
+    })
+}
+
+impl Engine {
+    /// Time for which a binding still waits because a plugin's worker died on it, unless something changed since.
+    pub(super) fn paused_for(&mut self, candidate: &Candidate, moment: &Moment) -> Option<Duration> {
+        let key = &candidate.key;
+        if !self.pauses.failures.contains_key(key) {
+            let kept = candidate.object().metadata.annotations.get(PLUGIN_FAILURE)?;
+            // Anything else that somebody wrote there is replaced with the next write.
+            let kept = serde_json::from_str::<PluginFailure>(kept).ok()?;
+            self.pauses.failures.insert(Arc::clone(key), kept);
+        }
+        let situation = self.situation(candidate);
+        if self.pauses.failures.get(key)?.situation != situation {
+            self.pauses.failures.remove(key);
+        }
+        self.pauses.remaining(key, moment.wall)
+    }
+
+    /// Takes in which plugins failed in a decision, for the next try.
+    pub(super) fn note_failures(&mut self, candidate: &Candidate, decision: &mut LiveDecision, moment: &Moment) {
+        let key = &candidate.key;
+        if let Some(wait) = self
+            .pauses
+            .went_without(key, &decision.decision.skipped, &self.active.profile)
+        {
+            let milliseconds = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+            let again = moment.milliseconds.saturating_add(milliseconds);
+            let valid_until = &mut decision.decision.valid_until;
+            *valid_until = Some(valid_until.map_or(again, |until| until.min(again)));
+        }
+        for key in self.pauses.completable(&self.active.profile) {
+            self.wake(&key, moment.instant);
+        }
+        let Some(plugin) = deadly(&decision.decision).map(str::to_owned) else {
+            self.pauses.failures.remove(key);
+            return;
+        };
+        let situation = self.situation(candidate);
+        let before = self.pauses.failures.get(key);
+        let before = before.filter(|before| before.situation == situation && before.plugin == plugin);
+        let failures = before.map_or(1, |before| before.failures.saturating_add(1));
+        let wait = i64::try_from(pause(failures).as_secs()).unwrap_or(i64::MAX);
+        let until = Timestamp::from_seconds(moment.wall.seconds().saturating_add(wait));
+        if let Err(failure) = &mut decision.result {
+            failure.tried_again_at(until);
+        }
+        self.pauses.failures.insert(
+            Arc::clone(key),
+            PluginFailure {
+                plugin,
+                failures,
+                until,
+                situation,
+            },
+        );
+    }
+
+    /// The specification's patch with the annotation of the binding's wait: written, changed or removed.
+    pub(super) fn with_pause(
+        &self,
+        candidate: &Candidate,
+        specification: Option<SpecificationPatch>,
+    ) -> Option<SpecificationPatch> {
+        let failure = self.pauses.failures.get(&candidate.key);
+        let wanted = failure.and_then(|failure| serde_json::to_string(failure).ok());
+        let current = candidate.object().metadata.annotations.get(PLUGIN_FAILURE);
+        if current == wanted.as_ref() {
+            return specification;
+        }
+        Some(SpecificationPatch {
+            plugin_failure: Some(wanted),
+            ..specification.unwrap_or_default()
+        })
+    }
+
+    /// Lets plugins be called again whose workers kept failing, once their wait has ended.
+    pub(super) fn resume_plugins(&mut self, now: Instant) {
+        if self.pauses.resume(&self.active.profile, now) {
+            self.wake_for(Cause::Suspended, now);
+        }
+    }
+
+    /// Everything about a binding, its policy, the profile and the plugins' files that may let a plugin succeed, as a hash.
+    fn situation(&self, candidate: &Candidate) -> String {
+        let key = PlanInput::new(&candidate.binding).key();
+        format!("{}-{key:016x}", self.active.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_from_a_minute_to_an_hour() {
+        let minutes: Vec<u64> = (0..9).map(|failures| pause(failures).as_secs() / 60).collect();
+        assert_eq!(minutes, [1, 1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(pause(u32::MAX), PAUSE_MAX);
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_time_and_lasts_an_hour_at_most() {
+        let key = Arc::new(BindingKey {
+            scope: divvy_karmada::api::BindingScope::Namespaced,
+            namespace: "shop".to_owned(),
+            name: "web".to_owned(),
+        });
+        let mut pauses = Pauses::default();
+        let failure = |seconds| PluginFailure {
+            plugin: "hostile".to_owned(),
+            failures: 1,
+            until: Timestamp::from_seconds(seconds),
+            situation: String::new(),
+        };
+        let now = Timestamp::from_seconds(1000);
+        assert_eq!(pauses.remaining(&key, now), None);
+        for (until, remaining) in [(999, None), (1000, None), (1060, Some(60)), (9_000_000, Some(3600))] {
+            pauses.failures.insert(Arc::clone(&key), failure(until));
+            assert_eq!(pauses.remaining(&key, now), remaining.map(Duration::from_secs));
+        }
+        pauses.forget(&key);
+        assert_eq!(pauses.remaining(&key, now), None);
+    }
+}
