@@ -115,6 +115,8 @@ fn a_plugin_whose_worker_fails_for_several_bindings_is_called_again_after_a_minu
     let mut simulation = placed("");
     for name in ["x", "y", "z"] {
         simulation.create(name, divided(2));
+    }
+    for name in ["x", "y", "z"] {
         let mut patch = fault("abort");
         patch["spec"] = json!({"replicas": 1});
         simulation.patch(name, &patch);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use divvy_loader::PluginDirectories;
-use divvy_profile::{BuiltIn, ProfileSource};
+use divvy_profile::{BuiltIn, Isolation, ProfileSource};
 use divvy_recordings::{Case, Recording, read_recording};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput};
@@ -18,7 +18,7 @@ fn repository() -> &'static Path {
 }
 
 /// Folder in which `cargo build --release` puts the plugins: the parent of this bench's folder.
-fn plugin_directory() -> PathBuf {
+pub(crate) fn plugin_directory() -> PathBuf {
     let bench = std::env::current_exe().expect("this process has a path");
     let folders = bench.ancestors().nth(2).expect("a bench lies in `deps`");
     folders.to_owned()
@@ -30,10 +30,20 @@ fn plugin_directory() -> PathBuf {
 ///
 /// If the plugins are not built, with the loader's messages.
 pub(crate) fn profile() -> Profile {
+    profile_of(|_| Isolation::None)
+}
+
+/// The same profile, with each plugin in the process that `isolation` says.
+pub(crate) fn profile_of(isolation: impl Fn(&str) -> Isolation) -> Profile {
     let built_in = BuiltIn::named("karmada").expect("the profile is built in");
-    let configuration = ProfileSource::from_built_in(built_in)
+    let mut configuration = ProfileSource::from_built_in(built_in)
         .profile(None)
         .unwrap_or_else(|error| panic!("{error}"));
+    let names: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
+    for name in names {
+        let isolation = isolation(&name);
+        configuration.plugin.entry(name).or_default().isolation = Some(isolation);
+    }
     registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {
         let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
         panic!(
