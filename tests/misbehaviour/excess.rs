@@ -31,7 +31,7 @@ fn decide(excess: &str) -> Decided {
     let profile = folder.path().join("profile.toml");
     let lines = format!(
         "[[profile]]\nname = 'p'\nextends = 'default'\nfilters = ['excessive']\n\
-         [profile.plugin.excessive]\npath = '{}'\nallow-uncertified = true\n",
+         [profile.plugin.excessive]\npath = '{}'\nallow-uncertified = true\nisolation = 'none'\n",
         LIBRARY.display()
     );
     std::fs::write(&profile, lines).expect("the profile can be written");

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Skipped};
 use divvy_scheduler::decide::PLUGIN_FAILURE;
+use divvy_scheduler::decide::failure::PluginFailure;
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::plugin::{CallError, PluginInstance};
 use divvy_scheduler::profile::Profile;
-use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
 use super::{Engine, Moment};
@@ -33,20 +33,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(3600);
 fn pause(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     PAUSE_MIN.saturating_mul(1 << doublings).min(PAUSE_MAX)
-}
-
-/// A binding on which a plugin's worker died, as its annotation says it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PluginFailure {
-    /// Name of the plugin.
-    plugin: String,
-    /// Failures in a row.
-    failures: u32,
-    /// Time at which the binding is tried again.
-    until: Timestamp,
-    /// Everything that may let the next try succeed, as a hash.
-    situation: String,
 }
 
 /// A result that plugins had no part in.
@@ -179,7 +165,7 @@ impl Engine {
         if !self.pauses.failures.contains_key(key) {
             let kept = candidate.object().metadata.annotations.get(PLUGIN_FAILURE)?;
             // Anything else that somebody wrote there is replaced with the next write.
-            let kept = serde_json::from_str::<PluginFailure>(kept).ok()?;
+            let kept = PluginFailure::read(kept)?;
             self.pauses.failures.insert(Arc::clone(key), kept);
         }
         let situation = self.situation(candidate);
@@ -235,7 +221,7 @@ impl Engine {
         specification: Option<SpecificationPatch>,
     ) -> Option<SpecificationPatch> {
         let failure = self.pauses.failures.get(&candidate.key);
-        let wanted = failure.and_then(|failure| serde_json::to_string(failure).ok());
+        let wanted = failure.map(PluginFailure::write);
         let current = candidate.object().metadata.annotations.get(PLUGIN_FAILURE);
         if current == wanted.as_ref() {
             return specification;

@@ -5,11 +5,13 @@
 //! - [`ownership`]: the bindings that this scheduler may touch.
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request in a policy's annotations, and the annotation that records it.
+//! - [`failure`]: the annotation of a binding on which a plugin's worker died.
 //! - [`affinity`]: the clusters whose changes concern a binding.
 //! - [`clearing`]: the failures that remove a result.
 
 pub mod affinity;
 pub mod clearing;
+pub mod failure;
 pub mod ownership;
 pub mod policy;
 pub mod rules;

@@ -1,62 +1,37 @@
 //! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall,
-    SelectCall, SnapshotValueCall,
+    AssignCall, BindingValueCall, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+    SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::feature;
-use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
+use divvy_framework_abi::service::failure;
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::view::CycleView;
-use divvy_framework_abi::{ABI_VERSION, Address, Function, Pointer, Slice, Str};
+use divvy_framework_abi::{Address, Function, Pointer, Slice};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
-use divvy_isolation::{IsolatedLibrary, IsolatedPlugin};
-use divvy_loader::{LoadError, PluginLibrary};
+use divvy_isolation::IsolatedPlugin;
+use divvy_loader::PluginLibrary;
 use divvy_profile::{OnError, ProfileConfiguration};
 
 use super::call::{CallObserver, Callable};
-use super::error::{CallError, ConstructError};
+use super::construct::InProcess;
+use super::error::CallError;
 use super::limits::Handed;
-use super::log;
 use super::services::{CallSink, HostServices, Reported, TakeText};
+use super::suspension::WorkerFailures;
 use super::value::{KeptValue, Owner, PreparedState};
 use crate::placements::Enforced;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
 
-/// Bindings in a row on which its worker ended after which a plugin is suspended. Each costs up to two deadlines.
-pub const WORKER_FAILURES_TO_SUSPEND: u32 = 3;
-
-/// A plugin in this process: its instance, and the functions of its library.
-struct InProcess {
-    /// Handle that the plugin's constructor returned.
-    instance: *mut c_void,
-    /// Answers its calls.
-    call: CallFunction,
-    /// Drops it.
-    destroy: DestroyFunction,
-}
-
-// SAFETY: a plugin's functions may be called with its instance from any thread, and several at the same time.
-unsafe impl Send for InProcess {}
-// SAFETY: as above.
-unsafe impl Sync for InProcess {}
-
-impl Drop for InProcess {
-    fn drop(&mut self) {
-        // SAFETY: the instance is the plugin's own, and is no longer used anywhere else.
-        unsafe { (self.destroy)(self.instance) };
-    }
-}
-
 /// Where a plugin answers.
-enum Crossing {
+pub(super) enum Crossing {
     InProcess(InProcess),
     Isolated(Arc<IsolatedPlugin>),
 }
@@ -76,37 +51,6 @@ struct ValueVersion {
     snapshot: SnapshotVersion,
     /// Number of the tables; 0 if the plugin reads none.
     tables: u64,
-}
-
-/// Failures of a plugin's worker.
-#[derive(Debug, Default)]
-struct WorkerFailures {
-    /// Bindings in a row on which it ended. One that is tried again and again counts once.
-    failures: AtomicU32,
-    is_suspended: AtomicBool,
-    /// Number of times that the plugin was suspended since a call was answered.
-    suspensions: AtomicU32,
-    /// The last binding, and what happened.
-    last: Mutex<(Option<String>, String)>,
-}
-
-impl WorkerFailures {
-    /// Counts a call on which the worker ended.
-    #[cold]
-    fn failed(&self, message: &str) {
-        let binding = log::binding();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        message.clone_into(&mut last.1);
-        let is_known = self.failures.load(Ordering::Relaxed) > 0 && last.0 == binding;
-        last.0 = binding;
-        if is_known && self.suspensions.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if failures >= WORKER_FAILURES_TO_SUSPEND && !self.is_suspended.swap(true, Ordering::Relaxed) {
-            self.suspensions.fetch_add(1, Ordering::Relaxed);
-        }
-    }
 }
 
 /// A plugin constructed from its configuration.
@@ -143,75 +87,12 @@ impl std::fmt::Debug for PluginInstance {
 }
 
 impl PluginInstance {
-    /// Constructs a plugin from its configuration.
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
-    /// feature that this host does not have. The host then rejects the profile.
-    pub fn construct(library: &PluginLibrary, configuration: &serde_json::Value) -> Result<Self, LoadError> {
-        let text = configuration.to_string();
-        let services = HostServices::for_instance(library.name());
-        let sink = CallSink::new(None);
-        let mut call = ConstructCall {
-            sink: sink.address(),
-            services: services.table(),
-            configuration: Str::new(&text),
-            abi_minor: ABI_VERSION.minor,
-            ..ConstructCall::DEFAULT
-        };
-        let functions = library.functions().ok_or_else(|| LoadError::ConstructorError {
-            plugin: library.name().to_owned(),
-            message: "its library is not open in this process".to_owned(),
-        })?;
-        Handed::begin();
-        // SAFETY: the call follows the contract; what it points to outlives it.
-        let code = unsafe { (functions.construct)(&raw mut call) };
-        sink.finish(services);
-        if code != 0 {
-            return Err(not_constructed(library, sink.reported(code)));
-        }
-        let in_process = InProcess {
-            instance: call.instance.get(),
-            call: functions.call,
-            destroy: functions.destroy,
-        };
-        let features = known_features(library, call.required, call.optional)?;
-        Ok(Self::new(
-            library.clone(),
-            Crossing::InProcess(in_process),
-            services,
-            features,
-        ))
-    }
-
-    /// Has a worker construct a plugin from its configuration.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::construct`], and an [`IsolationError`](divvy_isolation::IsolationError) if the worker ends or hangs.
-    pub fn construct_isolated(
-        library: &PluginLibrary,
-        isolated: IsolatedLibrary,
-        configuration: &serde_json::Value,
-    ) -> Result<Self, ConstructError> {
-        let services = HostServices::for_instance(library.name());
-        let sink = CallSink::new(None);
-        let plugin = IsolatedPlugin::new(isolated, configuration.to_string());
-        let constructed = plugin.construct(services.recorded_level(), &mut |event| services.take(event, &sink))?;
-        if constructed.code != 0 {
-            return Err(not_constructed(library, sink.reported(constructed.code)).into());
-        }
-        let features = known_features(library, constructed.required, constructed.optional)?;
-        Ok(Self::new(
-            library.clone(),
-            Crossing::Isolated(Arc::new(plugin)),
-            services,
-            features,
-        ))
-    }
-
-    fn new(library: PluginLibrary, crossing: Crossing, services: &'static HostServices, features: u64) -> Self {
+    pub(super) fn new(
+        library: PluginLibrary,
+        crossing: Crossing,
+        services: &'static HostServices,
+        features: u64,
+    ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let keeps_values = library.serves(kind::SNAPSHOT_VALUE) || library.serves(kind::BINDING_VALUE);
         Self {
@@ -277,17 +158,17 @@ impl PluginInstance {
 
     /// True if the plugin is not called because its worker ended too many times in a row, until [`Self::resume`].
     pub fn is_suspended(&self) -> bool {
-        self.workers.is_suspended.load(Ordering::Relaxed)
+        self.workers.is_suspended()
     }
 
     /// Number of times that the plugin was suspended since it last answered.
     pub fn suspensions(&self) -> u32 {
-        self.workers.suspensions.load(Ordering::Relaxed)
+        self.workers.suspensions()
     }
 
     /// Lets a suspended plugin be called again. If that call ends its worker as well, it is suspended at once.
     pub fn resume(&self) {
-        self.workers.is_suspended.store(false, Ordering::Relaxed);
+        self.workers.resume();
     }
 
     /// True if the plugin's last call failed by its own fault.
@@ -521,8 +402,7 @@ impl PluginInstance {
     #[cold]
     fn answered(&self) {
         self.is_failing.store(false, Ordering::Relaxed);
-        self.workers.failures.store(0, Ordering::Relaxed);
-        self.workers.suspensions.store(0, Ordering::Relaxed);
+        self.workers.answered();
     }
 
     /// Makes a call in the plugin's worker, and returns the code that the plugin returned.
@@ -568,17 +448,7 @@ impl PluginInstance {
     #[cold]
     fn quarantine_error(&self) -> CallError {
         if self.is_suspended() {
-            return CallError::Suspended {
-                plugin: self.name().to_owned(),
-                failures: self.workers.failures.load(Ordering::Relaxed),
-                message: self
-                    .workers
-                    .last
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .1
-                    .clone(),
-            };
+            return self.workers.error(self.name());
         }
         CallError::Quarantined {
             plugin: self.name().to_owned(),
@@ -627,42 +497,5 @@ impl PluginInstance {
                 _ => CallError::Internal { plugin, message },
             },
         }
-    }
-}
-
-/// Features of an instance.
-fn known_features(library: &PluginLibrary, required: u64, optional: u64) -> Result<u64, LoadError> {
-    match required & !feature::ALL {
-        0 => Ok(required | optional),
-        bits => Err(LoadError::UnknownFeatures {
-            plugin: library.name().to_owned(),
-            path: library.path().to_owned(),
-            bits,
-        }),
-    }
-}
-
-fn not_constructed(library: &PluginLibrary, reported: Reported) -> LoadError {
-    let plugin = library.name().to_owned();
-    let Reported {
-        code,
-        message,
-        path,
-        hint,
-        ..
-    } = reported;
-    match (code, failure::class(code)) {
-        (failure::PANIC, _) => LoadError::ConstructorPanic {
-            plugin,
-            message,
-            location: path,
-        },
-        (_, failure::INPUT) => LoadError::Configuration {
-            plugin,
-            message,
-            path,
-            hint,
-        },
-        _ => LoadError::ConstructorError { plugin, message },
     }
 }
