@@ -105,8 +105,8 @@ macro_rules! sized_as_written",
     // construct and describe a plugin, in the services and in both views.
     Edit {
         file: "framework/src/export/calls.rs",
-        from: "Ok(unsafe { place.read() })",
-        to: "let call = unsafe { place.read() };
+        from: "Ok(unsafe { located.read() })",
+        to: "let call = unsafe { located.read() };
     assert_eq!(call.appended(), 1000 + u64::from(T::KIND));
     assert_eq!(arguments.services.appended, 1066);
     Ok(call)",

@@ -7,6 +7,7 @@ mod capacity;
 mod clusters;
 mod estimators;
 mod faults;
+mod isolated;
 mod live;
 mod operating;
 mod ownership;

@@ -17,7 +17,7 @@ use crate::{ask, figure, folder, let_time_pass, three_clusters, until_printed, u
 fn hanging() -> Result<String, Error> {
     Ok(format!(
         "[[profile]]\nname = 'hanging'\nextends = 'default'\nfilters = ['cluster-affinity', 'faulty']\n\
-         [profile.plugin.faulty]\npath = '{}'\n",
+         [profile.plugin.faulty]\npath = '{}'\nisolation = 'none'\n",
         fixture_plugin("faulty")?.display()
     ))
 }
