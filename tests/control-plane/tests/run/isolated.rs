@@ -8,7 +8,7 @@ use divvy_control_plane_tests::scenario::{condition, is_scheduled, result};
 use divvy_control_plane_tests::{Error, Scenario, source_folder, templates};
 use serde_json::{Value, json};
 
-use crate::{ask, folder, let_time_pass, three_clusters, until_printed, until_status};
+use crate::{ask, folder, three_clusters, until_printed, until_status};
 
 /// Compiles the plugin that does harm on request.
 fn hostile(folder: &Path) -> PathBuf {
@@ -34,7 +34,7 @@ fn profile(library: &Path, lists: &str, on_error: &str) -> String {
 }
 
 const ALL_POINTS: &str = "filters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\nselect = ['hostile']\n\
-                          assign = ['hostile', 'average']";
+                          assign = ['hostile', 'average', 'duplicated']";
 
 /// A binding whose calls do harm at a point.
 fn binding(name: &str, strategy: &str, fault: &str, point: &str) -> Value {
@@ -133,7 +133,8 @@ async fn harm_costs_its_own_binding_and_the_scheduler_goes_on() -> Result<(), Er
     let mut configuration = scenario.configuration(divvy_control_plane_tests::users::SCHEDULER);
     configuration.profile = file;
     scenario.start_scheduler_with(&configuration)?;
-    let_time_pass(&scenario, "after").await?;
+    scenario.bind(&binding("after", "Hostile", "none", "filter")).await?;
+    scenario.wait_for_binding("after", "scheduled", is_scheduled).await?;
     let first = scenario.objects().get(BINDING, "default", "deadly-0").await?;
     assert_eq!(failure(&first)["failures"], 1, "{first:#}");
 
