@@ -1,4 +1,4 @@
-//! Warnings about clusters: some are named that do not exist, some report no capacity.
+//! Warnings about clusters that do not exist, or that report no capacity.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn with(command: &str, text: &str, arguments: &[&str]) -> (String, (Option<i32>,
 }
 
 #[test]
-fn a_cluster_without_a_summary_is_a_warning_with_its_place() {
+fn a_cluster_without_a_summary_is_a_warning_with_its_location() {
     for (command, bindings) in [
         ("schedule", "scheduled.yaml"),
         ("diff", "dump.yaml"),
@@ -127,7 +127,7 @@ fn replicas_on_clusters_that_the_input_lacks_are_a_warning() {
     let (exit, stdout, stderr) = run(&["schedule", "-f", &path, "-f", "dump.yaml"]);
     let expected = "\
 warning: bindings are assigned to clusters that the input lacks: `east-1` (7 replicas), `east-2` (2 replicas)
-  hint: add the clusters to the input; without them, what runs there is scheduled elsewhere
+  hint: add the clusters to the input; without them, replicas there are scheduled elsewhere
 ";
     assert_eq!((exit, stderr.as_str()), (Some(0), expected), "{stdout}");
     check(&["schedule", "-q", "-f", "fleet.yaml", "-f", "dump.yaml"], 0, "", "");

@@ -323,7 +323,10 @@ spec:
             stderr.contains("in FlinkDeployment shop/web") || stderr.contains("in: FlinkDeployment shop/web"),
             "{stderr}"
         );
-        assert!(stderr.contains(" in the input; what has "), "{command}: {stderr}");
+        assert!(
+            stderr.contains(" in the input; ") && stderr.contains(" left out"),
+            "{command}: {stderr}"
+        );
     }
     // Nothing is wrong with the rest.
     let whole = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--keep-going"];

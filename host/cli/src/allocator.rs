@@ -9,12 +9,13 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// Time in milliseconds before freed memory goes back to the system: an option of mimalloc 2, which the crate does not name.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Gives freed memory back to the system at once. A relist by `divvy run` frees as much as it keeps, over and over. Commands that
-/// end soon are faster without.
+/// Returns freed memory to the system at once, because each relist by `divvy run` frees as much as it keeps. Commands that end soon
+/// are faster without.
 ///
 /// Must be called before any thread is started.
 pub(crate) fn return_memory_at_once() {
-    // SAFETY: the function only stores a number. It must not run beside other threads; `divvy run` calls it before its runtime starts any.
+    // SAFETY: the function stores a number without synchronisation, so no other thread may run: `command::run` calls it before it
+    // starts the runtime, and nothing before that starts a thread.
     unsafe { mi_option_set(PURGE_DELAY, 0) }
 }
 
@@ -22,7 +23,7 @@ pub(crate) fn return_memory_at_once() {
 mod tests {
     #[test]
     fn the_option_is_the_one_that_delays_by_ten_milliseconds() {
-        // SAFETY: it only reads a number, which nothing in this test changes.
+        // SAFETY: the function reads a number, which only `return_memory_at_once` changes; no test calls that.
         let default = unsafe { libmimalloc_sys::mi_option_get(super::PURGE_DELAY) };
         assert_eq!(default, 10);
     }

@@ -17,11 +17,11 @@ pub(super) fn is_file(argument: &str) -> bool {
 
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
-/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other
-/// is appended to the list of every extension point that it serves: with weight 1 to the scores, before the selector
-/// that enforces spread constraints to the selectors, and to `assign` so that its strategies are its own. Of a file
-/// with several plugins, those that the profile uses are taken. A plugin that is not found or cannot be loaded is an
-/// error with exit code 2.
+/// A plugin that the profile already uses keeps its position in the lists, but is loaded from the given file. Any other
+/// plugin is appended to the list of every extension point that it serves: to the scores with weight 1, to the selectors
+/// before the one that enforces spread constraints, and to `assign`, where it serves all of its strategies. If a file has
+/// several plugins, those that the profile uses are taken. A plugin that is not found or cannot be loaded is an error with
+/// exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],
@@ -62,7 +62,7 @@ pub(super) fn with_plugins(
     Ok(ChosenProfile { source, configuration })
 }
 
-/// The plugins of a file to use: of several, those that the profile uses; `None` for the only one.
+/// The plugins of a file to use: those that the profile uses if there are several; `None` for the only one.
 fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failure> {
     let file = PluginFile::read(path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let names = file.names();
@@ -118,9 +118,8 @@ fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, direc
     }
 }
 
-/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of
-/// those: another one of its kind replaces it, and any other selector goes before it. `path` finds the library of a
-/// selector.
+/// The selectors with one more. At most one selector may enforce spread constraints, and it must be the last: a new one
+/// that does replaces it, and any other is inserted before it. `path` finds the library of a selector.
 fn with_selector(
     mut select: Vec<String>,
     added: &DescribedPlugin,

@@ -35,7 +35,7 @@ pub(super) struct ChoosingArguments {
     /// kinds.
     #[arg(long, short = 'l', value_name = "SELECTOR", help_heading = SHOWN)]
     selector: Option<LabelQuery>,
-    /// Show clusters instead of bindings: what each has, what it gets, and why not; by name, glob, `region=` and so on
+    /// Show clusters instead of bindings, each with its replicas before and after; by name, glob, `region=` and so on
     #[arg(long, value_name = "CLUSTERS", help_heading = SHOWN)]
     cluster: Vec<ClusterChoice>,
     /// Print nothing but errors: the exit code is the answer

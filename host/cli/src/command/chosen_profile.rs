@@ -1,4 +1,4 @@
-//! The profile of a command: where it is written, and its plugins loaded.
+//! The profile of a command: its source, and its plugins, loaded.
 
 use divvy_loader::{LoadError, PluginDirectories};
 use divvy_profile::{PluginTable, ProfileConfiguration, ProfileSource};
@@ -52,13 +52,13 @@ impl ChosenProfile {
         Ok(profile)
     }
 
-    /// As [`Self::build`], without reading the profile's tables: a recording has those that its cases were decided with.
+    /// Like [`Self::build`], but does not read the profile's tables: a recording has the tables of its cases.
     pub(super) fn build_without_tables(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         let built = registry::build_without_tables(&self.configuration, directories);
         self.loaded(built)
     }
 
-    /// As [`Self::build`], with the errors as they are.
+    /// Like [`Self::build`], but returns the errors as they are.
     pub(super) fn try_build(&self, directories: &PluginDirectories) -> Result<Profile, Vec<RegistryError>> {
         registry::build(&self.configuration, directories)
     }
@@ -138,7 +138,7 @@ mod tests {
         ChosenProfile { source, configuration }
     }
 
-    /// Every error of a library points to a line of the profile: where its path is written, or else where it is used.
+    /// Every error of a library points to a line of the profile: that of its path, or else that of its use.
     #[test]
     fn errors_of_libraries_point_to_a_key_of_the_profile() {
         let path = || PathBuf::from("/plugins/two.so");

@@ -13,7 +13,7 @@ use crate::report::text::listed;
 
 /// Maximum number of absent clusters with a warning of their own.
 const ABSENT_MAX: usize = 10;
-/// Maximum number of clusters with replicas that are named in a line.
+/// Maximum number of clusters with replicas that are named per line.
 const NAMED_MAX: usize = 10;
 
 /// The warnings about an input; none if it has problems, which may be why a cluster is missing. `divides_by_capacity` is true
@@ -21,7 +21,7 @@ const NAMED_MAX: usize = 10;
 pub(super) fn warnings(manifests: &Manifests, bindings: &[Binding], divides_by_capacity: bool) -> Vec<Warning> {
     let names = manifests.clusters.iter();
     let names: Vec<&str> = names.map(|cluster| cluster.object.metadata.name.as_str()).collect();
-    // Without any cluster, there is a warning that says so.
+    // An input without clusters has a warning of its own.
     if names.is_empty() || !manifests.problems.is_empty() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub(super) fn missing(manifests: &Manifests, bindings: &[Binding]) -> Option<War
             }
         }
     }
-    let hint = "add the clusters to the input; without them, what runs there is scheduled elsewhere";
+    let hint = "add the clusters to the input; without them, replicas there are scheduled elsewhere";
     (!missing.is_empty()).then(|| Warning::new(assigned_to_missing(&missing)).with_hint(hint))
 }
 

@@ -152,7 +152,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     Ok(exit)
 }
 
-/// The decisions to explain: everything that is printed, as far as it fits into memory.
+/// The decisions to explain: all that are printed, as far as they fit into memory.
 fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -> Explains {
     let after = &prepared.after;
     let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());
@@ -214,7 +214,7 @@ fn forecast(
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
-    // No output shows the reasons of the left side.
+    // Reasons of the left side are never printed.
     let unexplained = Options {
         explains: Explains::Nothing,
         ..options
@@ -297,7 +297,7 @@ fn forecast(
     })
 }
 
-/// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.
+/// Exit code of an error in a single binding. A binding that cannot be scheduled is counted elsewhere.
 pub(super) fn fault(error: &CycleError) -> Exit {
     match error {
         error if error.is_input_fault() => Exit::Usage,
@@ -321,8 +321,8 @@ fn errors_of_sides(base: Option<&Future>, after: &Future) -> Vec<BindingError> {
         .collect()
 }
 
-/// Exit code of the errors of both sides. A binding that only the changes make invalid is an outcome of them, and is counted with
-/// what they do.
+/// Exit code of the errors of both sides. A binding that only the changes make invalid is an effect of the changes and counted as
+/// such.
 fn fault_of_sides(base: Option<&Future>, after: &Future) -> Exit {
     let worst = |future: &Future| {
         let errors = future.entries.iter().filter_map(|entry| entry.error());

@@ -57,7 +57,7 @@ pub(super) struct ExplainArguments {
 enum Format {
     /// For people
     Text,
-    /// The scheduler's answer as it is
+    /// The scheduler's answer, unchanged
     Json,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exi
     };
     let body = get(arguments.address, &path)?;
     match arguments.output {
-        // With all that a newer scheduler may say.
+        // Unchanged, because a newer scheduler may add fields.
         Format::Json => {
             let answer: Value = read(&body, arguments.address)?;
             console.print(|out| {
@@ -110,7 +110,7 @@ pub(super) fn no_answer(address: SocketAddr, cause: String) -> Failure {
     Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(cause))
 }
 
-/// The body of a response with status 200. Of any other, the text is the failure.
+/// The body of a response with status 200. The text of any other response is the failure.
 pub(super) fn answered(response: Response) -> Result<Vec<u8>, Failure> {
     match response.status {
         200 => Ok(response.body),

@@ -157,7 +157,7 @@ impl HypotheticalArguments {
     }
 }
 
-/// Reads the manifests, decides everything once, and then tries how far each chosen workload can grow.
+/// Reads the manifests, decides everything once, and then finds out how far each chosen workload can grow.
 pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
     check_destination(&arguments.output, "headroom", console)?;
     let hypothetical = &arguments.hypothetical;
@@ -214,7 +214,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         binding_errors::report(&errors.collect::<Vec<_>>(), console);
     }
     let is_invalid = |error: &Option<CycleError>| error.as_ref().is_some_and(|error| diff::fault(error) == Exit::Usage);
-    // What only a change makes invalid is an outcome of the change. A workload that does not exist yet is the caller's.
+    // A binding that only a change makes invalid is an effect of the change. A hypothetical workload is the caller's own.
     let is_changed = !is_hypothetical && !arguments.situation.changes.texts().is_empty();
     let before = match is_changed && measured.iter().any(|(_, error)| is_invalid(error)) {
         true => Some(Future::decide(&prepared.base, &loaded.side, options)),
@@ -298,7 +298,7 @@ impl HeadroomArguments {
     }
 }
 
-/// The bindings to measure. Those without a number of replicas are left out unless a name asks for them alone.
+/// The bindings to measure. Those without a number of replicas are left out; if no others are chosen, that is an error.
 fn existing<'a>(shown: &Shown, future: &'a Future, notes: &mut Vec<String>) -> Result<Vec<Subject<'a>>, Failure> {
     let chosen = future.entries.iter().filter(|entry| shown.includes(&entry.binding));
     let (measurable, others): (Vec<&Entry>, Vec<&Entry>) = chosen.partition(|entry| is_measurable(&entry.binding));

@@ -30,7 +30,7 @@ pub(super) struct InputArguments {
     /// Treatment of unknown fields, kinds and `divvy.io/` annotations
     #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
     pub(super) validate: ValidateMode,
-    /// Leave out what cannot be read, and decide everything else; the exit code is 2 then
+    /// Leave out objects that cannot be read, and decide everything else; the exit code is then 2
     ///
     /// A binding whose workload cannot be read keeps its own replicas and requests.
     #[arg(long)]
@@ -67,7 +67,7 @@ impl From<ValidateMode> for Validation {
 const ANNOTATIONS: [&str; 6] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
-    // The rest is the name of a plugin, which the plan of each binding checks against its profile.
+    // A plugin's name follows, which the plan of each binding checks against its profile.
     PLUGIN_PREFERENCES_PREFIX,
     AFFINITY_GROUPS_ANNOTATION,
     APPLIED_POLICY,
@@ -90,7 +90,7 @@ impl InputArguments {
         Ok(read_files(&inputs, self.validate, kinds, keep_cluster_json))
     }
 
-    /// The exit code of problems in the input. They end the run, unless objects with problems are left out; then they are only reported.
+    /// The exit code of problems in the input. They end the run, or are only reported if objects with problems are left out.
     pub(super) fn judge(&self, problems: &[Problem], console: &Console) -> Result<Exit, Failure> {
         match (problems, self.keep_going) {
             ([], _) => Ok(Exit::Success),

@@ -1,4 +1,4 @@
-//! Libraries of plugins as commands name, open and miss them.
+//! Libraries of plugins: opening them for a command, and errors about missing ones.
 
 use std::path::Path;
 

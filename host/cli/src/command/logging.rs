@@ -1,8 +1,8 @@
 //! Log messages of the library and the plugins, and the spans of decisions.
 //!
-//! Commands that decide once print warnings for the person in front of them. A running scheduler prints what it does, one
-//! line per message with the time, for a log collector: as text, or as JSON with one field per fact. Messages about a
-//! binding have it in the field `binding`.
+//! Commands that decide once print warnings for a person. A running scheduler prints its actions for a log collector, one
+//! line per message with the time: as text, or as JSON with one field per fact. Messages about a binding name it in the
+//! field `binding`.
 
 use std::collections::BTreeMap;
 
@@ -59,10 +59,10 @@ pub(super) fn gives_reasons(console: &Console) -> bool {
     console.verbosity() > 1
 }
 
-/// Logs a decision and what led to it, as far as it was explained: at `-vv`, the strategy and the rejections by reason; at
-/// `-vvv`, every cluster.
+/// Logs a decision and its reasons, as far as it was explained: at `-vv`, the strategy and the rejections by reason; at `-vvv`,
+/// every cluster.
 pub(super) fn decision(decision: &Decision) {
-    // There may be hundreds of thousands.
+    // There may be hundreds of thousands of decisions.
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return;
     }
@@ -195,7 +195,7 @@ fn exporter(collector: &str, identity: &str) -> Result<SdkTracerProvider, Failur
         .build())
 }
 
-/// Log levels: those of `DIVVY_LOG`, such as `warn,divvy::plugin::average=debug`; otherwise `level` for everything of ours.
+/// Log levels: those of `DIVVY_LOG`, such as `warn,divvy::plugin::average=debug`; otherwise `level` for Divvy's own targets.
 fn levels(level: LevelFilter) -> Result<Targets, Failure> {
     match chosen_levels() {
         Some(levels) => levels.parse::<Targets>().map_err(|error| {
@@ -205,8 +205,8 @@ fn levels(level: LevelFilter) -> Result<Targets, Failure> {
                     .with_cause(error.to_string()),
             )
         }),
-        // Libraries' own messages repeat what the controller reports, in the form of a debugger. At the deepest level, they
-        // are what is asked for.
+        // Messages of libraries repeat the controller's in the form of a debugger. They are printed only at the most verbose
+        // level.
         None => Ok(Targets::new()
             .with_default(if level == LevelFilter::TRACE {
                 level

@@ -79,7 +79,7 @@ struct GeneralArguments {
     /// Print more: `-v` for progress, `-vv` for reasons, `-vvv` for everything
     ///
     /// The environment variable DIVVY_LOG sets the level of each target instead: `DIVVY_LOG=warn,divvy::plugin::average=debug`
-    /// prints warnings, and what the plugin `average` logs. The targets of all plugins begin with `divvy::plugin`.
+    /// prints warnings, and the log of the plugin `average`. The targets of all plugins begin with `divvy::plugin`.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }

@@ -82,7 +82,7 @@ pub(super) fn binding_name(kind: &str, key: &str) -> String {
     format!("{}.work.karmada.io/{name}", kind.to_lowercase())
 }
 
-/// The bindings that clusters get something of, each once.
+/// The bindings that have or get replicas on these clusters, each once.
 pub(super) fn cluster_names(document: &ClusterViewsDocument) -> Vec<String> {
     let rows = document.clusters.iter().flat_map(|view| &view.bindings);
     let here = rows.filter(|row| row.after.is_some());

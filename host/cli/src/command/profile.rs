@@ -94,7 +94,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
         None => arguments.profile.read()?,
     };
     let text = match source.as_built_in() {
-        // Extends nothing, and has comments.
+        // The built-in text extends nothing and has comments.
         Some(built_in) if built_in.name == DEFAULT_NAME => built_in.text.to_owned(),
         _ => format!(
             "# Profile `{}` ({}), with everything it extends filled in.\n\n{}",
@@ -141,8 +141,8 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     })
 }
 
-/// Builds the profiles of a file. A problem that a profile inherits from one above it is reported once, there. `is_whole` is
-/// false if parts of the file could not be read: what may follow from that is not reported.
+/// Builds the profiles of a file. A problem that a profile inherits from one above it is reported there only. `is_whole` is false if
+/// parts of the file could not be read: problems that may follow from that are not reported.
 fn check_file(
     profiles: &[ChosenProfile],
     is_whole: bool,
@@ -177,7 +177,7 @@ fn check_file(
     Ok(())
 }
 
-/// Folders of `plugin-directories` that do not exist. A scheduler looks elsewhere then, and may find another plugin.
+/// Folders of `plugin-directories` that do not exist. A scheduler then searches the others, and may find another plugin.
 fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
     let directories = chosen.configuration.plugin_directories.iter().enumerate();
     let missing = directories.filter(|(_, directory)| !directory.is_dir());
@@ -185,7 +185,7 @@ fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
         let text = format!("plugin directory `{}` is not a folder", directory.display());
         let location = chosen.location(&format!("plugin-directories[{index}]"));
         let diagnostic = Diagnostic::new(format!("{location}: {text}"));
-        // Usually the folder in which a build of one of the plugins will be.
+        // Usually the folder into which one of the plugins is yet to be built.
         let folder = PluginDirectories::new([directory.clone()]);
         let mut used = plugin_names(&chosen.configuration).into_iter();
         let diagnostic = match used.find_map(|plugin| folder.hint_for_missing(&plugin)) {

@@ -1,7 +1,7 @@
 //! `divvy schedule --record`: writes the decisions of a run to a recording.
 //!
 //! A recording in a regular file is written to a temporary file beside it and renamed once complete, so that it is never
-//! half written. Links are followed, and anything else (a pipe, a device) is opened and written as it is.
+//! half written. Links are followed, and anything else (a pipe, a device) is opened and written directly.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -102,8 +102,7 @@ fn unwritable(error: UnwritableRecord) -> Failure {
     Failure::internal(Diagnostic::new(error.to_string()).with_causes_of(&error))
 }
 
-/// True if a recording goes to standard output. The system's names for it are included, because descriptor 1 belongs to the
-/// plugins' prints.
+/// True if a recording goes to standard output. The system's names for it are included, because plugins print to descriptor 1.
 pub(super) fn is_standard_output(file: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
         .map(Path::new)

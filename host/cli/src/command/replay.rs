@@ -114,7 +114,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Patterns that matched so far, so that one that matches nothing is an error.
+/// Patterns that matched so far. A pattern that matches nothing is an error.
 #[derive(Debug, Default)]
 struct Matched {
     cases: BTreeSet<usize>,
@@ -137,8 +137,8 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         if arguments.base.is_none()
             && let Some(case) = recording.cases.iter().find(|case| case.expect.is_none())
         {
-            let place = format!("{}:{}", file.display(), case.line);
-            let message = format!("{place}: case `{}` has no recorded decision", case.name);
+            let location = format!("{}:{}", file.display(), case.line);
+            let message = format!("{location}: case `{}` has no recorded decision", case.name);
             let hint = "`divvy bench` times cases without comparing them";
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
@@ -265,7 +265,7 @@ impl ReplayArguments {
         let binding = case.binding();
         (self.case.is_empty() || self.case.iter().any(|pattern| names(pattern, case, &binding)))
             && self.namespace.as_ref().is_none_or(|namespace| case.binding.metadata.namespace == *namespace)
-            // An error takes all clusters away at once.
+            // An error affects all clusters at once.
             && (self.cluster.is_empty()
                 || mismatch.differences.is_empty()
                 || mismatch.differences.iter().any(|difference| is_on(&difference.name)))
@@ -339,7 +339,7 @@ fn replay(
     Ok(())
 }
 
-/// A case that cannot be decided with what the recording has.
+/// The failure of a case that cannot be decided with the data in the recording.
 fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
     let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
     if error.is_defect() {
@@ -360,7 +360,7 @@ fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
 /// A progress bar on standard error, if that is a terminal.
 pub(super) fn progress(length: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr());
-    // If the template cannot be parsed, the default bar will do.
+    // If the template cannot be parsed, the default bar is shown.
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta}") {
         bar.set_style(style);
     }
@@ -447,7 +447,7 @@ fn write_table(replayed: &Replayed, arguments: &ReplayArguments, out: &mut dyn W
     writeln!(out, "{} passed, {} failed", replayed.passed, replayed.failed)
 }
 
-/// `2 of 5 clusters differ: member1 3→2, member2 -→1`: those that are asked for first.
+/// `2 of 5 clusters differ: member1 3→2, member2 -→1`: requested clusters first.
 fn between(different: &[ClusterDifference], mismatch: &Mismatch, arguments: &ReplayArguments) -> String {
     let names: BTreeSet<&str> = [&mismatch.expected, &mismatch.actual]
         .into_iter()

@@ -90,11 +90,11 @@ pub(super) struct RunArguments {
     hang_limit: Duration,
     /// Time between two reports of a cluster's resources: `--cluster-status-update-frequency` of Karmada's controller manager
     ///
-    /// What a result has taken is held until the cluster reports it, unless the profile has `while-capacity-is-unreported = \"ignore\"`.
-    /// Once the cluster has applied the result, it is held for two reports at most.
+    /// Capacity that a result has taken is held until the cluster reports it, unless the profile has
+    /// `while-capacity-is-unreported = "ignore"`. Once the cluster has applied the result, it is held for at most two reports.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     cluster_report_period: Duration,
-    /// Time after which what a result has taken is no longer held, reported or not
+    /// Maximum time for which capacity that a result has taken is held, even if it is not reported
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     holding_limit: Duration,
     /// Decide without holding a lease; safe only if no other process schedules the same bindings
@@ -167,7 +167,7 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
         stop_on_signals(stop.clone()).map_err(|error| internal("signals cannot be handled", &error))?;
         divvy_controller::run::run(options, stop).await.map_err(failure)
     })?;
-    // The last spans. A collector that does not answer must not hold up the end.
+    // Sends the last spans. A collector that does not answer must not delay the end.
     if let Some(spans) = spans
         && let Err(error) = spans.shutdown_with_timeout(SPANS_MAX)
     {
@@ -280,7 +280,7 @@ mod tests {
         assert!(files.contains(&profile.as_path()), "{files:?}");
     }
 
-    /// A plugin that was missing is looked for again when a file appears where it may be.
+    /// A plugin that was missing is searched for again when a file appears in one of its locations.
     #[test]
     fn the_files_of_a_profile_include_those_of_missing_plugins() {
         let folder = tempfile::tempdir().unwrap();
@@ -303,7 +303,7 @@ mod tests {
         for name in ["given.so", "libdivvy_plugin_spare_room.so", "spare-room.so"] {
             assert!(files.contains(&path(name).as_path()), "{name}: {files:?}");
         }
-        // Of a directory that does not exist, the directory is the file.
+        // If a directory does not exist, the directory itself is watched.
         let loader = Loader {
             arguments: Arguments::parse_from(["divvy", "--plugin-directory=/does/not/exist"]).profile,
             scheduler_name: None,

@@ -97,7 +97,7 @@ pub(super) struct ScheduleArguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
     output: Output,
-    /// Explain each result: rejections, scores, what fits, and the strategy's remarks
+    /// Explain each result: rejections, scores, replicas that fit, and the strategy's remarks
     #[arg(long)]
     explain: bool,
     /// Break ties with this seed instead of the profile's
@@ -182,7 +182,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         bindings: &detected.bindings,
         fleet: &fleet,
         threads: if logging::gives_reasons(console) {
-            // The messages of one decision stay together.
+            // On one thread, so that the messages of a decision stay together.
             NonZeroUsize::MIN
         } else {
             divvy_parallel::threads()
@@ -198,7 +198,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             let kind = binding.object.scope().kind();
             let reasons = explanations.add(explanation, &message(&decision.outcome));
             explained.insert((decision.binding.clone(), kind), reasons);
-            // The page has taken what it needs from it.
+            // The page has already taken what it needs from the explanation.
             decision.explanation.take_if(|_| !logging::gives_reasons(console));
         }
         let is_shown = choosing.shows_clusters() || logging::gives_reasons(console) || shown.includes(binding);
@@ -258,7 +258,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     log_metrics(&profile);
     drop(report);
-    // The process ends now. To free hundreds of thousands of objects one by one takes a second.
+    // The process is about to end, and freeing hundreds of thousands of objects one by one takes a second.
     std::mem::forget((manifests, detected, decisions));
     Ok(exit)
 }
@@ -290,8 +290,8 @@ struct Deciding<'a> {
 }
 
 impl Deciding<'_> {
-    /// Decides, on all threads where no result affects another, and shows each decision to `each` in the order in which they are
-    /// made by one thread. Returns them in the order of the bindings, and the findings from their plans.
+    /// Decides, on all threads if no result affects another, and passes each decision to `each` in the order in which one thread
+    /// would make them. Returns them in the order of the bindings, with the findings from their plans.
     fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
         let Self {
             mut scheduler,
@@ -311,7 +311,7 @@ impl Deciding<'_> {
             let decided = decided
                 .into_iter()
                 .map(|(decision, targets)| Decided { decision, targets });
-            // As if they were decided in the order of the bindings.
+            // In the order of the bindings, whatever the order of the decisions.
             findings.warnings.sort_by_key(|(index, _)| *index);
             return (decided.collect(), findings);
         }
@@ -430,7 +430,7 @@ pub(super) fn report_warnings(
     warnings::report(manifests, detected, &of_plans, console);
 }
 
-/// Logs what the plugins counted.
+/// Logs the plugins' counters and histograms.
 fn log_metrics(profile: &Profile) {
     for plugin in profile.plugins() {
         let (name, metrics) = (plugin.name(), plugin.metrics());
@@ -545,7 +545,7 @@ impl Content for Decisions<'_> {
         table::write(self.report, self.options, out)
     }
 
-    // Rows are made when they are written, on all cores: together they may be larger than the memory.
+    // Rows are made when they are written, on all cores, because all of them together may not fit into memory.
     fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
         structured::write_rows(self.report, form, out)
     }

@@ -51,7 +51,7 @@ impl ProfileArguments {
         }
     }
 
-    /// The plugins that the arguments add to the profile, as they are written.
+    /// The plugins that the arguments add to the profile, as written.
     pub(super) fn plugins(&self) -> &[String] {
         &self.plugins
     }

@@ -10,14 +10,14 @@ use crate::report::errors::{Diagnostic, Failure};
 /// Name of the command.
 pub(super) const NAME: &str = "plugin-worker";
 
-/// Time for a call of an isolated plugin in `divvy run`, which other bindings wait for.
+/// Time for a call of an isolated plugin in `divvy run`, during which other bindings wait.
 const DEADLINE_OF_RUN: Duration = Duration::from_secs(1);
-/// The same in every other command.
+/// Time for a call of an isolated plugin in every other command.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Has workers be this program.
+/// Makes this program the one that workers run.
 pub(super) fn announce(is_running: bool) {
-    // The link of the system leads to this program even if another file has taken its place.
+    // This link leads to the program even if its file has been replaced.
     divvy_isolation::set_program(WorkerProgram {
         path: "/proc/self/exe".into(),
         arguments: vec![NAME.to_owned()],

@@ -1,4 +1,4 @@
-//! A remembered decision for people: `divvy explain`.
+//! The text of `divvy explain`: the scheduler's newest decision on a binding.
 
 use std::io::{self, Write};
 

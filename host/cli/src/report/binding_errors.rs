@@ -1,6 +1,6 @@
 //! Errors of single bindings on standard error, where the report does not show them.
 //!
-//! A run that ends with exit code 2 or 3 always says why, whatever form its result has.
+//! A run that ends with exit code 2 or 3 always prints the reason, whatever the format of its result.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub(crate) struct BindingError {
     pub(crate) binding: String,
     /// The error.
     pub(crate) message: String,
-    /// A way to fix it.
+    /// Suggested fix.
     pub(crate) hint: Option<String>,
 }
 

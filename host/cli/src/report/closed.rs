@@ -13,7 +13,7 @@ pub(super) fn is_output_closed() -> bool {
     IS_CLOSED.load(Ordering::Relaxed)
 }
 
-/// Asks the system alone: the runtime does not exist yet.
+/// Uses system calls only, because the runtime does not exist yet.
 #[cfg(target_os = "linux")]
 extern "C" fn look() {
     let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();

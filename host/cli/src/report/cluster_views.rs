@@ -69,7 +69,7 @@ fn bindings(view: &ClusterView) -> Grid<'_> {
     grid
 }
 
-/// `+3`, `−2`, `new` or `gone` where no replicas are counted; empty if nothing changes.
+/// `+3` or `−2`; `new` or `gone` for a resource without replicas; empty if nothing changes.
 fn change(row: &ClusterViewRow, has_base: bool) -> String {
     let from = if has_base { row.base } else { row.before };
     match (from, row.after) {

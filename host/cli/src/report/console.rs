@@ -13,10 +13,10 @@ use anstream::{AutoStream, ColorChoice};
 use super::closed::is_output_closed;
 use super::errors::Failure;
 
-/// Standard output as it was when the process started, or why it cannot be written: it is closed, for instance.
+/// Standard output as it was when the process started, or the reason why it cannot be written, for instance because it is closed.
 static OUTPUT: OnceLock<io::Result<File>> = OnceLock::new();
 
-/// Reserves standard output for data: what a plugin prints goes to standard error from now on.
+/// Reserves standard output for data: from now on, plugins print to standard error.
 fn reserve_output() -> &'static io::Result<File> {
     OUTPUT.get_or_init(|| {
         Console::check_output()?;
@@ -78,7 +78,7 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// As [`Self::print`].
+    /// The same as those of [`Self::print`].
     pub(crate) fn print_as_it_is(&self, text: &str) -> Result<(), Failure> {
         self.print_data(|out| out.write_all(text.as_bytes()))
     }
@@ -95,16 +95,16 @@ impl Console {
         }
     }
 
-    /// Writes data for programs to standard output as they are.
+    /// Writes data for programs to standard output, unchanged.
     ///
     /// # Errors
     ///
-    /// As [`Self::print`].
+    /// The same as those of [`Self::print`].
     pub(crate) fn print_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         Self::print_to(Self::output()?, write)
     }
 
-    /// An error if standard output was closed when the process started, for what is not written by a console.
+    /// An error if standard output was closed when the process started, for output that does not go through a console.
     pub(crate) fn check_output() -> io::Result<()> {
         match is_output_closed() {
             true => Err(rustix::io::Errno::BADF.into()),
@@ -152,7 +152,7 @@ const ESCAPE: u8 = 0x1b;
 /// More bytes than a sequence has.
 const SEQUENCE_MAX: usize = 64;
 
-/// Removes styles. Blocks without any, which is nearly all of a large table, are passed on after a glance.
+/// Removes styles. Blocks without any, such as nearly all of a large table, are passed on unchanged.
 struct Stripped<W> {
     out: W,
     state: StripBytes,
@@ -172,7 +172,7 @@ impl<W> Stripped<W> {
 
 impl<W: Write> Write for Stripped<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The standard library looks for one byte in whole words.
+        // The standard library searches for a byte by whole words.
         if self.since >= SEQUENCE_MAX && !bytes.contains(&ESCAPE) {
             return self.out.write(bytes);
         }

@@ -34,8 +34,8 @@ pub(crate) struct Report<'a> {
     pub(crate) hidden: usize,
     /// True if data for programs contain the explanations.
     pub(crate) explains: bool,
-    /// Decides again with explanations, because those of all bindings would not fit into memory. `None` if the decisions have
-    /// theirs, or none is shown.
+    /// Decides again with explanations, because those of all bindings would not fit into memory. `None` if the decisions already
+    /// have explanations, or none are shown.
     pub(crate) explaining: Option<Mutex<Scheduler>>,
 }
 
@@ -281,7 +281,7 @@ impl<'a> Entry<'a> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// A way to fix a failure, if known.
+    /// Suggested fix for a failure, if one is known.
     pub(crate) fn hint(&self) -> Option<&'a str> {
         match &self.decision.outcome {
             Outcome::Failed(error) => error.hint(),

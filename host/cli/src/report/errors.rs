@@ -20,7 +20,7 @@ pub(crate) struct Diagnostic {
     pub(crate) message: String,
     /// The object with the problem, if the message does not name it.
     pub(crate) object: Option<String>,
-    /// A way to fix it.
+    /// Suggested fix.
     pub(crate) hint: Option<String>,
     /// Underlying errors, the outermost first.
     pub(crate) causes: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Diagnostic {
 pub(crate) struct Failure {
     /// The errors, in the order of the input.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Consequence for the run as a whole, printed last, if it is not obvious.
+    /// Consequence for the whole run, printed last, unless it is obvious.
     pub(crate) conclusion: Option<String>,
     /// Exit code of the process.
     pub(crate) exit: Exit,
@@ -131,9 +131,12 @@ impl Failure {
     /// Problems in the input that do not end the run: objects with problems are left out.
     pub(crate) fn left_out(problems: &[Problem]) -> Self {
         let count = counted(problems.len(), "problem");
-        let has = if problems.len() == 1 { "it" } else { "them" };
+        let objects = match problems.len() {
+            1 => "its object is",
+            _ => "their objects are",
+        };
         Self {
-            conclusion: Some(format!("{count} in the input; what has {has} is left out")),
+            conclusion: Some(format!("{count} in the input; {objects} left out")),
             ..Self::input(problems)
         }
     }

@@ -1,7 +1,7 @@
 //! Control characters in data for programs, and characters that change the direction of text.
 //!
-//! JSON and YAML can hold most of them as they are, but people read both on terminals, which obey them. Both have escapes that
-//! mean the same to a program.
+//! JSON and YAML can contain most of them, but people read both on terminals, which obey them. Both have escapes that mean the same
+//! to a program.
 
 use std::io::{self, Write};
 
@@ -60,14 +60,14 @@ pub(super) fn yaml(value: &impl Serialize) -> io::Result<String> {
     }
     // Such a character may be in a text without quotes, where there are no escapes. A mark makes the library quote it.
     let mut value = serde_json::to_value(value)?;
-    // Longer than whatever looks like a mark in the text itself.
+    // Longer than anything in the text itself that looks like a mark.
     let length = runs(&text).map(|(_, length)| length).max().unwrap_or(0) + 1;
     mark(&mut value, &MARK.to_string().repeat(length));
     let marked = serde_saphyr::to_string(&value).map_err(io::Error::other)?;
     let mut shown = String::with_capacity(marked.len());
     let mut rest = 0;
     for (start, found) in runs(&marked).filter(|(_, found)| *found >= length) {
-        // What precedes a mark may end like one.
+        // The text before a mark may end like one.
         let end = start + found * WRITTEN_MARK.len();
         shown.push_str(&marked[rest..end - length * WRITTEN_MARK.len()]);
         shown.push_str("\\u");

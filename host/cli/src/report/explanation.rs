@@ -1,4 +1,4 @@
-//! Explanations in the table (`--explain`): why each cluster got its replicas, or none.
+//! Explanations in the table (`--explain`): the reasons for each cluster's replicas, or for having none.
 //!
 //! The explanation of a candidate follows its line. All other clusters come at the end, grouped by reason, so that a
 //! report on a thousand clusters remains readable. The structured outputs explain each cluster separately.
@@ -19,13 +19,13 @@ const NAMED_MAX: usize = 24;
 const INDENT: usize = 6;
 
 /// Remarks of plugins about a cluster, apart from its scores.
-fn remarks_of(cluster: &ClusterExplanation) -> String {
+fn joined_remarks(cluster: &ClusterExplanation) -> String {
     let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
     texts.join("; ")
 }
 
 /// A score's reason, in parentheses, if the plugin gives one in its own words. Others are clear from the figures.
-fn words_of(score: &PluginScore) -> String {
+fn reason_text(score: &PluginScore) -> String {
     match score.reason.as_ref().filter(|reason| reason.is_plain()) {
         Some(reason) => format!(" ({})", reason.text),
         None => String::new(),
@@ -50,7 +50,7 @@ impl<'a, 'report> Account<'a, 'report> {
         let candidates = clusters.filter(|cluster| cluster.candidate);
         let candidates: BTreeMap<&str, &ClusterExplanation> =
             candidates.map(|cluster| (cluster.name.as_str(), cluster)).collect();
-        let mut remarks = candidates.values().map(|cluster| remarks_of(cluster));
+        let mut remarks = candidates.values().map(|cluster| joined_remarks(cluster));
         let first = remarks.next();
         let first = first.filter(|remark| candidates.len() > 1 && !remark.is_empty());
         let common_remark = first.filter(|first| remarks.all(|remark| remark == *first));
@@ -116,7 +116,7 @@ impl<'a, 'report> Account<'a, 'report> {
 
     /// Remarks of the strategy on a candidate, with the figures behind them.
     fn remarks(&self, candidate: &ClusterExplanation) -> String {
-        let remarks = remarks_of(candidate);
+        let remarks = joined_remarks(candidate);
         if remarks.is_empty() || self.common_remark.is_some() {
             return self.figures(candidate, |_| false);
         }
@@ -133,7 +133,7 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// Figures of a cluster, without those that are said already: `tier 1, last 3, fits 34, score 100`.
+    /// Figures of a cluster, without those that its remarks mention: `tier 1, last 3, fits 34, score 100`.
     fn figures(&self, cluster: &ClusterExplanation, is_said: impl Fn(&str) -> bool) -> String {
         let mut parts = Vec::new();
         parts.extend(cluster.tier.map(|tier| format!("tier {tier}")));
@@ -150,13 +150,13 @@ impl<'a, 'report> Account<'a, 'report> {
                         None | Some(1) => format!("{} {}", score.plugin, score.score),
                         Some(weight) => format!("{} {} × {weight}", score.plugin, score.score),
                     };
-                    format!("{weighted}{}", words_of(score))
+                    format!("{weighted}{}", reason_text(score))
                 })
                 .collect();
             match (of_plugins.as_slice(), cluster.scores.as_slice()) {
                 ([], _) => parts.push(format!("score {total}")),
                 // The heading already names the only plugin that scores.
-                (_, [only]) if only.score == total => parts.push(format!("score {total}{}", words_of(only))),
+                (_, [only]) if only.score == total => parts.push(format!("score {total}{}", reason_text(only))),
                 (of_plugins, _) => parts.push(format!("score {total} = {}", of_plugins.join(" + "))),
             }
         }

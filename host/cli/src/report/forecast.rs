@@ -172,7 +172,7 @@ fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, columns: Option<
     Ok(())
 }
 
-/// Rows that the changes change, and those that have to be looked at.
+/// True for a row that the changes affect, or that needs attention.
 pub(crate) fn is_shown(row: &BindingRow) -> bool {
     !row.movement.is_nothing() || row.newly_unschedulable || row.result == "Error"
 }
@@ -235,7 +235,7 @@ fn change(counts: &ClusterCounts, has_base: bool) -> Option<String> {
     }
 }
 
-/// `eu-1 10→4`, with `-` where the cluster is not listed.
+/// `eu-1 10→4`, with `-` for a state in which the cluster is not listed.
 fn both(counts: &ClusterCounts, has_base: bool) -> String {
     let from = if has_base { counts.base } else { counts.before };
     let shown = |count: Option<i64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
@@ -294,7 +294,7 @@ fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
     Some(format!("{name} {before}% → {after}%"))
 }
 
-/// Writes what an overlay did to each object. Objects that are as before are counted, unless everything is shown.
+/// Writes the effect of an overlay on each object. Unchanged objects are only counted, unless everything is shown.
 fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
     let is_listed = |row: &&OverlayRow| row.change != "same" || !row.remarks.is_empty() || options.is_wide;
     let listed: Vec<&OverlayRow> = rows.iter().filter(is_listed).collect();

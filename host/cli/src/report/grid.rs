@@ -56,13 +56,13 @@ pub(crate) struct Grid<'a> {
     is_plain: bool,
 }
 
-/// Use of lines that are not kept. Those of a duplicated workload on thousands of clusters would take megabytes, which takes longer
-/// than to make them twice.
+/// Use of lines that are not kept. Those of a duplicated workload on thousands of clusters would take megabytes, and allocating these
+/// takes longer than making the lines twice.
 #[derive(Debug)]
 enum Passing<'a> {
-    /// Their widths are taken.
+    /// Their widths are measured.
     Measured(Widths),
-    /// They are written in columns of these widths, on a terminal of this width.
+    /// They are appended to these bytes, in columns of these widths, for a terminal of this width.
     Written(Vec<u8>, &'a [usize], Option<usize>),
 }
 
@@ -85,7 +85,7 @@ impl Widths {
         }
     }
 
-    /// Takes in the widths of another part of the table.
+    /// Widens the columns to those of another part of the table.
     pub(crate) fn widen(&mut self, other: &Self) {
         for (width, other) in self.0.iter_mut().zip(&other.0) {
             *width = (*width).max(*other);
@@ -121,7 +121,7 @@ impl Column {
     }
 }
 
-/// Writes spaces. A format width would panic above 65,535, and the length of names is not under our control.
+/// Writes spaces. A format width would panic above 65,535, and a name can have any length.
 fn spaces(out: &mut (impl Write + ?Sized), mut count: usize) -> io::Result<()> {
     const SPACES: [u8; 64] = [b' '; 64];
     while count > 0 {
@@ -166,7 +166,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Leaves styles out, which otherwise are removed from the whole output where nothing shows them.
+    /// Leaves styles out, for an output without colour. Otherwise they would be removed from it later.
     #[must_use]
     pub(crate) fn plain(mut self, is_plain: bool) -> Self {
         self.is_plain = is_plain;
@@ -210,7 +210,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a row, one cell per column. Missing cells are empty. A caller of many rows lends each, and keeps its memory.
+    /// Adds a row, one cell per column. Missing cells are empty. A caller that adds many rows can lend each and reuse its memory.
     pub(crate) fn cells<'row>(&mut self, cells: impl Into<Cow<'row, [Cell<'a>]>>)
     where
         'a: 'row,
@@ -320,7 +320,7 @@ impl<'a> Grid<'a> {
         let widths = content.0.iter().zip(&*self.columns);
         let widths = widths.map(|(widest, column)| widest.map_or(0, |widest| widest.max(width(column.title))));
         let mut widths: Vec<usize> = widths.collect();
-        // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.
+        // On a narrow terminal, only the first column shrinks: it holds names, which may have a line of their own.
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
             // Free text takes what is left.
             if let (Some(width), Some(Column { is_text: true, .. })) = (others.last_mut(), self.columns.last()) {

@@ -123,7 +123,7 @@ fn refusal(stop: &HeadroomStop) -> String {
 /// `; 2 clusters not selected; 7 rejected (taint-toleration 5, cluster-affinity 2)`.
 fn left_out(stop: &HeadroomStop) -> String {
     let mut text = String::new();
-    // A message that lists every cluster's reason says it already.
+    // The message already lists every cluster's reason.
     if stop.result == "NoClusterFit" {
         return text;
     }

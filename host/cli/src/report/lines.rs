@@ -1,8 +1,8 @@
 //! Lists of clusters as JSON and YAML, written directly.
 //!
-//! A duplicated workload has thousands of clusters. The libraries write each by way of its fields, and that for YAML examines every
-//! text for whatever a reader could take it for. The names are plain and need none of that. Everything else is the libraries', and
-//! tests compare both.
+//! A duplicated workload has thousands of clusters. The libraries write each field by field, and the one for YAML examines every text
+//! for anything that a reader could mistake it for. Plain names need none of that. The libraries write everything else, and tests
+//! compare both.
 
 use std::io;
 
@@ -19,8 +19,8 @@ pub(super) struct Line<'a> {
     pub(super) numbers: [(&'static str, Option<i64>); 2],
 }
 
-/// True for a name that no reader takes for anything but text, and whose list [`with_lines`] may write: lower-case letters, digits and
-/// hyphens, beginning with a letter. A digit or a hyphen rules out words such as `null` and `yes`.
+/// True for a name that any reader takes for text, so that [`with_lines`] may write its list: lower-case letters, digits and hyphens,
+/// beginning with a letter, with at least one digit or hyphen, which rules out words such as `null` and `yes`.
 pub(super) fn is_plain(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.len() <= NAME_LENGTH_MAX
@@ -29,7 +29,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-/// The words of a form around the list `clusters` of a mapping in an array, its items, and their numbers.
+/// The text of a form around the list `clusters` of a mapping in an array, its items, and their numbers.
 struct Words {
     /// The list without items, as the library writes it.
     empty: &'static str,
@@ -86,7 +86,7 @@ pub(super) fn with_lines<'a>(
     let mut text = Vec::new();
     form.write(array, &mut text)?;
     let text = String::from_utf8(text).map_err(io::Error::other)?;
-    // The lines of a longer text are indented further or escaped, so that no text looks like this.
+    // Lines of longer texts are indented further or escaped, so no text looks like an empty list.
     let Some((before, after)) = text.split_once(words.empty) else {
         return Ok(false);
     };

@@ -1,7 +1,7 @@
 //! Replicas of all bindings by cluster, before and after a run.
 //!
-//! A fleet has thousands of clusters, and every duplicated binding is on all of them, but few bindings differ in what a replica
-//! requests. Those that request the same are added up before they become names and counts.
+//! A fleet has thousands of clusters, and every duplicated binding is on all of them, but few bindings differ in the requests of a
+//! replica. Bindings with the same requests are summed by row, before rows become names.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};
 
-/// Replicas of bindings whose replicas request the same: one of the bindings, and the counts of all before and after.
+/// Replicas of bindings with the same requests: one of the bindings, and the counts of all of them before and after.
 pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Binding, Assignment, Assignment)> {
     let mut groups: HashMap<Option<&ResourceList>, Vec<&Entry<'_>>> = HashMap::new();
     for entry in &report.entries {

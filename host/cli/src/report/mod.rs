@@ -1,11 +1,11 @@
 //! Everything that a run prints: tables, JSON, YAML, explanations, errors.
 //!
-//! - [`entry`]: a binding beside its decision, which every form of the report starts from.
+//! - [`entry`]: a binding with its decision, from which every form of the report starts.
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
 //! - [`clusters`]: the clusters of results, and their sums. [`cluster_views`]: clusters instead of bindings.
 //! - [`grid`]: rows of cells in aligned columns. [`text`]: widths and line breaks. [`style`]: colours by their meaning.
 //! - [`structured`]: bindings as data. [`form`]: data as JSON and YAML. [`format`](mod@format): the formats of `-o`.
-//! - [`forecast`]: what moves, and the loss of each cluster. [`headroom`]: how far workloads can grow.
+//! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads.
 //! - [`page`]: the same three as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`], [`binding_errors`]: messages on standard error.

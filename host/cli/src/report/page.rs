@@ -1,4 +1,4 @@
-//! The page of `-o html`: what `divvy_page` shows, filled from the same figures as the table and the JSON.
+//! The page of `-o html`: the content of `divvy_page`, filled from the same figures as the table and the JSON.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
-use divvy_karmada::detector::Binding;
 use divvy_page::{Command, Content, Explained, Explanations, Growth};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
@@ -46,7 +45,7 @@ pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure>
     console.print_as_it_is(&page)
 }
 
-/// Facts about the making of a page.
+/// A page without data, from the command and its sides.
 fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
@@ -203,7 +202,7 @@ pub(crate) fn difference(
     }
 }
 
-/// The notes of a forecast, and what its table prints below the totals.
+/// The notes of a forecast, and the lines that its table prints below the totals.
 fn notes(document: &Document) -> Vec<String> {
     let mut notes = document.notes.clone();
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
@@ -221,12 +220,13 @@ fn notes(document: &Document) -> Vec<String> {
 
 /// The page of `divvy headroom`. The subjects are those that were measured, in the order of the document.
 pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], clusters: Vec<ClusterRow>) -> Content {
-    let present: BTreeMap<(String, &str), (&Binding, Assignment)> = subjects
+    let present: BTreeMap<(String, &str), Assignment> = subjects
         .iter()
         .map(|subject| {
+            // A hypothetical workload has no replicas yet.
             let targets = subject.entry.map(|entry| Assignment::clone(&entry.targets));
             let key = (subject.binding.key(), subject.binding.object.scope().kind());
-            (key, (subject.binding.as_ref(), targets.unwrap_or_default()))
+            (key, targets.unwrap_or_default())
         })
         .collect();
     let mut explanations = Explanations::default();
@@ -234,9 +234,8 @@ pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], cl
         .bindings
         .iter()
         .map(|row| {
-            let found = present.get(&(row.binding.clone(), row.kind.as_str()));
-            let from = found.map(|(_, targets)| targets.clone()).unwrap_or_default();
-            measured(row, from, &mut explanations)
+            let from = &present[&(row.binding.clone(), row.kind.as_str())];
+            measured(row, from.clone(), &mut explanations)
         })
         .collect();
     bindings.sort_by(|left, right| (&left.key, &left.kind).cmp(&(&right.key, &right.kind)));

@@ -29,7 +29,7 @@ pub(crate) struct Found {
     pub(crate) in_profile: bool,
     /// The process in which it runs.
     pub(crate) isolation: Isolation,
-    /// The loaded plugin, or why it cannot be loaded.
+    /// The loaded plugin, or the reason why it cannot be loaded.
     pub(crate) library: Result<PluginLibrary, RegistryError>,
 }
 

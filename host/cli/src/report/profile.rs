@@ -1,10 +1,10 @@
-//! A profile as TOML, in which every entry of a list says where it is written.
+//! A profile as TOML, with the origin of every entry of a list as a comment.
 
 use divvy_profile::{ProfileConfiguration, ProfileError, ProfileSource, ScoreEntry};
 use divvy_spanned::FieldPath;
 use serde_json::Value;
 
-/// An entry of a list as TOML, and where it is written.
+/// An entry of a list as TOML, and its origin.
 struct Line {
     entry: String,
     origin: Option<String>,

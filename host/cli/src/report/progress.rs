@@ -1,7 +1,7 @@
-//! Progress of long work on the standard error of a terminal: what is done, and for how long.
+//! Progress of long work on a terminal's standard error: the work, and the time that it has taken.
 //!
-//! Nothing is shown in the first second, so ordinary commands show no progress, and nothing is shown where
-//! standard error is not a terminal. It is gone before anything else is printed.
+//! Nothing is shown in the first second, so most commands show no progress, nor if standard error is not a terminal. The
+//! progress is removed before anything else is printed.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Time before anything is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time between two pictures.
+/// Time between two updates.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Progress of one piece of work, which is removed from the terminal when this is dropped.
@@ -25,12 +25,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Work of which only the time is known.
+    /// Work of unknown size.
     pub(crate) fn start(work: &'static str) -> Self {
         Self::counting(work, 0)
     }
 
-    /// Work on a number of things; 0 if it is not known.
+    /// Work on `total` items; 0 if their number is not known.
     pub(crate) fn counting(work: &'static str, total: usize) -> Self {
         let done = Arc::new(AtomicUsize::new(0));
         let shown = io::stderr().is_terminal().then(|| {
@@ -39,7 +39,7 @@ impl Progress {
             let thread = thread::spawn(move || {
                 let mut wait = PATIENCE;
                 let mut bar = None;
-                // The sender never sends: its end is the message.
+                // The sender never sends anything; dropping it ends the loop.
                 while receiver.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                     wait = TICK;
                     let bar = bar.get_or_insert_with(|| self::bar(work, total));
@@ -55,7 +55,7 @@ impl Progress {
         Self { done, shown }
     }
 
-    /// One more is done.
+    /// Counts one more item as done.
     pub(crate) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }

@@ -80,7 +80,7 @@ fn entries(schema: &Value) -> Option<&Value> {
     schema.get("additionalProperties").filter(|entries| entries.is_object())
 }
 
-/// Follows a reference, also the one inside an optional value. Any other schema is returned as it is.
+/// Follows a reference, even one inside an optional value. Any other schema is returned unchanged.
 fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|options| {

@@ -89,7 +89,7 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// The report as data: an array, one object per binding. Each is made when it is written.
+/// The report as data: an array with one object per binding. Each is made when it is written.
 pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
     Rows(report)
 }

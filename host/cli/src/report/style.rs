@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 /// Ordinary text.
 pub(crate) const PLAIN: Style = Style::new();
-/// Names of bindings and plugins, which a reader looks for first.
+/// Names of bindings and plugins, the first thing that a reader looks for.
 pub(crate) const NAME: Style = Style::new().bold();
 /// Secondary text: titles, locations, figures.
 pub(crate) const FAINT: Style = Style::new().dimmed();

@@ -50,7 +50,7 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
     let columns = &columns(options)[..];
     let grid = Grid::new(columns).plain(!options.colours);
     let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
-    // An explanation is free text, which no column is widened for.
+    // Explanations are free text, for which no column is widened.
     let measured = |entries: &[Entry<'a>]| {
         let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
         for entry in entries {
@@ -195,7 +195,7 @@ impl<'a> Block<'a, '_> {
             } else {
                 Cell::empty()
             },
-            // If every cluster has the full count, the sum of what is free in each has no meaning.
+            // If every cluster has the full count, the sum of free replicas has no meaning.
             free(shares)
                 .filter(|_| !is_uniform)
                 .map_or_else(Cell::empty, rows::free),

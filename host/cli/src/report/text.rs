@@ -43,7 +43,7 @@ pub(crate) fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// True for control characters but those that lay text out: line breaks and tabs.
+/// True for control characters other than line breaks and tabs.
 pub(crate) fn is_hidden(character: char) -> bool {
     is_control(character) && !matches!(character, '\n' | '\t')
 }

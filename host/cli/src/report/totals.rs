@@ -1,4 +1,4 @@
-//! The last lines of a table: number of bindings per result, and of replicas and clusters.
+//! The last lines of a table: the number of bindings per result, and of replicas and clusters.
 
 use std::io::{self, Write};
 

@@ -114,7 +114,7 @@ pub(in crate::command) struct DiffArguments {
     pub(super) output: Output,
 }
 
-/// The input, and what is done to it before anything is decided.
+/// The input, and the changes to it before anything is decided.
 #[derive(Debug, Args)]
 pub(in crate::command) struct SituationArguments {
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub(in crate::command) struct ChangeArguments {
     /// Drain clusters: a NoExecute taint evicts every binding that does not tolerate it
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) drain: Vec<ClusterChoice>,
-    /// Fail clusters: they stay in Karmada, and it evicts what does not tolerate their taints for good
+    /// Fail clusters: they stay in Karmada, which evicts bindings that do not tolerate their taints for good
     ///
     /// A failed cluster gets the taints `cluster.karmada.io/not-ready` with the effects NoSchedule and NoExecute. Bindings leave it
     /// when their tolerations have run out, with a graceful eviction task that keeps them away. Those that tolerate the taints for
@@ -165,7 +165,7 @@ pub(in crate::command) struct ChangeArguments {
     /// Manifests laid over the input: a file or folder
     #[arg(long, value_name = "PATH", help_heading = CHANGES)]
     pub(super) overlay: Vec<String>,
-    /// The folder of `--overlay` as it was: objects that are there and not in the overlay are deleted
+    /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
     /// Delete a policy or a workload: `KIND/NAME`, or `NAMESPACE/KIND/NAME`
@@ -235,7 +235,7 @@ pub(in crate::command) enum MissingClusters {
     Lost,
 }
 
-/// Groups of clusters to lose, one after the other.
+/// Groups of clusters to lose, one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum LossOfEach {
     Cluster,
@@ -342,7 +342,7 @@ impl ChangeArguments {
         let replicas = self.replicas.iter();
         texts.extend(replicas.map(|(pattern, count)| format!("--replicas {pattern}={count}")));
         texts.extend(self.reschedule.iter().map(|pattern| match pattern {
-            // The word of the command line, which no shell expands.
+            // The word on the command line; a shell would expand the glob.
             pattern if *pattern == BindingPattern::all() => "--reschedule all".to_owned(),
             pattern => format!("--reschedule {pattern}"),
         }));

@@ -1,4 +1,4 @@
-//! Overlays and deletions: what they do to each object, and why some do nothing.
+//! Overlays and deletions: the effect on each object, and the reason if there is none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 3;
 /// Objects to lay over the input, and objects to delete from it.
 pub(super) struct Overlays {
     overlay: Option<Manifests>,
-    /// The overlay as it was: what it lacks now is deleted.
+    /// The earlier state of the overlay: objects that it has and the overlay lacks are deleted.
     before: Option<Manifests>,
     deleted: Vec<DeletedObject>,
 }
@@ -70,7 +70,7 @@ impl Overlays {
         clusters.map(|cluster| cluster.object.metadata.name.clone())
     }
 
-    /// Lays the overlay over the input, and deletes what is to be deleted. A name that is in neither is an error.
+    /// Lays the overlay over the input, and deletes the objects to delete. A name that neither has is an error.
     pub(super) fn lay_over(&self, input: &mut Manifests) -> Result<Vec<OverlayChange>, Failure> {
         let mut changes = Vec::new();
         if let Some(overlay) = &self.overlay {
@@ -168,14 +168,14 @@ fn word(kind: OverlayKind) -> &'static str {
     }
 }
 
-/// The sentence about an object that does nothing, or that has a mistake in it.
+/// The sentence about an object that has no effect or contains a mistake.
 pub(super) fn note(row: &OverlayRow) -> Option<String> {
-    let place = row
+    let location = row
         .source
         .as_ref()
         .map(|source| format!(" ({source})"))
         .unwrap_or_default();
-    (!row.remarks.is_empty()).then(|| format!("{}{place}: {}", row.object, row.remarks.join("; ")))
+    (!row.remarks.is_empty()).then(|| format!("{}{location}: {}", row.object, row.remarks.join("; ")))
 }
 
 /// The bindings of a situation, by policy and by workload.
@@ -269,7 +269,7 @@ fn remarks_on_policy(policy: &PropagationPolicy, is_idle: bool, situation: &Situ
             "names {} that {is} not exist: {}{}",
             if names.len() == 1 { "a cluster" } else { "clusters" },
             listed(names.into_iter(), NAMED_MAX),
-            meant(near)
+            suggestion(near)
         ));
     }
     remarks
@@ -319,7 +319,7 @@ fn reason(policy: &PropagationPolicy, situation: &Situation) -> String {
             if !bindings().any(|binding| of_type(&binding)) {
                 let kinds = bindings().map(|binding| binding.object.spec.resource.kind.as_str());
                 let near = nearest(&selector.kind, kinds.filter(|known| *known != selector.kind));
-                return format!("the input has no {kind}{}", meant(near));
+                return format!("the input has no {kind}{}", suggestion(near));
             }
             match selector.name.as_str() {
                 "" => format!("no {kind} that it may select has the labels or the namespace of its selector"),
@@ -329,7 +329,7 @@ fn reason(policy: &PropagationPolicy, situation: &Situation) -> String {
                         .map(|binding| binding.object.spec.resource.name.as_str());
                     let near = nearest(name, names.filter(|known| *known != name));
                     let names = quoted_list([name]);
-                    format!("no {kind} that it may select is named {names}{}", meant(near))
+                    format!("no {kind} that it may select is named {names}{}", suggestion(near))
                 }
             }
         })
@@ -340,7 +340,7 @@ fn reason(policy: &PropagationPolicy, situation: &Situation) -> String {
     }
 }
 
-fn meant(name: Option<&str>) -> String {
+fn suggestion(name: Option<&str>) -> String {
     name.map(|name| format!(" (did you mean `{name}`?)"))
         .unwrap_or_default()
 }

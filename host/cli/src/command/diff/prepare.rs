@@ -86,7 +86,7 @@ pub(in crate::command) fn prepare(
     let mut manifests = arguments.input.read(kinds, keep_json)?;
     let mut overlays = Overlays::read(arguments, kinds, keep_json);
     let mut overlaid = overlays.is_given().then(|| manifests.clone());
-    // Told with those of the input.
+    // Reported with those of the input.
     manifests.warnings.append(&mut overlays.take_warnings());
     let live = arguments
         .choosing

@@ -2,8 +2,8 @@
 //!
 //! A case is a folder below `golden/`: manifests, `expected.txt` with the decisions, and optionally `profile.toml` with
 //! another profile and `time.txt` with the time of the decisions. The text has one line per binding, and below it one
-//! line per cluster that gets something or about which the plugin under test says something. Other plugins' remarks are
-//! left out, so that a newer one does not change the cases.
+//! line per cluster that gets replicas or that the plugin under test remarks on. Other plugins' remarks are left out, so
+//! that a newer version of them does not change the cases.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -159,7 +159,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::usage(diagnostic.with_cause(error.to_string()))
 }
 
-/// A decision, and what the plugins under test say about it.
+/// A decision, with the remarks of the plugins under test.
 fn text(decision: &Decision, tested: &[String]) -> String {
     let mut text = format!("{}: {}", decision.binding, decision.outcome.word());
     let mut shares: &[(String, i64)] = &[];

@@ -27,7 +27,7 @@ pub(in crate::command) struct InspectArguments {
     plugin: String,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// Load the library, in the process in which the profile runs it, for what its file does not say: lists, configuration and preferences
+    /// Load the library, in the process in which the profile runs it, for facts that its file does not show: lists, configuration and preferences
     #[arg(long)]
     load: bool,
     /// Output format; `json` has a schema: host/cli/schema/inspect.json

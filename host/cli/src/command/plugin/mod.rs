@@ -35,7 +35,7 @@ Examples:
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
   divvy plugin list --profile production.toml   # includes plugins that it names by path")]
     List(ListArguments),
-    /// Show what a plugin's file says about it, and whether this divvy would load it, without running any of its code
+    /// Show the facts in a plugin's file, and whether this divvy would load it, without running any of its code
     ///
     /// Ends with exit code 1 if the library would be refused.
     #[command(
@@ -49,7 +49,7 @@ Examples:
     )]
     Inspect(inspect::InspectArguments),
     Verify(Box<verify::VerifyArguments>),
-    /// Create a plugin that builds and passes its tests as it is
+    /// Create a plugin that builds and passes its tests unchanged
     #[command(after_help = new::EXAMPLES)]
     New(new::NewArguments),
     /// Test a plugin: its own tests, then the library that was built, in the scheduler
@@ -124,7 +124,7 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     Ok(if is_broken { Exit::Usage } else { Exit::Success })
 }
 
-/// Directories to search: those that building the profile would search.
+/// Directories to search: the same as for building the profile.
 fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> Result<PluginDirectories, Failure> {
     let usual = arguments.directories()?;
     Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))

@@ -1,4 +1,4 @@
-//! `divvy plugin new`: a plugin that builds and passes its tests as it is.
+//! `divvy plugin new`: a plugin that builds and passes its tests unchanged.
 
 use std::path::PathBuf;
 
@@ -60,8 +60,8 @@ enum WrittenIn {
     C,
 }
 
-/// Writes the plugin. A wrong name, an existing folder and one that cannot be written are errors with exit code 2, which leave
-/// nothing behind.
+/// Writes the plugin. A wrong name, an existing folder and a folder that cannot be written are errors with exit code 2, after which
+/// nothing is left behind.
 pub(super) fn run(arguments: &NewArguments, console: &Console) -> Result<Exit, Failure> {
     let name: PluginName = arguments.name.parse().map_err(|error: divvy_scaffold::InvalidName| {
         let hint = error.hint();

@@ -125,8 +125,8 @@ fn own_profile(
     Ok((chosen, Arc::new(profile)))
 }
 
-/// Makes the profile load the plugins under test from this file alone. A profile that uses none of them would test
-/// nothing.
+/// Makes the profile load the plugins under test from this file alone. A profile that uses none of them is an error,
+/// because nothing would be tested.
 fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> Result<(), Failure> {
     let used = plugin_names(&chosen.configuration);
     if !tested.iter().any(|name| used.contains(name)) {
@@ -142,7 +142,7 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
     for name in tested {
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(library.clone());
-        // It is the checksum of the file that ships.
+        // The checksum in the profile is that of the file that ships.
         table.sha256 = None;
     }
     Ok(())
@@ -187,7 +187,7 @@ fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<()
     })
 }
 
-/// Runs `divvy plugin verify` on the library, and ends as it ends.
+/// Runs `divvy plugin verify` on the library, and returns its exit code.
 fn verify(library: &Path, profile: &ProfileArguments, runs: u64) -> Result<Exit, Failure> {
     let started = std::env::current_exe().and_then(|divvy| {
         let mut verify = Command::new(divvy);

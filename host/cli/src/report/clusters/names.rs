@@ -3,8 +3,8 @@
 use divvy_framework_view::clusters::Row;
 use divvy_scheduler::fleet::FleetSnapshot;
 
-/// A fleet with the names and regions of its clusters by row. Each cluster may be in every result, and a snapshot checks a text each
-/// time it is read.
+/// A fleet with the names and regions of its clusters by row. Each cluster may be in every result, and reading a text from a snapshot
+/// checks it each time.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     fleet: &'a FleetSnapshot,
@@ -34,14 +34,14 @@ impl<'a> Names<'a> {
         self.names.len()
     }
 
-    /// Name of the cluster in a row of the snapshot.
+    /// Name of the cluster in a row of the snapshot. The snapshot must have the row.
     pub(crate) fn name(&self, row: u32) -> &'a str {
-        self.names.get(row as usize).copied().unwrap_or_default()
+        self.names[row as usize]
     }
 
-    /// Region of the cluster in a row of the snapshot; empty if it has none.
+    /// Region of the cluster in a row of the snapshot; empty if it has none. The snapshot must have the row.
     pub(crate) fn region(&self, row: u32) -> &'a str {
-        self.regions.get(row as usize).copied().unwrap_or_default()
+        self.regions[row as usize]
     }
 
     /// Row of the cluster with a name; `None` if the snapshot lacks it.

@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
 
     fn change(&self, share: &Share<'a>) -> Cell<'a> {
         match (share.replicas, share.last) {
-            // Without a last result the binding is new everywhere, which need not be repeated on every line.
+            // Without a last result, the binding is new on every cluster, which need not be repeated on every line.
             _ if !self.has_last => Cell::empty(),
             (Some(_), None) => Cell::new("new", style::GOOD),
             (None, _) => Cell::new("gone", style::NOTABLE),

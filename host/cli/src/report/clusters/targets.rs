@@ -1,8 +1,8 @@
 //! The clusters of a result in a few bytes each.
 //!
 //! A duplicated workload on thousands of clusters has as many targets, each with a name, a count and figures. Thousands of such
-//! results would take gigabytes as the scheduler returns them. Here a target is the number of its cluster in the snapshot and what
-//! differs from the target before it.
+//! results would take gigabytes as the scheduler returns them. Here a target is the row of its cluster in the snapshot, and its
+//! differences from the target before it.
 
 use divvy_scheduler::decision::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::fleet::FleetSnapshot;
@@ -27,7 +27,7 @@ pub(crate) struct Target<'a> {
 pub(crate) enum Targets {
     /// By their rows in the snapshot.
     Packed(Box<[u8]>),
-    /// As the decision had them, if a cluster is not in the snapshot.
+    /// As in the decision, if a cluster is not in the snapshot.
     Named(Vec<(String, i64)>, Vec<TargetFigures>),
 }
 
@@ -37,16 +37,16 @@ impl Default for Targets {
     }
 }
 
-/// The replicas are those of the target before.
+/// The replicas equal those of the target before.
 const SAME_REPLICAS: u8 = 1;
-/// The score is that of the target before.
+/// The score equals that of the target before.
 const SAME_SCORE: u8 = 2;
 /// The cluster is in the row after that of the target before.
 const NEXT_ROW: u8 = 4;
 /// A capacity follows.
 const HAS_CAPACITY: u8 = 8;
 
-/// A target as it is packed.
+/// A target before packing.
 #[derive(Debug, Clone, Copy, Default)]
 struct Unpacked {
     row: u32,
@@ -55,7 +55,7 @@ struct Unpacked {
 }
 
 impl Targets {
-    /// Takes the clusters out of a decision, which then has none. None for a binding that was not scheduled.
+    /// Takes the clusters out of a decision, which then has none. A binding that was not scheduled has no clusters.
     pub(crate) fn take(decision: &mut Decision, fleet: &FleetSnapshot) -> Self {
         let figures = std::mem::take(&mut decision.figures);
         let Outcome::Scheduled(named) = &mut decision.outcome else {
@@ -84,20 +84,20 @@ impl Targets {
                 cluster,
                 row: None,
                 replicas: *replicas,
-                figures: figures.get(index).copied().unwrap_or_default(),
+                figures: figures[index],
             })
         });
         packed.chain(named)
     }
 }
 
-/// `None` if a cluster is not in the snapshot.
+/// `None` if a cluster is not in the snapshot. Each cluster must have figures.
 fn packed(named: &[(String, i64)], figures: &[TargetFigures], fleet: &FleetSnapshot) -> Option<Targets> {
     let clusters = fleet.snapshot().clusters();
     let mut packer = Packer::default();
     for (index, (cluster, replicas)) in named.iter().enumerate() {
-        let figures = figures.get(index).copied().unwrap_or_default();
-        // Most results name clusters that follow each other, which saves a search.
+        let figures = figures[index];
+        // The clusters of most results are consecutive, which saves a search.
         let next = packer.before.row + 1;
         let is_next = (next as usize) < fleet.len() && fleet.name(next) == cluster;
         let row = match is_next {
@@ -149,7 +149,7 @@ impl Packer {
 
     /// The clusters that were added. The packer can be used for the next result.
     pub(crate) fn finish(&mut self) -> Targets {
-        // A copy has no spare capacity, and the next result finds enough.
+        // The copy has no spare capacity, and the buffer keeps its own for the next result.
         let targets = Targets::Packed(self.bytes.as_slice().into());
         self.bytes.clear();
         self.before = Unpacked::default();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_comes_out_again() {
+    fn packing_and_unpacking_changes_nothing() {
         let fleet = fleet(200);
         let extremes = [0, 1, -1, 63, 64, -64, -65, i64::MAX, i64::MIN, 1 << 40];
         let named: Vec<(String, i64)> = (0..200)
@@ -297,6 +297,6 @@ mod tests {
 
     #[test]
     fn a_cluster_that_the_snapshot_lacks_keeps_its_name() {
-        assert!(packed(&[("elsewhere".to_owned(), 1)], &[], &fleet(3)).is_none());
+        assert!(packed(&[("elsewhere".to_owned(), 1)], &[TargetFigures::default()], &fleet(3)).is_none());
     }
 }

@@ -44,7 +44,7 @@ enum Part {
 /// A path in a template.
 #[derive(Debug, Clone, PartialEq)]
 struct Path {
-    /// As it was written.
+    /// The path as it was written.
     text: String,
     query: JpQuery,
     /// True if it starts at the root even inside a range.
@@ -172,7 +172,7 @@ fn expression_part(expression: &str) -> Result<Part, String> {
     }
 }
 
-/// A text with its escapes resolved: `\n`, `\t`, and any other character after a backslash as it is.
+/// A text with its escapes resolved: `\n`, `\t`, and any other character after a backslash, unchanged.
 fn unescaped(text: &str) -> String {
     let mut resolved = String::new();
     let mut characters = text.chars();
@@ -263,7 +263,7 @@ fn name(text: &str) -> (String, &str) {
     (name, "")
 }
 
-/// Length of the bracket at the beginning of a path, with what it encloses.
+/// Length of the bracketed expression at the beginning of a path.
 fn end_of_bracket(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
     for (index, character) in text.char_indices() {
@@ -326,8 +326,8 @@ impl Path {
     }
 }
 
-/// A value as kubectl prints it: text without quotes, anything else as JSON. Control characters are escaped but for line breaks and
-/// tabs, because a terminal would obey them.
+/// A value as kubectl prints it: text without quotes, anything else as JSON. Control characters other than line breaks and tabs are
+/// escaped, because a terminal would obey them.
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -1,7 +1,7 @@
 //! `-o`: the formats in which a command prints its result, with kubectl's meanings.
 //!
-//! A format is a file of this folder and a line in [`OFFERS`]; nothing else names one. What a command prints is a [`Content`], of
-//! which each format takes what it needs.
+//! A format is a file of this folder and a line in [`OFFERS`]; nothing else names one. A command prints a [`Content`], from which
+//! each format takes what it needs.
 
 mod data;
 mod jsonpath;
@@ -40,7 +40,7 @@ pub(crate) struct Offer {
     pub(crate) help: &'static str,
     /// True if only commands that have a page offer it.
     pub(crate) needs_page: bool,
-    /// Makes the format of its argument, which is empty for a format that takes none. Refuses the argument with a reason.
+    /// Makes the format from its argument, which is empty if the format takes none. Returns a reason if the argument is invalid.
     make: fn(&str) -> Result<Arc<dyn Format>, String>,
 }
 
@@ -57,7 +57,7 @@ impl Offer {
 
 /// A format of a command's result.
 pub(crate) trait Format: Debug + Send + Sync {
-    /// True for the formats that people read, beside which notes are printed.
+    /// True for formats that people read. Notes are printed beside them.
     fn is_table(&self) -> bool {
         false
     }
@@ -67,7 +67,7 @@ pub(crate) trait Format: Debug + Send + Sync {
         false
     }
 
-    /// True for the formats in which the error of a binding is beside its result.
+    /// True for formats that show the error of a binding beside its result.
     fn shows_errors(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! `-o html`: a page for a browser.
 //!
-//! Only offered here: a command that has a page collects explanations for it while it decides, and prints it itself.
+//! This file only offers the format: a command that has a page collects explanations for it while it decides, and prints it itself.
 
 use std::sync::Arc;
 

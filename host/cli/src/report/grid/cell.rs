@@ -61,7 +61,7 @@ impl<'a> Cell<'a> {
         Self::new(text, style::PLAIN)
     }
 
-    /// Ordinary text, indented: a part of what the first cell of an earlier row names.
+    /// Ordinary text, indented: a part of the object that the first cell of an earlier row names.
     pub(crate) fn below(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             content: Content::Below(Text::new(text.into())),
@@ -219,7 +219,7 @@ fn digits(number: i64) -> usize {
     digits + usize::from(number < 0)
 }
 
-/// As [`printable`], without copying text that is printable.
+/// Like [`printable`], but does not copy text that is printable.
 fn printable_text(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => printable(text),

@@ -1,4 +1,4 @@
-//! Rows that are written while they are added are those of a grid that keeps its lines.
+//! Rows that are written while they are added equal those of a grid that keeps its lines.
 
 use super::*;
 

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         return Ok(Exit::Success);
     }
     let one = arguments.child.one.as_deref().map(read_case).transpose()?;
-    // In a thread of its own, whose end is part of the check: it drops what a plugin keeps per thread.
+    // In a thread of its own, whose end is part of the check: it drops a plugin's thread-local state.
     let checked = std::thread::scope(|scope| {
         let check = scope.spawn(|| run_check(console, &subject, step, &effort, one.as_ref()));
         check.join()

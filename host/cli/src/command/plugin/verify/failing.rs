@@ -39,7 +39,7 @@ pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) ->
         return None;
     }
     let deadline = Instant::now() + SEARCH;
-    // A hang takes the whole waiting time in each attempt, so few attempts fit.
+    // Each attempt that hangs takes the whole waiting time, so few attempts fit.
     let smallest = shrink::smallest(&case, 500, |candidate| Instant::now() < deadline && dies(candidate));
     Some(smallest)
 }

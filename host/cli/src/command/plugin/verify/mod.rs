@@ -1,6 +1,6 @@
 //! `divvy plugin verify`: checks a built plugin against the contracts of its extension points.
 //!
-//! Each check runs in a child process, this program again: [`child`]. What a child finds is written by [`failing`].
+//! Each check runs in a child process, this program again: [`child`]. [`failing`] writes a child's findings.
 
 mod child;
 mod failing;
