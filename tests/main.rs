@@ -20,6 +20,7 @@
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
 //! - [`tables`]: tables of the profile, read by a plugin from outside the workspace.
 //! - [`isolation`]: plugins in processes of their own.
+//! - [`attribution`]: plugins that crash, end or hang the scheduler's process are named.
 //! - [`kept_values`]: values that plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: the folders in which it finds
@@ -34,6 +35,7 @@
 
 mod acts_on;
 mod artifacts;
+mod attribution;
 mod bundled;
 mod c_interface;
 mod changed_sdk;

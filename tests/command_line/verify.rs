@@ -82,7 +82,8 @@ fn a_crash_an_exit_and_a_hang_are_findings() {
         (
             "exit",
             &[],
-            "the process ended with exit code 0 in the middle of the check",
+            "the process ended with exit code 3 in the middle of the check; its last line of output: error: plugin `unfaithful` \
+             called `exit` in Assign of binding ",
         ),
         ("hang", &["--timeout", "3s"], "no answer within 3 s"),
     ] {

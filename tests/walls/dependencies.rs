@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 33] = [
+const CRATES: [(&str, &[&str]); 34] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -90,7 +90,12 @@ const CRATES: [(&str, &[&str]); 33] = [
             "divvy-karmada",
         ],
     ),
-    ("divvy-loader", &["divvy-framework-abi", "divvy-framework-view"]),
+    // It knows where threads are, and not what for.
+    ("divvy-attribution", &[]),
+    (
+        "divvy-loader",
+        &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
+    ),
     ("divvy-sandbox", &[]),
     (
         "divvy-isolation",
@@ -104,6 +109,7 @@ const CRATES: [(&str, &[&str]); 33] = [
     (
         "divvy-scheduler",
         &[
+            "divvy-attribution",
             "divvy-spanned",
             "divvy-framework-abi",
             "divvy-framework-arithmetic",
@@ -150,6 +156,7 @@ const CRATES: [(&str, &[&str]); 33] = [
     (
         "divvy-controller",
         &[
+            "divvy-attribution",
             "divvy-estimator",
             "divvy-framework-view",
             "divvy-karmada",
@@ -164,6 +171,7 @@ const CRATES: [(&str, &[&str]); 33] = [
     (
         "divvy-cli",
         &[
+            "divvy-attribution",
             "divvy-conformance",
             "divvy-controller",
             "divvy-spanned",

@@ -36,7 +36,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
         "host/cli/src/command",
         &[
             // Arguments that commands share, and what they mean.
-            "connection logging output seed tables time",
+            "connection ends logging output seed tables time",
             "chosen_profile libraries",
             "additional",
             "setup input",

@@ -24,13 +24,20 @@ pub(crate) enum Exit {
     Internal,
 }
 
+impl Exit {
+    /// The code.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Unschedulable => 1,
+            Self::Usage => 2,
+            Self::Internal => 3,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Success => 0,
-            Exit::Unschedulable => 1,
-            Exit::Usage => 2,
-            Exit::Internal => 3,
-        })
+        Self::from(exit.code())
     }
 }

@@ -3,7 +3,6 @@
 //! The thread that decides publishes; readers never wait for it. Each lock is held for a copy at most.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use divvy_karmada::api::BindingScope;
@@ -103,17 +102,9 @@ impl Insight for Panel {
                 format!("quarantined after repeated panics: {quarantined}; replace the plugin's file or its profile"),
             ),
         };
-        let watchdog = match self.watchdog.hanging(Instant::now()) {
+        let watchdog = match self.watchdog.hanging() {
             None => Check::passing("watchdog"),
-            Some(hanging) => Check::failing(
-                "watchdog",
-                format!(
-                    "plugin `{}` has not returned from {} for {} s; no decision is made until it does",
-                    hanging.plugin,
-                    hanging.point,
-                    hanging.age.as_secs()
-                ),
-            ),
+            Some(hanging) => Check::failing("watchdog", format!("{hanging}; no decision is made until it does")),
         };
         vec![caches, plugins, watchdog]
     }

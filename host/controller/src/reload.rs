@@ -3,7 +3,8 @@
 //! The files are checked every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by exchanging a
 //! link. A changed set is loaded beside the old one, tried on the last decisions, and replaces it between two decisions. A
 //! set that cannot be loaded, or that fails where the old one does not, is refused, and the old one stays. It is tried again
-//! when one of its files changes; a missing file counts as one that can change.
+//! when one of its files changes; a missing file counts as one that can change. A set is given up if a call of one of its
+//! plugins does not return while it is loaded: its thread goes on, and another one loads the next set.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::engine::{ActiveProfile, Trial};
 use crate::observe::{Metrics, ReloadResult};
+use crate::watchdog::stuck_loading;
 
 /// Time between two checks of the files.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -67,9 +69,11 @@ fn fingerprint(file: &Path) -> Fingerprint {
     Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
-/// Checks the files forever, and passes each changed set to `apply`, which tries it.
+/// Checks the files forever, and passes each changed set to `apply`, which tries it. Gives a set up if a call of one of its
+/// plugins does not return for `hang_limit` while it is loaded; never if there is no limit.
 pub(crate) async fn watch<Applied>(
     reloading: Reloading,
+    hang_limit: Option<Duration>,
     metrics: Arc<Metrics>,
     mut apply: impl FnMut(ActiveProfile) -> Applied,
 ) where
@@ -93,18 +97,39 @@ pub(crate) async fn watch<Applied>(
             continue;
         }
         let loading = Arc::clone(&loader);
+        let before = divvy_attribution::in_progress();
+        // A library that hangs while it is opened keeps the dynamic linker to itself, for which threads wait that start.
+        if let Some(opening) = before.iter().find(|call| call.is_loading && call.plugin.is_empty()) {
+            known = seen;
+            let refusal = Some(format!("{opening}; nothing can be loaded before a restart"));
+            report(
+                &Trial {
+                    refusal,
+                    ..Trial::default()
+                },
+                &metrics,
+            );
+            continue;
+        }
         let loaded = tokio::task::spawn_blocking(move || {
+            let _marked = divvy_attribution::loading();
             let mut files = FileVersions::default();
             (loading.load(&mut files), files)
         });
-        let loaded = match loaded.await {
+        let loaded = tokio::select! {
+            loaded = loaded => loaded.map_err(|_| "the profile's loader panicked".to_owned()),
+            hanging = stuck_loading(&metrics, hang_limit, before, divvy_attribution::in_progress) => {
+                Err(format!("{hanging}; its thread cannot be ended before the process"))
+            }
+        };
+        let loaded = match loaded {
             Ok((loaded, files)) => {
                 known = files;
                 loaded
             }
-            Err(_) => {
+            Err(problem) => {
                 known = seen;
-                Err("the profile's loader panicked".to_owned())
+                Err(problem)
             }
         };
         let trial = match loaded {
@@ -149,6 +174,7 @@ fn report(trial: &Trial, metrics: &Metrics) {
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::Receiver;
 
     use divvy_scheduler::profile::PlanOptions;
     use divvy_scheduler::profile::{Profile, ProfileParts};
@@ -236,7 +262,7 @@ mod tests {
             loader: Arc::clone(&loader) as _,
             files,
         };
-        let watching = tokio::spawn(watch(reloading, metrics, apply));
+        let watching = tokio::spawn(watch(reloading, None, metrics, apply));
         for (text, expected) in [
             (None, (0, 0)),
             (Some("second, changed"), (1, 1)),
@@ -257,6 +283,68 @@ mod tests {
             assert_eq!((loads, applied.load(Ordering::Relaxed)), expected, "{text:?}");
         }
         watching.abort();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Loads a profile, unless the file says that its plugin hangs.
+    struct HangingLoader {
+        file: PathBuf,
+        /// Says nothing as long as plugins hang.
+        hangs: Mutex<Receiver<()>>,
+    }
+
+    impl ProfileLoader for HangingLoader {
+        fn load(&self, files: &mut FileVersions) -> Result<ActiveProfile, String> {
+            files.note(&self.file);
+            if std::fs::read_to_string(&self.file).is_ok_and(|text| text.starts_with("hang")) {
+                let _marked = divvy_attribution::Site::new("average", "its construction").enter();
+                let _ended = self.hangs.lock().unwrap().recv();
+            }
+            Ok(profile())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_profile_whose_plugin_hangs_is_refused_and_the_next_one_is_loaded() {
+        let folder = std::env::temp_dir().join(format!("divvy-reload-hang-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("plugin");
+        std::fs::write(&file, "first").unwrap();
+        let (end, hangs) = std::sync::mpsc::channel();
+        let loader = HangingLoader {
+            file: file.clone(),
+            hangs: Mutex::new(hangs),
+        };
+        let mut files = FileVersions::default();
+        files.note(&file);
+        let reloading = Reloading {
+            loader: Arc::new(loader),
+            files,
+        };
+        let metrics = Arc::new(Metrics::new("test", None));
+        let applied = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&applied);
+        let apply = move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Some(Trial::default()))
+        };
+        let limit = Some(Duration::from_secs(20));
+        let watching = tokio::spawn(watch(reloading, limit, Arc::clone(&metrics), apply));
+        for (text, refused, expected) in [("hang", 1, 0), ("hang once more", 2, 0), ("now it does not", 2, 1)] {
+            std::fs::write(&file, text).unwrap();
+            // Time stands still while a thread is busy, so it is moved by hand.
+            for _ in 0..60 {
+                tokio::time::advance(Duration::from_secs(1)).await;
+                std::thread::sleep(Duration::from_millis(5));
+                tokio::task::yield_now().await;
+            }
+            let rendered = metrics.render();
+            let line = format!("divvy_reloads_total{{result=\"refused\"}} {refused}\n");
+            assert!(rendered.contains(&line), "{text}: {rendered}");
+            assert_eq!(applied.load(Ordering::Relaxed), expected, "{text}");
+        }
+        watching.abort();
+        drop(end);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -1,19 +1,25 @@
 //! Watches the calls of plugins: their duration, their outcome, and calls that hang.
 //!
 //! A plugin runs in this process and cannot be interrupted. A call that does not return stops all decisions, so readiness
-//! fails, with a message that names the plugin and the call. The thread that decides only records the beginning and the end
-//! of each call; other threads check.
+//! fails, with a message that names the plugin, the call and the binding. The thread that decides only records the beginning
+//! and the end of each call; other threads look at the calls in progress ([`divvy_attribution::Looks`]). A call of a profile
+//! that is being loaded stops no decision: [`stuck_loading`] gives that profile up.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use divvy_attribution::{InProgress, Looks};
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
 
 use crate::observe::{CallOutcome, ExtensionPoint, Metrics, ScheduleStep};
 
 /// Time after which a call counts as hanging. Calls take microseconds.
 pub(crate) const HANGING_AFTER: Duration = Duration::from_secs(10);
+/// Time between two looks at the calls in progress. Looks are counted rather than time: a process that was paused in a call has seen
+/// nothing hang.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The observer of all plugins' calls.
 pub(crate) struct Watchdog {
@@ -23,31 +29,78 @@ pub(crate) struct Watchdog {
 
 #[derive(Default)]
 struct State {
-    current: Option<Current>,
+    /// The call that began last, unless it has ended.
+    since: Option<Instant>,
+    /// The call that hangs.
+    hanging: Option<Hanging>,
     /// Time and worst outcome per extension point since the last decision ended.
     points: BTreeMap<ExtensionPointOrder, (Duration, CallOutcome)>,
-}
-
-#[derive(Clone, Copy)]
-struct Current {
-    plugin: &'static str,
-    call: Call,
-    since: Instant,
-    is_reported: bool,
 }
 
 /// Index of an extension point in [`ExtensionPoint::ALL`], by which the points are sorted.
 type ExtensionPointOrder = usize;
 
 /// A call that does not return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hanging {
-    /// Name of the plugin.
-    pub(crate) plugin: &'static str,
-    /// The extension point.
-    pub(crate) point: &'static str,
-    /// Time since the call began.
+    /// The call.
+    pub(crate) call: InProgress,
+    /// Time for which it was seen.
     pub(crate) age: Duration,
+}
+
+impl fmt::Display for Hanging {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} for {} s", self.call, self.age.as_secs())
+    }
+}
+
+impl Hanging {
+    /// Among the calls that were looked at, the one that has hung longest.
+    pub(crate) fn longest(seen: impl IntoIterator<Item = (u32, InProgress)>) -> Option<Self> {
+        let hanging = seen.into_iter().map(|(looks, call)| Self {
+            call,
+            age: LOOK_EVERY.saturating_mul(looks),
+        });
+        let hanging = hanging.filter(|hanging| hanging.age >= HANGING_AFTER);
+        hanging.max_by_key(|hanging| hanging.age)
+    }
+
+    fn is_same_call(&self, other: &Self) -> bool {
+        self.call == other.call
+    }
+}
+
+/// Ends once a call of a profile that is loaded has not returned for `limit`; never if there is none. Calls that were in progress `before`
+/// it was loaded are of an earlier profile that was given up, and go on for ever.
+pub(crate) async fn stuck_loading(
+    metrics: &Metrics,
+    limit: Option<Duration>,
+    before: Vec<InProgress>,
+    in_progress: impl Fn() -> Vec<InProgress>,
+) -> Hanging {
+    let mut looks = Looks::default();
+    let mut is_reported = false;
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let seen = looks.look(in_progress());
+        let is_new = |(_, call): &(u32, InProgress)| call.is_loading && !before.contains(call);
+        let Some(hanging) = Hanging::longest(seen.into_iter().filter(is_new)) else {
+            is_reported = false;
+            continue;
+        };
+        if !is_reported {
+            is_reported = true;
+            // The plugin of a library that is opened is not known yet.
+            if !hanging.call.plugin.is_empty() {
+                metrics.plugin_hangs(hanging.call.plugin);
+            }
+            tracing::error!(%hanging, "a changed profile is not loaded while a call does not return; the old one decides");
+        }
+        if limit.is_some_and(|limit| hanging.age >= limit) {
+            return hanging;
+        }
+    }
 }
 
 impl Watchdog {
@@ -60,18 +113,39 @@ impl Watchdog {
     }
 
     /// The call that hangs; `None` if there is none.
-    pub(crate) fn hanging(&self, now: Instant) -> Option<Hanging> {
-        self.lock().current.and_then(|current| current.hanging(now))
+    pub(crate) fn hanging(&self) -> Option<Hanging> {
+        self.lock().hanging.clone()
     }
 
-    /// The call that hangs, only the first time that this is called during it. Counts the hang.
-    pub(crate) fn newly_hanging(&self, now: Instant) -> Option<Hanging> {
-        let mut state = self.lock();
-        let current = state.current.as_mut().filter(|current| !current.is_reported)?;
-        let hanging = current.hanging(now)?;
-        current.is_reported = true;
-        self.metrics.plugin_hangs(current.plugin);
-        Some(hanging)
+    /// Notes which call hangs. The first time, it is counted and logged.
+    pub(crate) fn hangs(&self, hanging: Option<Hanging>) {
+        let before = std::mem::replace(&mut self.lock().hanging, hanging.clone());
+        let is_known = match (&before, &hanging) {
+            (Some(before), Some(hanging)) => before.is_same_call(hanging),
+            (None, None) => true,
+            _ => false,
+        };
+        if is_known {
+            return;
+        }
+        if let Some(Hanging { call, age }) = before {
+            tracing::warn!(
+                plugin = call.plugin,
+                point = call.step,
+                binding = call.subject,
+                duration = ?age,
+                "a plugin call that hung has returned"
+            );
+        }
+        if let Some(Hanging { call, .. }) = hanging {
+            self.metrics.plugin_hangs(call.plugin);
+            tracing::error!(
+                plugin = call.plugin,
+                point = call.step,
+                binding = call.subject,
+                "a plugin call does not return; no decision is made until it does"
+            );
+        }
     }
 
     /// Ends a decision, and counts the time of its calls per extension point.
@@ -93,41 +167,20 @@ impl Watchdog {
         }
     }
 
-    /// Records the beginning of a call.
-    pub(crate) fn began(&self, plugin: &'static str, call: Call, since: Instant) {
-        self.lock().current = Some(Current {
-            plugin,
-            call,
-            since,
-            is_reported: false,
-        });
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Current {
-    fn hanging(&self, now: Instant) -> Option<Hanging> {
-        let age = now.saturating_duration_since(self.since);
-        (age >= HANGING_AFTER).then(|| Hanging {
-            plugin: self.plugin,
-            point: point(self.call).word(),
-            age,
-        })
-    }
-}
-
 impl CallObserver for Watchdog {
-    fn begins(&self, plugin: &'static str, call: Call) {
-        self.began(plugin, call, Instant::now());
+    fn begins(&self, _plugin: &'static str, _call: Call) {
+        self.lock().since = Some(Instant::now());
     }
 
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>) {
         let mut state = self.lock();
-        let Some(current) = state.current.take() else { return };
-        let duration = current.since.elapsed();
+        let Some(since) = state.since.take() else { return };
+        let duration = since.elapsed();
         let (point, outcome) = (point(call), outcome(error));
         let index = ExtensionPoint::ALL
             .iter()
@@ -142,14 +195,6 @@ impl CallObserver for Watchdog {
             entry.1 = outcome;
         }
         drop(state);
-        if current.is_reported {
-            tracing::warn!(
-                plugin,
-                point = point.word(),
-                ?duration,
-                "a plugin call that hung has returned"
-            );
-        }
         self.metrics.plugin_call(plugin, point, outcome, duration);
         if outcome == CallOutcome::Unschedulable {
             self.metrics.plugin_rejections(plugin, point, 1);
@@ -185,21 +230,77 @@ fn outcome(error: Option<&CallError>) -> CallOutcome {
 mod tests {
     use super::*;
 
+    /// A call of a thread.
+    fn call(number: u64, is_loading: bool) -> InProgress {
+        InProgress {
+            thread: 1,
+            number,
+            is_loading,
+            plugin: "average",
+            step: if is_loading { "its construction" } else { "Assign" },
+            subject: String::new(),
+        }
+    }
+
     #[test]
-    fn a_call_that_does_not_return_is_named() {
-        let watchdog = Watchdog::new(Arc::new(Metrics::new("test", None)));
-        let now = Instant::now();
-        assert_eq!(watchdog.hanging(now), None);
-        watchdog.begins("average", Call::Assign);
-        assert_eq!(watchdog.hanging(Instant::now()), None);
-        let later = Instant::now() + HANGING_AFTER;
-        let hanging = watchdog.hanging(later).unwrap();
-        assert_eq!((hanging.plugin, hanging.point), ("average", "Assign"));
-        // An earlier probe does not suppress the line in the log.
-        assert!(watchdog.newly_hanging(later).is_some());
-        assert_eq!(watchdog.newly_hanging(later), None);
-        assert!(watchdog.hanging(later).is_some());
-        watchdog.ends("average", Call::Assign, None);
-        assert_eq!(watchdog.hanging(later), None);
+    fn a_call_that_does_not_return_is_named_and_counted_once() {
+        let metrics = Arc::new(Metrics::new("test", None));
+        let watchdog = Watchdog::new(Arc::clone(&metrics));
+        let hangs = || {
+            let rendered = metrics.render();
+            let mut lines = rendered.lines();
+            let line = lines.find_map(|line| line.strip_prefix("divvy_plugin_hangs_total{plugin=\"average\"} "));
+            line.map(ToOwned::to_owned)
+        };
+        let hanging = |number: u64, seconds: u64| Hanging {
+            call: call(number, false),
+            age: Duration::from_secs(seconds),
+        };
+        watchdog.hangs(None);
+        assert_eq!((watchdog.hanging(), hangs()), (None, None));
+        for (state, expected) in [
+            (Some(hanging(1, 10)), "1"),
+            (Some(hanging(1, 11)), "1"),
+            (Some(hanging(3, 10)), "2"),
+            (None, "2"),
+        ] {
+            watchdog.hangs(state.clone());
+            assert_eq!((watchdog.hanging(), hangs().as_deref()), (state, Some(expected)));
+        }
+        let text = "plugin `average` has not returned from Assign for 12 s";
+        assert_eq!(hanging(1, 12).to_string(), text);
+    }
+
+    #[test]
+    fn the_call_that_has_hung_longest_counts() {
+        let longest = |looks: &[u32]| {
+            let seen = (1..).zip(looks).map(|(number, looks)| (*looks, call(number, false)));
+            Hanging::longest(seen).map(|hanging| (hanging.call.number, hanging.age.as_secs()))
+        };
+        assert_eq!(longest(&[]), None);
+        assert_eq!(longest(&[0, 9]), None);
+        assert_eq!(longest(&[10]), Some((1, 10)));
+        assert_eq!(longest(&[3, 40, 12]), Some((2, 40)));
+    }
+
+    /// The looks do not wait here.
+    #[tokio::test(start_paused = true)]
+    async fn a_profile_whose_plugin_hangs_while_it_is_loaded_is_given_up() {
+        let metrics = Metrics::new("test", None);
+        let stuck = async |limit: Option<u64>, before: &[InProgress], call: fn(u64) -> InProgress| {
+            let looks = std::cell::Cell::new(0);
+            let in_progress = || vec![call(looks.replace(looks.get() + 1))];
+            let limit = limit.map(Duration::from_secs);
+            let waiting = stuck_loading(&metrics, limit, before.to_vec(), in_progress);
+            let stuck = tokio::time::timeout(Duration::from_secs(600), waiting).await;
+            stuck.ok().map(|hanging| hanging.age.as_secs())
+        };
+        assert_eq!(stuck(Some(60), &[], |_| call(1, true)).await, Some(60));
+        assert_eq!(stuck(Some(1), &[], |_| call(1, true)).await, Some(10));
+        assert_eq!(stuck(None, &[], |_| call(1, true)).await, None);
+        // A decision, a profile that was given up before, and many short calls.
+        assert_eq!(stuck(Some(60), &[], |_| call(1, false)).await, None);
+        assert_eq!(stuck(Some(60), &[call(1, true)], |_| call(1, true)).await, None);
+        assert_eq!(stuck(Some(60), &[], |look| call(look / 9, true)).await, None);
     }
 }

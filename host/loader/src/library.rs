@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use divvy_attribution::Site;
 use divvy_framework_abi::call::CallFunction;
 use divvy_framework_abi::descriptor::{Descriptor, binding_part, feature};
 use divvy_framework_abi::section::PluginRecord;
@@ -117,7 +118,7 @@ impl Documents {
 
 impl Functions {
     /// The documents of a kind of [`document`] as the plugin hands them over; none if it has none.
-    fn handed_over(&self, document: u32) -> Documents {
+    fn handed_over(&self, document: u32, plugin: &str) -> Documents {
         unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
             // SAFETY: the sink is `taken` below. The contract lets a plugin use it only during the call, which `taken` outlives.
             let documents = unsafe { &*sink.cast::<std::cell::RefCell<Documents>>() };
@@ -135,9 +136,11 @@ impl Functions {
             take: Function::new(take),
             ..DescribeCall::DEFAULT
         };
+        let marked = Site::new(plugin, "its description").enter();
         // SAFETY: `describe` comes from the descriptor of a library that stays open, so it is a function of this type; the call and
         // the sink in it outlive the call.
         let code = unsafe { describe(&raw const call) };
+        drop(marked);
         match code {
             0 => taken.into_inner(),
             _ => Documents::default(),
@@ -146,7 +149,7 @@ impl Functions {
 
     /// The documents of a kind of [`document`], unless they exceed a limit; none if the plugin has none.
     pub(crate) fn documents(&self, document: u32, plugin: &str, path: &Path) -> Result<Vec<String>, LoadError> {
-        let Documents { taken, excess } = self.handed_over(document);
+        let Documents { taken, excess } = self.handed_over(document, plugin);
         match excess {
             None => Ok(taken),
             Some((expected, actual)) => Err(LoadError::TooMuchHandedOver {

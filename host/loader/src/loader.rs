@@ -287,6 +287,7 @@ impl PluginFile {
             plugins,
         } = self.checked(options)?;
         let plugin = record.name();
+        let opening = divvy_attribution::opening(&self.path);
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
         let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, &actual);
         let library = match is_copied {
@@ -298,6 +299,7 @@ impl PluginFile {
             check_certificate(&plugin, &self.path, library)?;
             descriptors::check(&plugins, &record, &self.path)?;
         }
+        drop(opening);
         let descriptor = descriptor(&self.path, exported, &plugin)?;
         PluginLibrary::new(&record, &descriptor, self.path, actual)
     }

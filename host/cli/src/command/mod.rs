@@ -12,6 +12,7 @@ mod clusters;
 mod completions;
 mod connection;
 mod diff;
+mod ends;
 mod explain;
 mod headroom;
 mod input;
@@ -33,6 +34,7 @@ mod worker;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 
@@ -82,6 +84,9 @@ struct GeneralArguments {
     /// prints warnings, and the log of the plugin `average`. The targets of all plugins begin with `divvy::plugin`.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
+    /// End with exit code 3 if a call of a plugin does not return for this long, such as `30s`; 0s waits forever
+    #[arg(long, global = true, value_name = "DURATION", default_value = "10s", value_parser = connection::duration, help_heading = GLOBAL)]
+    hang_limit: Duration,
 }
 
 /// The commands. Each is documented at its arguments: documentation here would replace all of it in the help.
@@ -123,12 +128,23 @@ pub(crate) fn main() -> ExitCode {
     };
     let console = Console::new(color, line.general.verbose);
     worker::announce(matches!(line.command, Command::Run(_)));
+    // How a worker ends is for the process that started it.
+    let _armed = (!matches!(line.command, Command::Worker)).then(ends::arm);
     // A running scheduler has a log of its own.
     let logs = match &line.command {
         Command::Run(_) => Ok(()),
         _ => logging::start(&console),
     };
-    let done = logs.and_then(|()| match &line.command {
+    // A running scheduler releases its lease before it ends.
+    let watched = match &line.command {
+        Command::Run(_) | Command::Worker | Command::Completions(_) | Command::Version => Ok(()),
+        _ => ends::watch(line.general.hang_limit).map(|watchdog| {
+            if let Some(watchdog) = watchdog {
+                watchdog.stay();
+            }
+        }),
+    };
+    let done = logs.and(watched).and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Diff(arguments) => diff::run(arguments, &console),
         Command::Headroom(arguments) => headroom::run(arguments, &console),

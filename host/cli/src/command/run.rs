@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure, duration};
+use super::ends;
 use super::logging::{LogFormat, start_service};
 use super::setup::ProfileArguments;
 use crate::allocator;
@@ -83,9 +84,10 @@ pub(super) struct RunArguments {
     /// The variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` choose how many.
     #[arg(long, value_name = "URL")]
     otlp_endpoint: Option<String>,
-    /// End with exit code 3 if a plugin call does not return for this long, at least 10s; 0s waits forever
+    /// End with exit code 3 if a call of a plugin does not return for this long; 0s waits forever
     ///
-    /// The lease is released, so that a standby takes over. `/readyz` fails from the tenth second of the call on.
+    /// The lease is released, so that a standby takes over. `/readyz` fails from the tenth second of the call on, and a decision has at
+    /// least these. A changed profile is refused instead if a plugin does not return while it is opened or constructed.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     hang_limit: Duration,
     /// Time between two reports of a cluster's resources: `--cluster-status-update-frequency` of Karmada's controller manager
@@ -133,7 +135,10 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
         scheduler_name: arguments.scheduler_name.clone(),
     };
     let mut files = FileVersions::default();
+    // From then on, the controller watches.
+    let starting = ends::watch(arguments.hang_limit)?;
     let active = loader.profile(&mut files)?;
+    drop(starting);
     let profile = &active.profile;
     let lease = (!arguments.no_lease).then(|| LeaseOptions {
         name: LeaseName::for_scheduler(profile.scheduler_name()),
@@ -232,9 +237,9 @@ fn failure(error: RunError) -> Failure {
             Failure::usage(diagnostic.with_hint("`--listen ADDRESS` chooses another address"))
         }
         RunError::Lease(_) => Failure::usage(diagnostic),
-        RunError::PluginHangs(_) => Failure::internal(
-            diagnostic.with_hint("replace the plugin's file; `--hang-limit` sets the limit, and 0s waits forever"),
-        ),
+        RunError::PluginHangs(_) => {
+            Failure::internal(diagnostic.with_hint(format!("replace the plugin's file; {}", ends::HINT)))
+        }
         RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
     }
 }

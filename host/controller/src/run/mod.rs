@@ -96,10 +96,7 @@ pub enum RunError {
     #[error("the deciding thread ended unexpectedly")]
     EngineEnded,
     /// A plugin call did not return, so that no decision can be made any more.
-    #[error(
-        "plugin `{}` has not returned from {} for {} s; the process ends so that another scheduler can lead",
-        .0.plugin, .0.point, .0.age.as_secs()
-    )]
+    #[error("{0}; the process ends so that another scheduler can lead")]
     PluginHangs(Hanging),
     /// The thread that decides cannot be started.
     #[error("the deciding thread cannot be started")]
@@ -172,11 +169,11 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     });
     let confirmations = take_confirmations(&to_engine);
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
-    let hung = hang::watch(Arc::clone(&panel), options.hang_limit);
+    let hung = hang::watch(Arc::clone(&panel), options.hang_limit, divvy_attribution::in_progress);
     let outage = Outage::default();
     let relists = start_watches(&clients, &outage, &to_engine);
     if let Some(reloading) = options.reloading {
-        start_reloads(reloading, &panel, &to_engine);
+        start_reloads(reloading, options.hang_limit, &panel, &to_engine);
     }
     let writer = Writer::new(clients.writing.clone(), fence.clone(), Arc::clone(&panel.metrics));
     let writer = writer.delayed(latency).reporting(outage);
@@ -293,9 +290,9 @@ fn start_watches(clients: &Clients, outage: &Outage, to_engine: &mpsc::Sender<Me
 }
 
 /// Watches the files of the profile, and has the engine try each changed set.
-fn start_reloads(reloading: Reloading, panel: &Panel, to_engine: &mpsc::Sender<Message>) {
+fn start_reloads(reloading: Reloading, hang_limit: Option<Duration>, panel: &Panel, to_engine: &mpsc::Sender<Message>) {
     let to_engine = to_engine.clone();
-    let reloads = reload::watch(reloading, Arc::clone(&panel.metrics), move |profile| {
+    let reloads = reload::watch(reloading, hang_limit, Arc::clone(&panel.metrics), move |profile| {
         let to_engine = to_engine.clone();
         async move {
             let (tried, trial) = oneshot::channel();

@@ -24,15 +24,25 @@ pub enum Call {
     Assign,
 }
 
-impl std::fmt::Display for Call {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
+impl Call {
+    /// All kinds.
+    pub(super) const ALL: [Self; 5] = [Self::Prepare, Self::Filter, Self::Score, Self::Select, Self::Assign];
+
+    /// Its name.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
             Self::Prepare => "Prepare",
             Self::Filter => "Filter",
             Self::Score => "Score",
             Self::Select => "Select",
             Self::Assign => "Assign",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Call {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.word())
     }
 }
 

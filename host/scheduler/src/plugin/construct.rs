@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use divvy_attribution::Site;
 use divvy_framework_abi::call::CallFunction;
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
@@ -10,6 +11,7 @@ use divvy_framework_abi::{ABI_VERSION, Str};
 use divvy_isolation::{IsolatedLibrary, IsolatedPlugin};
 use divvy_loader::{LoadError, PluginLibrary};
 
+use super::call::Call;
 use super::error::ConstructError;
 use super::instance::{Crossing, PluginInstance};
 use super::limits::Handed;
@@ -23,6 +25,25 @@ pub(super) struct InProcess {
     pub(super) call: CallFunction,
     /// Drops it.
     destroy: DestroyFunction,
+    pub(super) sites: Sites,
+}
+
+/// What the calls of a plugin in this process are marked as, so that one that crashes or hangs is known.
+pub(super) struct Sites {
+    /// By the number of [`Call`].
+    pub(super) calls: [&'static Site; Call::ALL.len()],
+    pub(super) release: &'static Site,
+    destroy: &'static Site,
+}
+
+impl Sites {
+    fn of(plugin: &str) -> Self {
+        Self {
+            calls: Call::ALL.map(|call| Site::new(plugin, call.word())),
+            release: Site::new(plugin, "the release of a value"),
+            destroy: Site::new(plugin, "its destruction"),
+        }
+    }
 }
 
 // SAFETY: a plugin's functions may be called with its instance from any thread, and several at the same time.
@@ -32,6 +53,7 @@ unsafe impl Sync for InProcess {}
 
 impl Drop for InProcess {
     fn drop(&mut self) {
+        let _marked = self.sites.destroy.enter();
         // SAFETY: the instance is the plugin's own, and is no longer used anywhere else.
         unsafe { (self.destroy)(self.instance) };
     }
@@ -60,8 +82,11 @@ impl PluginInstance {
             message: "its library is not open in this process".to_owned(),
         })?;
         Handed::begin();
+        let marked = Site::new(library.name(), "its construction").enter();
         // SAFETY: the call follows the contract; what it points to outlives it.
         let code = unsafe { (functions.construct)(&raw mut call) };
+        drop(marked);
+        divvy_attribution::keep_handlers();
         sink.finish(services);
         if code != 0 {
             return Err(not_constructed(library, sink.reported(code)));
@@ -70,6 +95,7 @@ impl PluginInstance {
             instance: call.instance.get(),
             call: functions.call,
             destroy: functions.destroy,
+            sites: Sites::of(library.name()),
         };
         let features = known_features(library, call.required, call.optional)?;
         Ok(Self::new(

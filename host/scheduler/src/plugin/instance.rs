@@ -373,6 +373,7 @@ impl PluginInstance {
         Handed::begin();
         let code = match &self.crossing {
             Crossing::InProcess(plugin) => {
+                let _marked = plugin.sites.calls[C::CALL as usize].enter();
                 // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
                 Ok(unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) })
             }
@@ -439,7 +440,9 @@ impl PluginInstance {
     /// A value that the plugin keeps.
     fn kept(&self, value: Address, release: Function<ReleaseFunction>) -> PreparedState {
         let owner = match &self.crossing {
-            Crossing::InProcess(_) => release.get().map_or(Owner::Nobody, Owner::InProcess),
+            Crossing::InProcess(plugin) => release
+                .get()
+                .map_or(Owner::Nobody, |release| Owner::InProcess(release, plugin.sites.release)),
             Crossing::Isolated(plugin) => Owner::Isolated(Arc::clone(plugin)),
         };
         PreparedState::new(value, owner)

@@ -35,7 +35,7 @@ thread_local! {
     static BINDING: Cell<*const BindingRecord> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Runs `step` for a binding, which the records of this thread then name.
+/// Runs `step` for a binding, which the records of this thread then name, as does whoever reports a plugin that crashes or hangs.
 pub(crate) fn of_binding<T>(binding: &BindingRecord, step: impl FnOnce() -> T) -> T {
     struct Restore(*const BindingRecord);
 
@@ -46,6 +46,7 @@ pub(crate) fn of_binding<T>(binding: &BindingRecord, step: impl FnOnce() -> T) -
     }
 
     let _restore = Restore(BINDING.replace(binding));
+    let _named = divvy_attribution::binding(binding.namespace(), binding.name());
     step()
 }
 

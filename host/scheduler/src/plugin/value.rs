@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use divvy_attribution::Site;
 use divvy_framework_abi::Address;
 use divvy_framework_abi::call::ReleaseFunction;
 use divvy_isolation::IsolatedPlugin;
@@ -22,8 +23,8 @@ pub struct PreparedState {
 pub(super) enum Owner {
     /// Nobody: there is nothing to drop.
     Nobody,
-    /// A function of the plugin in this process.
-    InProcess(ReleaseFunction),
+    /// A function of the plugin in this process, and what it is marked as.
+    InProcess(ReleaseFunction, &'static Site),
     /// The plugin's worker, where the value is. Its address is only a name here.
     Isolated(Arc<IsolatedPlugin>),
 }
@@ -53,7 +54,7 @@ impl PreparedState {
     fn is_there(&self) -> bool {
         match &self.owner {
             Owner::Isolated(plugin) => plugin.is_current(self.state),
-            Owner::Nobody | Owner::InProcess(_) => true,
+            Owner::Nobody | Owner::InProcess(..) => true,
         }
     }
 }
@@ -62,8 +63,11 @@ impl Drop for PreparedState {
     fn drop(&mut self) {
         match &self.owner {
             Owner::Nobody => {}
-            // SAFETY: the plugin wrote both, and the state is no longer used anywhere else.
-            Owner::InProcess(release) => unsafe { release(self.state.get()) },
+            Owner::InProcess(release, site) => {
+                let _marked = site.enter();
+                // SAFETY: the plugin wrote both, and the state is no longer used anywhere else.
+                unsafe { release(self.state.get()) };
+            }
             Owner::Isolated(plugin) => plugin.release(self.state),
         }
     }

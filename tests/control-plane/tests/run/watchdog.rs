@@ -44,7 +44,9 @@ async fn a_plugin_that_hangs_is_named_and_does_not_hold_up_the_exit() -> Result<
     // Probes, metrics and explanations do not wait for the thread that decides.
     let body = until_status(&scenario, "/readyz", 503).await;
     assert!(
-        body.contains("[-]watchdog failed: plugin `faulty` has not returned from Filter for 1"),
+        body.contains(
+            "[-]watchdog failed: plugin `faulty` has not returned from Filter of binding `default/stuck` for 1"
+        ),
         "{body}"
     );
     assert_eq!(ask(&scenario, "/healthz").0, 200);

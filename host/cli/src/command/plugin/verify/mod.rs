@@ -195,6 +195,8 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     common.push(format!("--seed={}", arguments.seed).into());
     common.push(format!("--runs={}", arguments.runs).into());
     common.push(format!("--clusters={}", arguments.clusters).into());
+    // A child that makes no progress is ended by its parent.
+    common.push("--hang-limit=0s".into());
     for file in &arguments.cases {
         common.extend(["--cases".into(), file.into()]);
     }
