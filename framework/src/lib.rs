@@ -212,6 +212,8 @@
 //! - install a panic hook or a `tracing` subscriber, because the SDK installs its own in the plugin's library;
 //! - call `std::process::exit`.
 //!
+//! `divvy plugin verify` finds most of this; [`guide::testing`] says what it cannot find.
+//!
 //! # Versions
 //!
 //! There are three independent versions. The *ABI* version is compiled into each plugin and decides whether it loads:
@@ -287,6 +289,8 @@ pub use tracing;
 pub mod __private {
     pub use divvy_framework_derive::require_shared_library;
     pub use {schemars, serde};
+
+    pub use crate::configuration::bounds::{Bounded, Bounds, Number, OutOfBounds, check_length, check_range};
 }
 
 /// The common imports of a plugin.

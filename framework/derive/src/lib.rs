@@ -10,11 +10,14 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Type, parse_macro_input};
 
+mod bounds;
 mod crate_type;
 
 /// Makes a type a plugin's configuration: a table of the profile, with `kebab-case` keys as in the rest of the profile.
 ///
 /// Serde's attributes work: for example, `#[serde(default)]` on the type gives every absent key its value in `Default`.
+/// `#[schemars(range(min = 1, max = 9))]` on a number and `#[schemars(length(min = 1))]` on a text or a list are shown in the schema and
+/// enforced, also on an `Option`.
 #[proc_macro_derive(Configuration, attributes(serde, schemars))]
 pub fn derive_configuration(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput), "kebab-case")
@@ -25,6 +28,8 @@ pub fn derive_configuration(input: TokenStream) -> TokenStream {
 /// Makes a type a strategy's preferences: JSON that a policy carries, with `camelCase` keys.
 ///
 /// Serde's attributes work: for example, `#[serde(default)]` on the type gives every absent key its value in `Default`.
+/// `#[schemars(range(min = 1, max = 9))]` on a number and `#[schemars(length(min = 1))]` on a text or a list are shown in the schema and
+/// enforced, also on an `Option`.
 #[proc_macro_derive(Preferences, attributes(serde, schemars))]
 pub fn derive_preferences(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput), "camelCase")
@@ -112,14 +117,17 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     }
     let name = &input.ident;
     let twin = format_ident!("{name}Twin");
+    let mut bounds = Vec::new();
     let (definition, conversion, default, case) = match &input.data {
         Data::Struct(data) => {
-            let (definition, conversion) = twin_of_struct(name, &twin, &data.fields)?;
-            let default = has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
+            let (definition, conversion) = twin_of_struct(name, &twin, &data.fields, &mut bounds)?;
+            let default = has_container_default(&input.attrs)
+                .then(|| default_of(name, &twin, &data.fields))
+                .transpose()?;
             (definition, conversion, default, field_case)
         }
         Data::Enum(data) => {
-            let (definition, conversion) = twin_of_enum(name, &twin, data)?;
+            let (definition, conversion) = twin_of_enum(name, &twin, data, &mut bounds)?;
             (definition, conversion, None, "kebab-case")
         }
         Data::Union(_) => {
@@ -144,6 +152,8 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             #[schemars(crate = "::divvy_framework::__private::schemars", rename = #title)]
             #(#attributes)*
             #definition
+
+            #(#bounds)*
 
             #default
 
@@ -178,32 +188,73 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     })
 }
 
-/// Name and definition of each field. Tuple fields are an error: error messages could not name them.
-fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
-    match fields {
-        Fields::Named(fields) => Ok(fields
-            .named
-            .iter()
-            .filter_map(|field| {
-                let name = field.ident.clone()?;
-                let attributes = carried(&field.attrs);
-                let kind = twin_type(&field.ty, &field.attrs);
-                Some((name.clone(), quote! { #(#attributes)* #name: #kind }))
-            })
-            .collect()),
-        Fields::Unit => Ok(Vec::new()),
-        Fields::Unnamed(_) => Err(Error::new_spanned(
-            of,
-            "a configuration needs named fields, so that messages can name them",
-        )),
+/// A field of the twin.
+struct TwinField {
+    name: Ident,
+    definition: Tokens,
+    /// True if the twin has the value with its bounds around it.
+    is_bounded: bool,
+}
+
+/// The fields of the twin. Tuple fields are an error: error messages could not name them. Types that enforce bounds are added to `bounds`.
+fn named(fields: &Fields, of: &Ident, bounds: &mut Vec<Tokens>) -> Result<Vec<TwinField>, Error> {
+    let fields = match fields {
+        Fields::Named(fields) => &fields.named,
+        Fields::Unit => return Ok(Vec::new()),
+        Fields::Unnamed(_) => {
+            return Err(Error::new_spanned(
+                of,
+                "a configuration needs named fields, so that messages can name them",
+            ));
+        }
+    };
+    let mut twins = Vec::new();
+    for field in fields {
+        let Some(name) = field.ident.clone() else { continue };
+        let attributes = carried(&field.attrs);
+        let kind = twin_type(&field.ty, &field.attrs);
+        let checks = match has_own_reader(&field.attrs) {
+            true => None,
+            false => bounds::checks(&field.attrs)?,
+        };
+        let is_bounded = checks.is_some();
+        let definition = match checks {
+            None => quote! { #(#attributes)* #name: #kind },
+            Some(checks) => {
+                let own = format_ident!("{of}Bounds{}", bounds.len());
+                bounds.push(bounds::implementation(&own, &kind, &checks));
+                let shown = kind.to_string();
+                quote! {
+                    #(#attributes)*
+                    #[schemars(with = #shown)]
+                    #name: ::divvy_framework::__private::Bounded<#kind, #own>
+                }
+            }
+        };
+        twins.push(TwinField {
+            name,
+            definition,
+            is_bounded,
+        });
     }
+    Ok(twins)
 }
 
 /// Definition of a struct's twin, and the expression that converts `twin` to the original.
-fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens, Tokens), Error> {
-    let fields = named(fields, name)?;
-    let definitions = fields.iter().map(|(_, definition)| definition);
-    let assignments = fields.iter().map(|(field, _)| quote! { #field: twin.#field });
+fn twin_of_struct(
+    name: &Ident,
+    twin: &Ident,
+    fields: &Fields,
+    bounds: &mut Vec<Tokens>,
+) -> Result<(Tokens, Tokens), Error> {
+    let fields = named(fields, name, bounds)?;
+    let definitions = fields.iter().map(|field| &field.definition);
+    let assignments = fields
+        .iter()
+        .map(|TwinField { name, is_bounded, .. }| match is_bounded {
+            true => quote! { #name: twin.#name.value },
+            false => quote! { #name: twin.#name },
+        });
     Ok((
         quote! { struct #twin { #(#definitions),* } },
         quote! { #name { #(#assignments),* } },
@@ -211,19 +262,22 @@ fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens
 }
 
 /// A `Default` for the twin that takes every field from the original's `Default`.
-fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
+fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Result<Tokens, Error> {
+    let fields = named(fields, name, &mut Vec::new())?;
     let assignments = fields
         .iter()
-        .filter_map(|field| field.ident.as_ref())
-        .map(|field| quote! { #field: whole.#field });
-    quote! {
+        .map(|TwinField { name, is_bounded, .. }| match is_bounded {
+            true => quote! { #name: ::divvy_framework::__private::Bounded::unchecked(whole.#name) },
+            false => quote! { #name: whole.#name },
+        });
+    Ok(quote! {
         impl ::core::default::Default for #twin {
             fn default() -> Self {
                 let whole = <#name as ::core::default::Default>::default();
                 Self { #(#assignments),* }
             }
         }
-    }
+    })
 }
 
 /// Makes an enum without fields serialisable, since a schema shows a key's default only if its type can be written. Returns
@@ -254,7 +308,12 @@ fn serialize_of_choice(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> (Tok
 }
 
 /// Definition of an enum's twin, and the expression that converts `twin` to the original.
-fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tokens, Tokens), Error> {
+fn twin_of_enum(
+    name: &Ident,
+    twin: &Ident,
+    data: &syn::DataEnum,
+    bounds: &mut Vec<Tokens>,
+) -> Result<(Tokens, Tokens), Error> {
     let mut definitions = Vec::new();
     let mut arms = Vec::new();
     for variant in &data.variants {
@@ -267,16 +326,25 @@ fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tok
             }
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
                 let field = &fields.unnamed[0];
+                for attributes in [&variant.attrs, &field.attrs] {
+                    bounds::refuse(attributes)?;
+                }
                 let kind = twin_type(&field.ty, &[&variant.attrs[..], &field.attrs[..]].concat());
                 definitions.push(quote! { #(#attributes)* #case(#kind) });
                 arms.push(quote! { #twin::#case(content) => #name::#case(content) });
             }
             fields => {
-                let fields = named(fields, case)?;
-                let inner = fields.iter().map(|(_, definition)| definition);
-                let names: Vec<&Ident> = fields.iter().map(|(field, _)| field).collect();
+                let fields = named(fields, case, bounds)?;
+                let inner = fields.iter().map(|field| &field.definition);
+                let names = fields.iter().map(|field| &field.name);
+                let values = fields
+                    .iter()
+                    .map(|TwinField { name, is_bounded, .. }| match is_bounded {
+                        true => quote! { #name: #name.value },
+                        false => quote! { #name },
+                    });
                 definitions.push(quote! { #(#attributes)* #case { #(#inner),* } });
-                arms.push(quote! { #twin::#case { #(#names),* } => #name::#case { #(#names),* } });
+                arms.push(quote! { #twin::#case { #(#names),* } => #name::#case { #(#values),* } });
             }
         }
     }

@@ -6,7 +6,11 @@
 //!
 //! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
 //! Kubernetes object. Enum variants without fields are `kebab-case` in both.
+//!
+//! `#[schemars(range(min = 1, max = 9))]` on a field with a number, and `#[schemars(length(min = 1))]` on one with a text or a list, show in
+//! the schema and are enforced when the value is read, also if the field is an `Option`.
 
+pub(crate) mod bounds;
 mod readable;
 mod target;
 

@@ -125,3 +125,90 @@ fn a_plugin_without_preferences_refuses_any_key() {
     let error = NoPreferences::read(&json!({ "a": 1 })).expect_err("no key is known");
     assert_eq!(error.hint().as_deref(), Some("no key is known here"));
 }
+
+/// Bounds on every kind of field.
+#[derive(Debug, Default, PartialEq, Preferences)]
+#[serde(default)]
+struct Limited {
+    #[schemars(range(min = 1))]
+    weight: Option<u32>,
+    #[schemars(range(min = -5, max = 3_000_000_000_i64))]
+    step: i64,
+    #[schemars(range(max = 0.5))]
+    part: f64,
+    #[schemars(length(min = 1, max = 3))]
+    words: Vec<String>,
+    inner: Option<Inner>,
+}
+
+#[derive(Debug, PartialEq, Preferences)]
+enum Inner {
+    Exactly {
+        /// Without a default of its own: it must be there.
+        #[schemars(range(min = LEAST, max = 9))]
+        count: u8,
+        #[schemars(range(min = 1))]
+        priority: Option<u32>,
+    },
+}
+
+const LEAST: u8 = 2;
+
+#[test]
+fn a_bound_that_the_schema_shows_is_enforced() {
+    for (value, message) in [
+        (
+            json!({ "weight": 0 }),
+            "weight: expected a whole number of at least 1, got the number `0`",
+        ),
+        (
+            json!({ "step": -6 }),
+            "step: expected a whole number from -5 to 3000000000, got the number `-6`",
+        ),
+        (
+            json!({ "part": 0.75 }),
+            "part: expected a number of at most 0.5, got the number `0.75`",
+        ),
+        (
+            json!({ "words": [] }),
+            "words: expected a list with a length from 1 to 3, got a list with a length of 0",
+        ),
+        (
+            json!({ "inner": { "exactly": { "count": 10 } } }),
+            "inner.exactly.count: expected a whole number from 2 to 9, got the number `10`",
+        ),
+        (
+            json!({ "inner": { "exactly": { "count": 9, "priority": 0 } } }),
+            "inner.exactly.priority: expected a whole number of at least 1, got the number `0`",
+        ),
+        (
+            json!({ "inner": { "exactly": {} } }),
+            "inner.exactly: missing key `count`",
+        ),
+    ] {
+        let error = Limited::read(&value).expect_err("it is out of bounds");
+        assert_eq!(error.to_string(), message);
+    }
+    let value = json!({ "weight": 1, "step": -5, "part": 0.5, "words": ["a"], "inner": { "exactly": { "count": 2 } } });
+    let read = Limited::read(&value).expect("all are within bounds");
+    let inner = Inner::Exactly {
+        count: 2,
+        priority: None,
+    };
+    assert_eq!((read.weight, read.step, read.inner), (Some(1), -5, Some(inner)));
+    let null = Limited::read(&json!({ "weight": null })).expect("an optional key can be null");
+    assert_eq!(null, Limited::default());
+}
+
+#[test]
+fn bounds_do_not_change_what_the_schema_says_otherwise() {
+    let schema: serde_json::Value = serde_json::from_str(&Limited::schema()).expect("it is JSON");
+    let weight = &schema["properties"]["weight"];
+    assert_eq!(
+        (&weight["type"], &weight["minimum"]),
+        (&json!(["integer", "null"]), &json!(1))
+    );
+    assert_eq!(schema["properties"]["step"]["default"], 0);
+    let exactly = &schema["$defs"]["Inner"]["oneOf"][0]["properties"]["exactly"];
+    assert_eq!(exactly["required"], json!(["count"]));
+}

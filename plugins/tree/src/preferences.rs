@@ -33,7 +33,7 @@ pub struct Child {
     #[serde(rename = "match")]
     pub clusters: ClusterMatch,
     /// Share among the siblings with weights. Without it, the child keeps what it has, or, with `*`, takes only
-    /// replicas that the others cannot.
+    /// replicas that the others cannot. A child without replicas has a `count` of 0.
     #[schemars(range(min = 1))]
     pub weight: Option<u32>,
     /// Exact number of replicas.
@@ -99,7 +99,7 @@ pub struct ClusterWeight {
     /// The clusters: a name, a list of names, or the form of Karmada's `targetCluster`.
     #[serde(rename = "match")]
     pub clusters: ClusterMatch,
-    /// Their weight; the largest counts if several entries match a cluster.
+    /// Their weight; the largest counts if several entries match a cluster. Clusters without a weight get nothing.
     #[schemars(range(min = 1))]
     pub weight: u32,
 }

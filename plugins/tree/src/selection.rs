@@ -68,18 +68,11 @@ pub(crate) fn within(parent: &str, name: &str) -> String {
 ///
 /// # Errors
 ///
-/// A [`ValueError`] with the path of a weight that is 0, or of a match that selects nothing.
+/// A [`ValueError`] with the path of a match that selects nothing.
 pub(crate) fn weights(weights: &[ClusterWeight], path: &str) -> Result<Vec<PlanWeight>, ValueError> {
     let mut planned = Vec::with_capacity(weights.len());
     for (index, ClusterWeight { clusters, weight }) in weights.iter().enumerate() {
         let path = below(path, &format!("weights[{index}]"));
-        if *weight == 0 {
-            return Err(refused(
-                &path,
-                "weight",
-                "expected 1 or more; clusters without a weight get nothing",
-            ));
-        }
         let selector = selector(clusters, Some(&By::Name), &path)?;
         planned.push(PlanWeight {
             path,

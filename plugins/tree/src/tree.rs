@@ -188,12 +188,6 @@ pub(crate) fn share_of(child: &Child, path: &str, is_rest: bool) -> Result<Node,
         return refused("min", format!("{min} is above the `max` of {max}"));
     }
     let share = match child.weight {
-        Some(0) => {
-            return refused(
-                "weight",
-                "expected 1 or more; a child without replicas has a `count` of 0".to_owned(),
-            );
-        }
         Some(weight) => Share::Weight(weight),
         None if is_rest => Share::Rest,
         None => Share::Keeps,

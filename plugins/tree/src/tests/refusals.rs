@@ -118,7 +118,7 @@ fn keys_that_exclude_each_other() {
     check(
         by_region(json!({ "match": "eu", "weight": 0 })),
         "children[0].weight",
-        "expected 1 or more; a child without replicas has a `count` of 0",
+        "expected a whole number of at least 1, got the number `0`",
     );
     check(
         json!({ "by": "region", "children": [{ "match": "eu", "min": "60%" }, { "match": "us", "min": "40.5%" }] }),

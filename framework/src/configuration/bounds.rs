@@ -1,0 +1,283 @@
+//! Bounds that a schema shows, enforced when a value is read: `#[schemars(range(…))]` and `#[schemars(length(…))]` on a field.
+//!
+//! schemars writes the bounds into the schema, and serde does not know them. So the derives read such a field as [`Bounded`], which does.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A value that was checked against the bounds `B`.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounded<T, B> {
+    /// The value.
+    pub value: T,
+    bounds: PhantomData<B>,
+}
+
+impl<T, B> Bounded<T, B> {
+    /// A value that is not checked: a default.
+    pub const fn unchecked(value: T) -> Self {
+        Self {
+            value,
+            bounds: PhantomData,
+        }
+    }
+}
+
+/// The bounds of a field. The derives implement it.
+pub trait Bounds<T> {
+    /// Checks a value.
+    ///
+    /// # Errors
+    ///
+    /// What is expected, and what was found instead.
+    fn check(value: &T) -> Result<(), OutOfBounds>;
+}
+
+/// A value beyond its bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutOfBounds {
+    expected: String,
+    found: Found,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Found {
+    Number(Number),
+    Length(String),
+}
+
+impl<'de, T: Deserialize<'de>, B: Bounds<T>> Deserialize<'de> for Bounded<T, B> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = T::deserialize(deserializer)?;
+        B::check(&value).map_err(|out| {
+            let expected = out.expected.as_str();
+            match out.found {
+                Found::Number(number) => D::Error::invalid_value(number.unexpected(), &expected),
+                Found::Length(found) => D::Error::invalid_value(Unexpected::Other(&found), &expected),
+            }
+        })?;
+        Ok(Self::unchecked(value))
+    }
+}
+
+/// Schemas show defaults.
+impl<T: Serialize, B> Serialize for Bounded<T, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+/// A number of any type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// A whole number.
+    Whole(i128),
+    /// A number of another kind.
+    Fraction(f64),
+}
+
+impl Number {
+    /// Compares two numbers: exactly, if both are whole.
+    fn is_below(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Whole(one), Self::Whole(other)) => one < other,
+            (one, other) => one.fraction() < other.fraction(),
+        }
+    }
+
+    fn fraction(self) -> f64 {
+        match self {
+            Self::Whole(number) => number as f64,
+            Self::Fraction(number) => number,
+        }
+    }
+
+    fn unexpected(self) -> Unexpected<'static> {
+        match self {
+            Self::Fraction(number) => Unexpected::Float(number),
+            Self::Whole(number) => match (u64::try_from(number), i64::try_from(number)) {
+                (Ok(number), _) => Unexpected::Unsigned(number),
+                (_, Ok(number)) => Unexpected::Signed(number),
+                _ => Unexpected::Float(number as f64),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(number) => number.fmt(formatter),
+            Self::Fraction(number) => number.fmt(formatter),
+        }
+    }
+}
+
+/// A type with `#[schemars(range(…))]`: a number, or an optional one.
+#[diagnostic::on_unimplemented(
+    message = "the range of `{Self}` cannot be enforced",
+    label = "only numbers and optional numbers have a range",
+    note = "check the value where it is used, and remove `range(…)`"
+)]
+pub trait Ranged {
+    /// The number; `None` if there is none.
+    fn number(&self) -> Option<Number>;
+}
+
+macro_rules! numbers {
+    ($($kind:ty as $case:ident),+ $(,)?) => {$(
+        impl From<$kind> for Number {
+            fn from(number: $kind) -> Self {
+                Self::$case(number.into())
+            }
+        }
+
+        impl Ranged for $kind {
+            fn number(&self) -> Option<Number> {
+                Some((*self).into())
+            }
+        }
+    )+};
+}
+
+numbers! {
+    i8 as Whole, i16 as Whole, i32 as Whole, i64 as Whole, i128 as Whole,
+    u8 as Whole, u16 as Whole, u32 as Whole, u64 as Whole,
+    f32 as Fraction, f64 as Fraction,
+}
+
+macro_rules! sizes {
+    ($($kind:ty),+) => {$(
+        impl From<$kind> for Number {
+            fn from(number: $kind) -> Self {
+                // At most 64 bits on every target of Rust.
+                Self::Whole(number as i128)
+            }
+        }
+
+        impl Ranged for $kind {
+            fn number(&self) -> Option<Number> {
+                Some((*self).into())
+            }
+        }
+    )+};
+}
+
+sizes!(isize, usize);
+
+impl<T: Ranged> Ranged for Option<T> {
+    fn number(&self) -> Option<Number> {
+        self.as_ref()?.number()
+    }
+}
+
+/// A type with `#[schemars(length(…))]`: a text or a list, or an optional one.
+#[diagnostic::on_unimplemented(
+    message = "the length of `{Self}` cannot be enforced",
+    label = "only texts, lists and optional ones have a length",
+    note = "check the value where it is used, and remove `length(…)`"
+)]
+pub trait Measured {
+    /// The number of characters or of items; `None` if there is no value.
+    fn length(&self) -> Option<usize>;
+
+    /// What it is a number of.
+    const UNIT: &'static str;
+}
+
+macro_rules! texts {
+    ($($kind:ty),+) => {$(
+        impl Measured for $kind {
+            fn length(&self) -> Option<usize> {
+                Some(self.chars().count())
+            }
+
+            const UNIT: &'static str = "a string";
+        }
+    )+};
+}
+
+texts!(String, Box<str>);
+
+macro_rules! lists {
+    ($(<$($part:ident),+> $kind:ty),+ $(,)?) => {$(
+        impl<$($part),+> Measured for $kind {
+            fn length(&self) -> Option<usize> {
+                Some(self.len())
+            }
+
+            const UNIT: &'static str = "a list";
+        }
+    )+};
+}
+
+lists! {
+    <T> Vec<T>, <T> VecDeque<T>, <T> BTreeSet<T>, <T, S> HashSet<T, S>,
+    <K, V> BTreeMap<K, V>, <K, V, S> HashMap<K, V, S>,
+}
+
+impl<T: Measured> Measured for Option<T> {
+    fn length(&self) -> Option<usize> {
+        self.as_ref()?.length()
+    }
+
+    const UNIT: &'static str = T::UNIT;
+}
+
+/// Checks a number against a range.
+///
+/// # Errors
+///
+/// The number is below `minimum` or above `maximum`.
+pub fn check_range(value: &impl Ranged, minimum: Option<Number>, maximum: Option<Number>) -> Result<(), OutOfBounds> {
+    let Some(number) = value.number() else {
+        return Ok(());
+    };
+    let is_within = !minimum.is_some_and(|minimum| number.is_below(minimum))
+        && !maximum.is_some_and(|maximum| maximum.is_below(number));
+    if is_within {
+        return Ok(());
+    }
+    let kind = match number {
+        Number::Whole(_) => "a whole number",
+        Number::Fraction(_) => "a number",
+    };
+    Err(OutOfBounds {
+        expected: format!("{kind} {}", range(minimum, maximum)),
+        found: Found::Number(number),
+    })
+}
+
+/// Checks a length against a range.
+///
+/// # Errors
+///
+/// The length is below `minimum` or above `maximum`.
+pub fn check_length<T: Measured>(
+    value: &T,
+    minimum: Option<Number>,
+    maximum: Option<Number>,
+) -> Result<(), OutOfBounds> {
+    let Some(length) = value.length() else {
+        return Ok(());
+    };
+    check_range(&length, minimum, maximum).map_err(|_| OutOfBounds {
+        expected: format!("{} with a length {}", T::UNIT, range(minimum, maximum)),
+        found: Found::Length(format!("{} with a length of {length}", T::UNIT)),
+    })
+}
+
+/// A range in words.
+fn range(minimum: Option<Number>, maximum: Option<Number>) -> Cow<'static, str> {
+    match (minimum, maximum) {
+        (Some(minimum), Some(maximum)) => format!("from {minimum} to {maximum}").into(),
+        (Some(minimum), None) => format!("of at least {minimum}").into(),
+        (None, Some(maximum)) => format!("of at most {maximum}").into(),
+        (None, None) => "without bounds".into(),
+    }
+}
