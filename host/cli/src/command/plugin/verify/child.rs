@@ -134,6 +134,8 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     let chosen = arguments.profile.read()?;
     let (mut chosen, plugin) = with_subject(chosen, arguments, &directories)?;
     // This process is what contains the plugin, and the checks look at what it does to it.
+    let own = chosen.configuration.plugin.get(&plugin);
+    let granted = own.map(|table| table.read.clone()).unwrap_or_default();
     for name in plugin_names(&chosen.configuration) {
         let table = chosen.configuration.plugin.entry(name).or_default();
         table.isolation = Some(Isolation::None);
@@ -141,7 +143,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
         table.read.clear();
     }
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
-        Ok(subject) => return Ok(subject),
+        Ok(subject) => return Ok(subject.granting(granted)),
         Err(errors) => errors,
     };
     Err(Failure::usage_errors(
