@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 35] = [
+const CRATES: [(&str, &[&str]); 34] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -97,7 +97,6 @@ const CRATES: [(&str, &[&str]); 35] = [
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
     ("divvy-sandbox", &[]),
-    ("divvy-witness", &[]),
     (
         "divvy-isolation",
         &[
@@ -152,7 +151,6 @@ const CRATES: [(&str, &[&str]); 35] = [
             "divvy-manifests",
             "divvy-profile",
             "divvy-scheduler",
-            "divvy-witness",
         ],
     ),
     (

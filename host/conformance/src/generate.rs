@@ -1,4 +1,4 @@
-//! Random cases. Each depends only on a seed and its number, so any case can be made again.
+//! Random cases. Each comes from a seed and its number alone, so any case can be made again.
 //!
 //! The generator's stream is part of Divvy's contract (`divvy_framework_arithmetic::random`), so a seed gives the same cases in every
 //! build of one version.
@@ -7,7 +7,6 @@ use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
-use crate::names::{self, FLEET, PLAIN, Words};
 use crate::preferences;
 use crate::subject::Subject;
 
@@ -82,14 +81,12 @@ pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
         2 => 10 + random.below(40),
         _ => 2 + random.below(7),
     };
-    let size = Size::of(random);
-    let words = if one_in(random, 3) { &FLEET } else { &PLAIN };
-    let names = words.names(random, clusters);
-    let clusters: Vec<Value> = names
-        .iter()
-        .map(|name| cluster(random, name, size.scale, words))
-        .collect();
-    let mut objects = vec![binding(random, shape, &names, size, words)];
+    // Counts in the tens, or near the end of 32 bits.
+    let scale = if one_in(random, 8) { 9_999_991 } else { 1 };
+    let mut names: Vec<String> = (0..clusters).map(|number| format!("member{number}")).collect();
+    random.shuffle(&mut names);
+    let clusters: Vec<Value> = names.iter().map(|name| cluster(random, name, scale)).collect();
+    let mut objects = vec![binding(random, shape, &names, scale)];
     if one_in(random, 6) {
         objects = under_policy(random, objects.remove(0));
     }
@@ -98,38 +95,6 @@ pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
         objects,
         binding: None,
         time: NOON + random.below(172_800_000) as i64,
-    }
-}
-
-/// The order of magnitude of a case.
-#[derive(Clone, Copy)]
-struct Size {
-    /// Factor of all counts.
-    scale: i64,
-    /// The replicas, if they are at a boundary.
-    replicas: Option<i64>,
-}
-
-impl Size {
-    /// Counts in the tens, near the end of 32 bits, or around a boundary, for which there is often enough room.
-    fn of(random: &mut Generator) -> Self {
-        match random.below(24) {
-            0..=2 => Self {
-                scale: 9_999_991,
-                replicas: None,
-            },
-            3..=6 => {
-                let replicas = names::boundary(random);
-                Self {
-                    scale: replicas / 20 + 1,
-                    replicas: Some(replicas),
-                }
-            }
-            _ => Self {
-                scale: 1,
-                replicas: None,
-            },
-        }
     }
 }
 
@@ -146,7 +111,7 @@ fn text(random: &mut Generator, items: &[&str]) -> String {
 }
 
 /// A cluster with most of what a plugin can read.
-pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Words) -> Value {
+pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
     let fits = random.below(21) as i64 * scale;
     let mut object = json!({
         "apiVersion": "cluster.karmada.io/v1alpha1",
@@ -162,14 +127,14 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Wo
             "resourceSummary": { "allocatable": { "pods": fits.to_string() } },
         },
     });
-    for (field, values) in [("region", words.regions), ("provider", words.providers)] {
+    for (field, values) in [("region", &["eu", "us", "ap"]), ("provider", &["aws", "gcp", "own"])] {
         if !one_in(random, 6) {
             object["spec"][field] = text(random, values).into();
         }
     }
     if !one_in(random, 4) {
-        let zones = words.zones.iter().copied().filter(|_| one_in(random, 2));
-        object["spec"]["zones"] = zones.collect();
+        let zones: Vec<&str> = ["z1", "z2", "z3"].into_iter().filter(|_| one_in(random, 2)).collect();
+        object["spec"]["zones"] = zones.into();
     }
     if one_in(random, 3) {
         object["status"]["resourceSummary"]["allocatable"]["cpu"] = random.below(40).to_string().into();
@@ -194,24 +159,15 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Wo
 }
 
 /// A binding of a Deployment, with all fields that Karmada's API allows together.
-fn binding(random: &mut Generator, shape: &Shape, names: &[String], size: Size, words: &Words) -> Value {
-    let scale = size.scale;
-    let replicas = match (size.replicas, random.below(12)) {
-        (Some(replicas), _) => replicas,
-        (None, 0) => 0,
-        (None, 1) => i64::from(i32::MAX),
+fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) -> Value {
+    let replicas = match random.below(12) {
+        0 => 0,
+        1 => i64::from(i32::MAX),
         // Not a multiple of the scale, so that there is something to round.
-        (None, _) => ((1 + random.below(60) as i64) * scale + i64::from(scale > 1)).min(i64::from(i32::MAX)),
+        _ => ((1 + random.below(60) as i64) * scale + i64::from(scale > 1)).min(i64::from(i32::MAX)),
     };
     let number = random.below(1 << 32);
-    let mut object = match words.is_real {
-        true => deployment_binding_in(
-            &text(random, &names::NAMESPACES),
-            &text(random, &names::WORKLOADS),
-            replicas,
-        ),
-        false => deployment_binding(&format!("web-{number:x}"), replicas),
-    };
+    let mut object = deployment_binding(&format!("web-{number:x}"), replicas);
     if replicas == 0 || one_in(random, 3) {
         let requests = json!({ "resourceRequest": { "cpu": "500m" } });
         object["spec"]["replicaRequirements"] = if one_in(random, 4) { Value::Null } else { requests };
@@ -239,7 +195,7 @@ fn binding(random: &mut Generator, shape: &Shape, names: &[String], size: Size, 
         object["spec"]["gracefulEvictionTasks"] =
             json!([{ "fromCluster": name, "reason": "TaintUntolerated", "producer": "TaintManager" }]);
     }
-    object["spec"]["placement"] = placement(random, shape, names, words);
+    object["spec"]["placement"] = placement(random, shape, names);
     let annotations = annotations(random, shape, names, replicas);
     object["metadata"]["annotations"] = annotations.into();
     object
@@ -247,35 +203,30 @@ fn binding(random: &mut Generator, shape: &Shape, names: &[String], size: Size, 
 
 /// A binding with this name, which is its UID as well.
 pub(crate) fn deployment_binding(name: &str, replicas: i64) -> Value {
-    deployment_binding_in("default", name, replicas)
-}
-
-/// A binding with this namespace and this name, which is its UID as well.
-pub(crate) fn deployment_binding_in(namespace: &str, name: &str, replicas: i64) -> Value {
     json!({
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding",
-        "metadata": { "name": name, "namespace": namespace, "uid": name },
+        "metadata": { "name": name, "namespace": "default", "uid": name },
         "spec": {
-            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name },
+            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name },
             "replicas": replicas,
             "placement": {},
         },
     })
 }
 
-fn placement(random: &mut Generator, shape: &Shape, names: &[String], words: &Words) -> Value {
+fn placement(random: &mut Generator, shape: &Shape, names: &[String]) -> Value {
     let mut placement = json!({});
     match random.below(10) {
-        0 => placement["clusterAffinity"] = affinity(random, names, words),
+        0 => placement["clusterAffinity"] = affinity(random, names),
         1 => {
             let group = |name: &str, affinity: Value| {
                 let mut group = affinity;
                 group["affinityName"] = name.into();
                 group
             };
-            let first = affinity(random, names, words);
-            let second = affinity(random, names, words);
+            let first = affinity(random, names);
+            let second = affinity(random, names);
             placement["clusterAffinities"] = json!([group("first", first), group("second", second)]);
         }
         _ => {}
@@ -289,11 +240,11 @@ fn placement(random: &mut Generator, shape: &Shape, names: &[String], words: &Wo
     placement
 }
 
-fn affinity(random: &mut Generator, names: &[String], words: &Words) -> Value {
+fn affinity(random: &mut Generator, names: &[String]) -> Value {
     match random.below(3) {
         0 => json!({ "labelSelector": { "matchLabels": { "tier": text(random, &["gold", "silver"]) } } }),
         1 => json!({ "fieldSelector": { "matchExpressions": [
-            { "key": "region", "operator": "In", "values": [text(random, words.regions)] },
+            { "key": "region", "operator": "In", "values": [text(random, &["eu", "us"])] },
         ] } }),
         _ => {
             let some: Vec<&String> = names.iter().filter(|_| !one_in(random, 3)).collect();
@@ -334,7 +285,7 @@ fn annotations(random: &mut Generator, shape: &Shape, names: &[String], replicas
     let all: Vec<&AskedStrategy> = shape.strategies.iter().collect();
     if let Some(strategy) = pick(random, &all) {
         annotations.insert("divvy.io/strategy".to_owned(), strategy.name.clone().into());
-        let given = preferences::for_strategy(random, strategy, names, replicas);
+        let given = preferences::of_strategy(random, strategy, names, replicas);
         if let Some(given) = given {
             annotations.insert("divvy.io/preferences".to_owned(), given.to_string().into());
         }
@@ -353,14 +304,13 @@ fn annotations(random: &mut Generator, shape: &Shape, names: &[String], replicas
 /// A policy and a workload in place of the binding.
 fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
     let name = binding["spec"]["resource"]["name"].clone();
-    let namespace = binding["metadata"]["namespace"].clone();
     let labels = json!({ "home": text(random, &["eu", "us", ""]) });
     let policy = json!({
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "PropagationPolicy",
         "metadata": {
             "name": "policy",
-            "namespace": namespace,
+            "namespace": "default",
             "labels": labels,
             "annotations": binding["metadata"]["annotations"],
         },
@@ -372,7 +322,7 @@ fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
     let workload = json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": { "name": name, "namespace": namespace, "uid": name, "labels": labels },
+        "metadata": { "name": name, "namespace": "default", "uid": name, "labels": labels },
         "spec": { "replicas": binding["spec"]["replicas"] },
     });
     vec![policy, workload]

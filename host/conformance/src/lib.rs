@@ -16,7 +16,6 @@ mod case;
 pub mod check;
 pub mod edges;
 pub mod generate;
-mod names;
 mod preferences;
 pub mod schema;
 pub mod shrink;

@@ -12,37 +12,37 @@ use divvy_scheduler::plan::{AffinityGroup, Plan};
 use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
-use super::Check;
+use super::{Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::{Shown, Subject, features_of};
+use crate::subject::{Subject, features_of};
 
 /// The checks of promises.
 pub(super) fn checks() -> Vec<Check> {
     vec![
-        Check::per_case(
-            "order",
-            "as promised, the order of the candidates changes nothing",
-            |subject| promises(subject, feature::ORDER_INDEPENDENT),
-            order,
-        ),
-        Check::per_case(
-            "inertia",
-            "as promised, a result that is the last one stays",
-            |subject| promises(subject, feature::INERT),
-            inertia,
-        ),
-        Check::per_case(
-            "spread",
-            "as promised, the candidates satisfy the spread constraints",
-            Subject::enforces_spread,
-            spread,
-        ),
-        Check::per_case(
-            "no-candidates",
-            "a division among no candidates does not panic",
-            |subject| !subject.strategies().is_empty(),
-            no_candidates,
-        ),
+        Check {
+            name: "order",
+            contract: "as promised, the order of the candidates changes nothing",
+            applies: |subject| promises(subject, feature::ORDER_INDEPENDENT),
+            method: Method::PerCase(order),
+        },
+        Check {
+            name: "inertia",
+            contract: "as promised, a result that is the last one stays",
+            applies: |subject| promises(subject, feature::INERT),
+            method: Method::PerCase(inertia),
+        },
+        Check {
+            name: "spread",
+            contract: "as promised, the candidates satisfy the spread constraints",
+            applies: Subject::enforces_spread,
+            method: Method::PerCase(spread),
+        },
+        Check {
+            name: "no-candidates",
+            contract: "a division among no candidates does not panic",
+            applies: |subject| !subject.strategies().is_empty(),
+            method: Method::PerCase(no_candidates),
+        },
     ]
 }
 
@@ -74,11 +74,6 @@ impl Division {
             plan,
             profile,
         })
-    }
-
-    /// Evidence of a comparison of this division.
-    fn shown(&self) -> Shown {
-        Shown::Decision(self.plan.strategy.clone())
     }
 
     fn input<'a>(&'a self, plan: &'a Plan, fresh: bool) -> Option<CycleInput<'a>> {
@@ -117,18 +112,18 @@ impl Division {
     }
 }
 
-fn order(subject: &Subject, case: &Case) -> Result<Shown, String> {
+fn order(subject: &Subject, case: &Case) -> Result<(), String> {
     /// Orders that are tried per case, beside the reverse one.
     const ORDERS: u64 = 4;
     let Some(division) = Division::of(subject, case, feature::ORDER_INDEPENDENT) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let mut cycle = Cycle::new();
     let Some((candidates, expected)) = division.first(&mut cycle) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let mut candidates = candidates;
     candidates.reverse();
@@ -149,16 +144,16 @@ fn order(subject: &Subject, case: &Case) -> Result<Shown, String> {
         }
         Generator::new(turn, "conformance: order").shuffle(&mut candidates);
     }
-    Ok(division.shown())
+    Ok(())
 }
 
-fn inertia(subject: &Subject, case: &Case) -> Result<Shown, String> {
+fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
     let Some(division) = Division::of(subject, case, feature::INERT) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let mut cycle = Cycle::new();
     let Some((mut candidates, expected)) = division.first(&mut cycle) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let fleet = &division.situation.fleet;
     let binding = &division.situation.binding;
@@ -185,14 +180,14 @@ fn inertia(subject: &Subject, case: &Case) -> Result<Shown, String> {
         .collect();
     let plan = subject.scheduler().plan(&settled);
     let Ok(plan) = plan.as_ref() else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let Some(input) = division.input(plan, false) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let result = cycle.divide_among(&input, &candidates);
     match &result {
-        Ok(targets) if **targets == *expected => Ok(division.shown()),
+        Ok(targets) if **targets == *expected => Ok(()),
         _ => Err(format!(
             "`{}` becomes `{}` with itself as the last result",
             division.described(Ok(&expected)),
@@ -201,38 +196,38 @@ fn inertia(subject: &Subject, case: &Case) -> Result<Shown, String> {
     }
 }
 
-fn no_candidates(subject: &Subject, case: &Case) -> Result<Shown, String> {
+fn no_candidates(subject: &Subject, case: &Case) -> Result<(), String> {
     let Some(division) = Division::of(subject, case, 0) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     match Cycle::new().divide_among(&input, &[]) {
         Err(error @ CycleError::Plugin(CallError::Panic { .. })) => Err(error.to_string()),
-        _ => Ok(division.shown()),
+        _ => Ok(()),
     }
 }
 
-fn spread(subject: &Subject, case: &Case) -> Result<Shown, String> {
+fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let Some(plan) = situation.plan(subject) else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let profile = subject.profile();
     let ignores = profile
         .strategy(&plan.strategy)
         .is_ok_and(|strategy| plan.ignores_spread(strategy));
     let Some(placement) = situation.binding.object.spec.placement.as_deref() else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     if placement.spread_constraints.is_empty() || ignores {
-        return Ok(Shown::Nothing);
+        return Ok(());
     }
     let Some(group) = plan.groups.first() else {
-        return Ok(Shown::Nothing);
+        return Ok(());
     };
     let input = CycleInput {
         profile: &profile,
@@ -251,7 +246,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<Shown, String> {
         .map(|candidate| situation.fleet.name(candidate.row))
         .collect();
     if names.is_empty() {
-        return Ok(Shown::Nothing);
+        return Ok(());
     }
     for constraint in placement.spread_constraints.iter().map(default_spread_constraint) {
         let groups = groups(&situation, &constraint, &names);
@@ -265,7 +260,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<Shown, String> {
             ));
         }
     }
-    Ok(Shown::Decision(plan.strategy.clone()))
+    Ok(())
 }
 
 fn named(constraint: &SpreadConstraint) -> String {

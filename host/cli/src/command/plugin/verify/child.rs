@@ -134,8 +134,6 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     let chosen = arguments.profile.read()?;
     let (mut chosen, plugin) = with_subject(chosen, arguments, &directories)?;
     // This process is what contains the plugin, and the checks look at what it does to it.
-    let own = chosen.configuration.plugin.get(&plugin);
-    let granted = own.map(|table| table.read.clone()).unwrap_or_default();
     for name in plugin_names(&chosen.configuration) {
         let table = chosen.configuration.plugin.entry(name).or_default();
         table.isolation = Some(Isolation::None);
@@ -143,7 +141,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
         table.read.clear();
     }
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
-        Ok(subject) => return Ok(subject.granting(granted)),
+        Ok(subject) => return Ok(subject),
         Err(errors) => errors,
     };
     Err(Failure::usage_errors(
