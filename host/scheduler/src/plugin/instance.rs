@@ -21,7 +21,6 @@ use divvy_profile::{OnError, ProfileConfiguration};
 use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
 use super::error::CallError;
-use super::inputs::Inputs;
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::suspension::WorkerFailures;
@@ -361,13 +360,9 @@ impl PluginInstance {
         let Some(observer) = self.observer.get() else {
             return self.cross(call, texts);
         };
-        let inputs = observer.compares_inputs().then(|| Inputs::of(call));
         observer.begins(self.name(), C::CALL);
         let result = self.cross(call, texts);
         observer.ends(self.name(), C::CALL, result.as_ref().err());
-        if let Some(field) = inputs.and_then(Inputs::overwritten) {
-            observer.overwrote(self.name(), C::CALL, field);
-        }
         result
     }
 
