@@ -207,16 +207,7 @@ fn remarks_are_shown_at_their_clusters() {
     ];
     let (bindings, fleet) = read(&list(objects));
     let plan = Plan::under(host.profile(), &PlanInput::new(&bindings[0])).expect("the binding is valid");
-    let input = CycleInput {
-        profile: host.profile(),
-        fleet: &fleet,
-        plan: &plan,
-        group: &plan.groups[0],
-        fresh: false,
-        time: None,
-        peers: None,
-        without: &[],
-    };
+    let input = CycleInput::new(host.profile(), &fleet, &plan, &plan.groups[0]);
     let mut cycle = Cycle::new();
     let (result, explanation) = cycle.run_explained(&input, None);
     assert!(result.is_ok());

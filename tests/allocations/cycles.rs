@@ -39,14 +39,8 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
     let plan = Plan::under(host.profile(), &PlanInput::new(binding));
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
     let cycle_input = CycleInput {
-        profile: host.profile(),
-        fleet,
-        plan: &plan,
-        group: &plan.groups[0],
         fresh: binding.is_fresh(),
-        time: None,
-        peers: None,
-        without: &[],
+        ..CycleInput::new(host.profile(), fleet, &plan, &plan.groups[0])
     };
     let mut cycle = Cycle::new();
     let mut run = || {

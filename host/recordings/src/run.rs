@@ -186,14 +186,11 @@ impl CaseRunner {
             .as_ref()
             .map_err(|error| CycleError::UnusableTables(error.clone()))?;
         let input = CycleInput {
-            profile,
-            fleet,
-            plan,
-            group: &plan.groups[*group],
             fresh: case.binding.is_fresh(),
             time: case.time,
             peers: case.peers.as_ref(),
             without: &case.without,
+            ..CycleInput::new(profile, fleet, plan, &plan.groups[*group])
         };
         self.latest.clear();
         let (cycle, latest) = (&mut self.cycle, &mut self.latest);

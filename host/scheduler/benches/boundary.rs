@@ -41,16 +41,7 @@ fn main() {
     let fleet = support::snapshot(&recording, FLEET);
     let case = recording.cases.iter().find(|case| case.name == CASE);
     let plan = support::plan(&profile, case.expect("the recording has the case"));
-    let input = CycleInput {
-        profile: &profile,
-        fleet: &fleet,
-        plan: &plan,
-        group: &plan.groups[0],
-        fresh: false,
-        time: None,
-        peers: None,
-        without: &[],
-    };
+    let input = CycleInput::new(&profile, &fleet, &plan, &plan.groups[0]);
     let mut cycle = Cycle::new();
     let mut stages = Stages::new(&profile, &fleet, &plan);
     let view_of = Stages::new(&profile, &fleet, &plan);

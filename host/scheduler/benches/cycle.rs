@@ -20,16 +20,7 @@ fn cycles(criterion: &mut Criterion) {
         let snapshot = support::snapshot(&recording, fleet);
         for case in recording.cases.iter().filter(|case| case.fleet == *fleet) {
             let plan = support::plan(&profile, case);
-            let input = CycleInput {
-                profile: &profile,
-                fleet: &snapshot,
-                plan: &plan,
-                group: &plan.groups[0],
-                fresh: false,
-                time: None,
-                peers: None,
-                without: &[],
-            };
+            let input = CycleInput::new(&profile, &snapshot, &plan, &plan.groups[0]);
             let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
             let (_, apis) = fleet.split_once('-').unwrap_or_default();
             let id = BenchmarkId::new(

@@ -179,16 +179,7 @@ impl<'a> Calls<'a> {
                     };
                     filter.filter(&mut call, None).expect("the filter answers");
                 }));
-                let input = CycleInput {
-                    profile,
-                    fleet: &snapshot,
-                    plan: &plan,
-                    group: &plan.groups[0],
-                    fresh: false,
-                    time: None,
-                    peers: None,
-                    without: &[],
-                };
+                let input = CycleInput::new(profile, &snapshot, &plan, &plan.groups[0]);
                 figures[3 + number].push(timed(CALLS, || {
                     black_box(cycle.run(&input, None).map(<[_]>::len)).expect("the cycle succeeds");
                 }));

@@ -94,14 +94,10 @@ fn duplicating(subject: &Subject) -> Option<String> {
 fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &Plan) -> Result<(), String> {
     let run = |fleet: &FleetSnapshot, ledger: &Ledger| {
         let input = CycleInput {
-            profile,
-            fleet,
-            plan,
-            group: plan.groups.first()?,
             fresh: situation.binding.is_fresh(),
             time: Some(situation.time),
             peers: situation.peers.as_ref(),
-            without: &[],
+            ..CycleInput::new(profile, fleet, plan, plan.groups.first()?)
         };
         let mut cycle = Cycle::new();
         let (result, explanation) = cycle.run_explained(&input, Some(ledger));

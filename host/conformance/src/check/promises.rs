@@ -78,14 +78,10 @@ impl Division {
 
     fn input<'a>(&'a self, plan: &'a Plan, fresh: bool) -> Option<CycleInput<'a>> {
         Some(CycleInput {
-            profile: &self.profile,
-            fleet: &self.situation.fleet,
-            plan,
-            group: plan.groups.first()?,
             fresh,
             time: Some(self.situation.time),
             peers: self.situation.peers.as_ref(),
-            without: &[],
+            ..CycleInput::new(&self.profile, &self.situation.fleet, plan, plan.groups.first()?)
         })
     }
 
@@ -230,14 +226,10 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
         return Ok(());
     };
     let input = CycleInput {
-        profile: &profile,
-        fleet: &situation.fleet,
-        plan: &plan,
-        group,
         fresh: situation.binding.is_fresh(),
         time: Some(situation.time),
         peers: situation.peers.as_ref(),
-        without: &[],
+        ..CycleInput::new(&profile, &situation.fleet, &plan, group)
     };
     let mut cycle = Cycle::new();
     let _result = cycle.run(&input, None);

@@ -51,6 +51,22 @@ pub struct CycleInput<'a> {
     pub without: &'a [Skipped],
 }
 
+impl<'a> CycleInput<'a> {
+    /// Input of a steady cycle in which neither the time nor other bindings are known, and which calls every plugin.
+    pub fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a Plan, group: &'a AffinityGroup) -> Self {
+        Self {
+            profile,
+            fleet,
+            plan,
+            group,
+            fresh: false,
+            time: None,
+            peers: None,
+            without: &[],
+        }
+    }
+}
+
 /// Inputs that a caller may not know.
 const INPUTS: u64 = feature::TIME | feature::PLACEMENTS | feature::TABLES;
 

@@ -85,6 +85,9 @@ impl Attempt<'_> {
 
 /// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. Writes the clusters of the result
 /// to `targets`, sorted by name. A panic of Divvy ends the attempt and leaves `cycle` and `targets` empty.
+///
+/// All groups are tried without the same plugins: one that fails in a later group is left out of the earlier ones as well, so that the
+/// names of those left out suffice to decide in the same way again.
 pub(super) fn try_groups<'a>(
     cycle: &mut Cycle,
     plan: &'a Plan,
@@ -92,7 +95,21 @@ pub(super) fn try_groups<'a>(
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
-    let attempt = guarded(|| try_alike(cycle, plan, observed, circumstances, targets));
+    let mut without = circumstances.without.to_vec();
+    let attempt = guarded(|| {
+        loop {
+            let circumstances = Circumstances {
+                without: &without,
+                ..*circumstances
+            };
+            let attempt = try_once(cycle, plan, observed, &circumstances, targets);
+            // Each round leaves out at least one more plugin, and their number is limited.
+            if attempt.skipped.len() <= without.len() || attempt.failed.is_empty() {
+                return attempt;
+            }
+            without = attempt.skipped;
+        }
+    });
     attempt.unwrap_or_else(|defect| {
         *cycle = Cycle::new();
         targets.clear();
@@ -101,30 +118,6 @@ pub(super) fn try_groups<'a>(
             ..Attempt::default()
         }
     })
-}
-
-/// Tries the groups until all are tried without the same plugins: one that fails in a later group is left out of the earlier ones as
-/// well, so that the names of those left out are all that is needed to decide in the same way again.
-fn try_alike<'a>(
-    cycle: &mut Cycle,
-    plan: &'a Plan,
-    observed: &str,
-    circumstances: &Circumstances<'_>,
-    targets: &mut Vec<Target>,
-) -> Attempt<'a> {
-    let mut without = circumstances.without.to_vec();
-    loop {
-        let circumstances = Circumstances {
-            without: &without,
-            ..*circumstances
-        };
-        let attempt = try_once(cycle, plan, observed, &circumstances, targets);
-        // Each round leaves out at least one more plugin, and there are only so many.
-        if attempt.skipped.len() <= without.len() || attempt.failed.is_empty() {
-            return attempt;
-        }
-        without = attempt.skipped;
-    }
 }
 
 /// Tries the groups once. A plugin that fails in one of them is left out of the later ones.
@@ -143,14 +136,11 @@ fn try_once<'a>(
     let first = plan.first_group(observed, circumstances.fresh);
     for group in &plan.groups[first..] {
         let input = CycleInput {
-            profile: circumstances.profile,
-            fleet: circumstances.fleet,
-            plan,
-            group,
             fresh: circumstances.fresh,
             time: circumstances.time,
             peers: circumstances.peers,
             without: &attempt.skipped,
+            ..CycleInput::new(circumstances.profile, circumstances.fleet, plan, group)
         };
         let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
         let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);

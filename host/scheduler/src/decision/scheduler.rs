@@ -28,6 +28,28 @@ pub struct Scheduler {
     placements: Option<Arc<Placements>>,
 }
 
+/// How one decision is made.
+#[derive(Clone, Copy)]
+struct Manner<'a> {
+    /// True if the replicas are divided from scratch.
+    fresh: bool,
+    /// True if the result takes capacity from the ledger.
+    books: bool,
+    /// Plugins that are not called.
+    without: &'a [Skipped],
+}
+
+impl Manner<'_> {
+    /// That of an ordinary decision on a binding.
+    fn of(binding: &Binding) -> Self {
+        Self {
+            fresh: binding.is_fresh(),
+            books: true,
+            without: &[],
+        }
+    }
+}
+
 impl Scheduler {
     /// Creates a scheduler that decides each binding independently and without explanations.
     pub fn new(profile: Arc<Profile>) -> Self {
@@ -177,7 +199,7 @@ impl Scheduler {
 
     /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
     pub fn schedule(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
-        self.decide(binding, fleet, binding.is_fresh(), true, &[])
+        self.decide(binding, fleet, Manner::of(binding))
     }
 
     /// Schedules a binding as [`Self::schedule`] does, and passes the row, the replicas and the figures of each cluster of the result
@@ -188,7 +210,7 @@ impl Scheduler {
         fleet: &FleetSnapshot,
         take: &mut dyn FnMut(u32, i64, TargetFigures),
     ) -> Decision {
-        let (decision, is_scheduled) = self.decide_rows(binding, fleet, binding.is_fresh(), true, &[]);
+        let (decision, is_scheduled) = self.decide_rows(binding, fleet, Manner::of(binding));
         if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
             for (target, figures) in target_figures(&self.cycle, &self.targets, plan) {
                 take(target.row, target.replicas, figures);
@@ -200,19 +222,32 @@ impl Scheduler {
     /// Schedules a binding as [`Self::schedule`] does, without the plugins that an earlier decision on it went on without: for an
     /// explanation of that decision.
     pub fn schedule_like(&mut self, earlier: &Decision, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
-        self.decide(binding, fleet, binding.is_fresh(), true, &earlier.skipped)
+        let manner = Manner {
+            without: &earlier.skipped,
+            ..Manner::of(binding)
+        };
+        self.decide(binding, fleet, manner)
     }
 
     /// Schedules a binding from scratch, as if a reschedule had been requested, and takes no capacity for the result.
     pub fn rescheduled(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
-        self.decide(binding, fleet, true, false, &[])
+        let manner = Manner {
+            fresh: true,
+            books: false,
+            without: &[],
+        };
+        self.decide(binding, fleet, manner)
     }
 
     /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. The decision is explained if
     /// `explains` is true, regardless of [`Self::explaining`].
     pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
         let explains = std::mem::replace(&mut self.explains, explains);
-        let decision = self.decide(binding, fleet, binding.is_fresh(), false, &[]);
+        let manner = Manner {
+            books: false,
+            ..Manner::of(binding)
+        };
+        let decision = self.decide(binding, fleet, manner);
         self.explains = explains;
         decision
     }
@@ -257,27 +292,15 @@ impl Scheduler {
         };
         let peers = self.peers(binding);
         let rows = self.cycle.feasible(&CycleInput {
-            profile: &self.profile,
-            fleet,
-            plan,
-            group,
-            fresh: false,
             time: self.time,
             peers: peers.as_ref(),
-            without: &[],
+            ..CycleInput::new(&self.profile, fleet, plan, group)
         })?;
         Ok(rows.iter().map(|&row| fleet.name(row)).collect())
     }
 
-    fn decide(
-        &mut self,
-        binding: &Binding,
-        fleet: &FleetSnapshot,
-        fresh: bool,
-        books: bool,
-        without: &[Skipped],
-    ) -> Decision {
-        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, fresh, books, without);
+    fn decide(&mut self, binding: &Binding, fleet: &FleetSnapshot, manner: Manner<'_>) -> Decision {
+        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, manner);
         if is_scheduled {
             decision.name_targets(&self.cycle, &self.targets, fleet);
         }
@@ -285,14 +308,7 @@ impl Scheduler {
     }
 
     /// Decides without naming the clusters of the result. Also returns true if the targets of the latest cycle are the result.
-    fn decide_rows(
-        &mut self,
-        binding: &Binding,
-        fleet: &FleetSnapshot,
-        fresh: bool,
-        books: bool,
-        without: &[Skipped],
-    ) -> (Decision, bool) {
+    fn decide_rows(&mut self, binding: &Binding, fleet: &FleetSnapshot, manner: Manner<'_>) -> (Decision, bool) {
         let plan = self.plan(binding);
         if let Some(reason) = binding.skip_reason() {
             return (self.skipped(binding, &plan, reason.to_string()), false);
@@ -303,15 +319,15 @@ impl Scheduler {
             fleet,
             ledger: self.ledger.as_ref(),
             estimates: None,
-            fresh,
+            fresh: manner.fresh,
             time: self.time,
             peers: peers.as_ref(),
             detail: self.explains.then_some(Detail::Full),
-            without,
+            without: manner.without,
         };
         let decision = Decision::make(&mut self.cycle, &mut self.targets, binding, &plan, &circumstances);
         let is_scheduled = matches!(decision.outcome, Outcome::Scheduled(_));
-        if is_scheduled && books {
+        if is_scheduled && manner.books {
             self.book(binding, &Footprint::new(&binding.object.spec), fleet);
             if self.tracks(binding) {
                 let named = self.named_targets(fleet);
