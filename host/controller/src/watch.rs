@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use crate::client::{Clients, WATCH_SECONDS};
 use crate::objects::{Fetched, Kind, Object, ObjectKey};
 use crate::outage::{Outage, is_outage};
+use crate::queue::doubled;
 
 /// A change of one kind.
 #[derive(Debug)]
@@ -82,8 +83,8 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
                 if since.elapsed() > last_wait.max(WAIT_MIN) {
                     failures = 0;
                 }
-                let wait = WAIT_MIN.saturating_mul(1 << failures.min(8)).min(WAIT_MAX);
                 failures = failures.saturating_add(1);
+                let wait = doubled(WAIT_MIN, failures, WAIT_MAX);
                 let text = described(&error);
                 match request_error(&error).is_some_and(is_outage) {
                     true => {

@@ -1,8 +1,8 @@
 //! Waits after failures of plugins: of a binding on which a worker died, of a result that a plugin had no part in, and of a plugin whose
 //! worker keeps failing.
 //!
-//! What a worker died on would be as deadly the next time, so such a binding is not tried with every event around it. Its wait is kept in
-//! an annotation, so that a restart does not end it, and void once the binding, its policy, the profile or a plugin's file changes.
+//! A worker would die on the same binding again, so events around the binding do not cause another try. The wait is kept in an
+//! annotation, so that a restart does not end it. It is void once the binding, its policy, the profile or a plugin's file changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use divvy_scheduler::decide::PLUGIN_FAILURE;
 use divvy_scheduler::decide::failure::PluginFailure;
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::plugin::{CallError, PluginInstance};
+use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
 use super::candidate::Candidate;
@@ -22,6 +22,7 @@ use super::{Engine, Moment};
 use crate::condition::Cause;
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
+use crate::queue::doubled;
 use crate::write::SpecificationPatch;
 
 /// Wait after the first failure. It doubles with each further one.
@@ -31,14 +32,13 @@ const PAUSE_MAX: Duration = Duration::from_secs(3600);
 
 /// The wait after this number of failures in a row.
 fn pause(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(16);
-    PAUSE_MIN.saturating_mul(1 << doublings).min(PAUSE_MAX)
+    doubled(PAUSE_MIN, failures, PAUSE_MAX)
 }
 
 /// A result that plugins had no part in.
 #[derive(Debug, Default)]
 struct Incomplete {
-    /// Those that were not called, because they are suspended. What a plugin failed on, it may fail on again.
+    /// Those that were not called because they are suspended. Others failed on this binding, and may do so again.
     suspended: BTreeSet<String>,
     /// Decisions without them in a row.
     decisions: u32,
@@ -59,6 +59,8 @@ struct Suspension {
 pub(super) struct Pauses {
     failures: HashMap<Arc<BindingKey>, PluginFailure>,
     incomplete: HashMap<Arc<BindingKey>, Incomplete>,
+    /// The suspended plugins that results lack: nearly always none, so that a decision need not look at the results.
+    awaited: BTreeSet<String>,
     suspensions: BTreeMap<&'static str, Suspension>,
 }
 
@@ -73,6 +75,7 @@ impl Pauses {
     pub(super) fn clear(&mut self) {
         self.failures.clear();
         self.incomplete.clear();
+        self.awaited.clear();
     }
 
     /// Remaining wait of a binding.
@@ -102,6 +105,7 @@ impl Pauses {
         };
         let suspended = skipped.iter().filter(|skipped| is_suspended(&skipped.plugin));
         incomplete.suspended = suspended.map(|skipped| skipped.plugin.clone()).collect();
+        self.awaited.extend(incomplete.suspended.iter().cloned());
         incomplete.decisions = incomplete.decisions.saturating_add(1);
         incomplete.is_due = false;
         Some(pause(incomplete.decisions))
@@ -109,17 +113,31 @@ impl Pauses {
 
     /// The bindings whose results lack a plugin that was suspended and answers again. Each is returned once.
     fn completable(&mut self, profile: &Profile) -> Vec<Arc<BindingKey>> {
-        let mut due = Vec::new();
-        let lacking = self.incomplete.iter_mut().filter(|(_, incomplete)| !incomplete.is_due);
-        for (key, incomplete) in lacking {
-            let answers = |plugin: &PluginInstance| {
-                incomplete.suspended.contains(plugin.name()) && !plugin.is_suspended() && !plugin.is_failing()
-            };
-            if profile.plugins().any(answers) {
-                incomplete.is_due = true;
-                due.push(Arc::clone(key));
-            }
+        if self.awaited.is_empty() {
+            return Vec::new();
         }
+        let answers = |name: &str| {
+            let mut named = profile.plugins().filter(|plugin| plugin.name() == name);
+            named.any(|plugin| !plugin.is_suspended() && !plugin.is_failing())
+        };
+        let (back, awaited) = std::mem::take(&mut self.awaited)
+            .into_iter()
+            .partition(|name| answers(name));
+        let back: BTreeSet<String> = back;
+        self.awaited = awaited;
+        if back.is_empty() {
+            return Vec::new();
+        }
+        let lacking = self
+            .incomplete
+            .iter_mut()
+            .filter(|(_, incomplete)| !incomplete.is_due && !incomplete.suspended.is_disjoint(&back));
+        let mut due: Vec<Arc<BindingKey>> = lacking
+            .map(|(key, incomplete)| {
+                incomplete.is_due = true;
+                Arc::clone(key)
+            })
+            .collect();
         due.sort();
         due
     }

@@ -26,6 +26,12 @@ pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// Time after which a parked binding is tried again without an event.
 pub(crate) const PARKED_MAX: Duration = Duration::from_secs(300);
 
+/// The wait after a number of failures in a row: `first`, doubled with each further one, and `longest` at most.
+pub(crate) fn doubled(first: Duration, failures: u32, longest: Duration) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    first.saturating_mul(1 << doublings).min(longest)
+}
+
 /// Bindings that wait for a decision.
 #[derive(Debug)]
 pub(crate) struct Queue<K, Cause> {
@@ -301,8 +307,7 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         });
         entry.priority = priority;
         entry.attempts = entry.attempts.saturating_add(1);
-        let doublings = (entry.attempts - 1).min(16);
-        let wait = BACKOFF_MIN.saturating_mul(1 << doublings).min(BACKOFF_MAX);
+        let wait = doubled(BACKOFF_MIN, entry.attempts, BACKOFF_MAX);
         entry.ready = now + wait;
         wait
     }

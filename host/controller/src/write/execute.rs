@@ -21,6 +21,7 @@ use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};
 use crate::observe::{Metrics, WriteKind, WriteResult};
 use crate::outage::{Outage, is_outage, lacks_right};
+use crate::queue::doubled;
 use crate::watch::with_causes;
 
 /// Attempts of one request before it is given up. The waits between them add up to about seven seconds.
@@ -360,8 +361,8 @@ impl Writer {
     }
 
     async fn wait(&self, attempt: u32, asked: Option<Duration>) {
-        let own = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
-        sleep(asked.unwrap_or(own).min(LONGEST_WAIT)).await;
+        let own = || doubled(FIRST_WAIT, attempt.saturating_add(1), LONGEST_WAIT);
+        sleep(asked.map_or_else(own, |asked| asked.min(LONGEST_WAIT))).await;
     }
 }
 
