@@ -100,6 +100,7 @@ const CRATES: [(&str, &[&str]); 34] = [
     (
         "divvy-isolation",
         &[
+            "divvy-attribution",
             "divvy-framework-abi",
             "divvy-framework-memory",
             "divvy-loader",

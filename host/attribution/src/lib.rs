@@ -19,9 +19,11 @@ mod mark;
 mod signals;
 mod slot;
 mod stack;
+mod usage;
 mod watchdog;
 
 pub use exits::{Armed, arm};
 pub use looks::{InProgress, Looks, in_progress};
 pub use mark::{Entered, Loading, Opening, Site, Subject, binding, keep_handlers, loading, opening};
+pub use usage::ThreadUsage;
 pub use watchdog::Watchdog;

@@ -4,6 +4,7 @@
 //! thread that is ready to run and got no processor since the one before does not count either.
 
 use crate::slot::all;
+use crate::usage::ThreadUsage;
 
 /// A step that a thread is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,16 +69,20 @@ struct Known {
     thread: i32,
     number: u64,
     looks: u32,
-    usage: Option<Usage>,
+    usage: Option<ThreadUsage>,
 }
 
 impl Looks {
     /// Looks once more, at steps that [`in_progress`] lists. Each comes with the number of earlier looks that counted and saw it.
     pub fn look(&mut self, steps: Vec<InProgress>) -> Vec<(u32, InProgress)> {
-        self.look_with(steps, Usage::of)
+        self.look_with(steps, ThreadUsage::of)
     }
 
-    fn look_with(&mut self, steps: Vec<InProgress>, usage: impl Fn(i32) -> Option<Usage>) -> Vec<(u32, InProgress)> {
+    fn look_with(
+        &mut self,
+        steps: Vec<InProgress>,
+        usage: impl Fn(i32) -> Option<ThreadUsage>,
+    ) -> Vec<(u32, InProgress)> {
         let before = std::mem::take(&mut self.known);
         let look = |step: InProgress| {
             let is_same = |known: &&Known| known.thread == step.thread && known.number == step.number;
@@ -91,7 +96,7 @@ impl Looks {
             if let Some(seen) = before.iter().find(is_same) {
                 known.usage = usage(step.thread);
                 let has_starved = match (seen.usage, known.usage) {
-                    (Some(before), Some(now)) => now.is_ready && before.ticks == now.ticks,
+                    (Some(before), Some(now)) => now.is_running() && before.ticks == now.ticks,
                     _ => false,
                 };
                 known.looks = seen.looks.saturating_add(u32::from(!has_starved));
@@ -100,37 +105,6 @@ impl Looks {
             (known.looks, step)
         };
         steps.into_iter().map(look).collect()
-    }
-}
-
-/// What a thread has used, and whether it could use more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Usage {
-    /// Processor time, in the system's ticks.
-    ticks: u64,
-    /// True if the thread runs or is ready to.
-    is_ready: bool,
-}
-
-impl Usage {
-    /// Usage of a thread of this process.
-    fn of(thread: i32) -> Option<Self> {
-        let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
-        Self::read(&text)
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        // The second field is the name in parentheses, which may contain anything. The state follows.
-        let (_, fields) = text.rsplit_once(") ")?;
-        let mut fields = fields.split(' ');
-        let is_ready = fields.next()? == "R";
-        // utime and stime are the fields 14 and 15 of proc_pid_stat(5).
-        let mut times = fields.skip(10).map(str::parse::<u64>);
-        let (user, system) = (times.next()?.ok()?, times.next()?.ok()?);
-        Some(Self {
-            ticks: user + system,
-            is_ready,
-        })
     }
 }
 
@@ -169,7 +143,8 @@ mod tests {
     fn a_look_at_a_starved_thread_does_not_count() {
         let mut looks = Looks::default();
         let mut look = |ticks: u64, is_ready: bool| {
-            let usage = |_| Some(Usage { ticks, is_ready });
+            let state = if is_ready { 'R' } else { 'S' };
+            let usage = |_| Some(ThreadUsage { ticks, state });
             looks.look_with(vec![step(1, 1)], usage)[0].0
         };
         assert_eq!(look(1, true), 0);
@@ -180,20 +155,6 @@ mod tests {
         // It ran; then it waits for something.
         assert_eq!(look(2, true), 2);
         assert_eq!(look(2, false), 3);
-    }
-
-    #[test]
-    fn the_usage_of_a_thread_is_read() {
-        let text = "12 (a) R 1) S 1 2 3 4 5 6 7 8 9 10 70 5 0 0 20 0 3 0";
-        let expected = Usage {
-            ticks: 75,
-            is_ready: false,
-        };
-        assert_eq!(Usage::read(text), Some(expected));
-        // SAFETY: it has no preconditions.
-        let usage = Usage::of(unsafe { libc::gettid() });
-        assert!(usage.expect("this thread is known").is_ready);
-        assert_eq!(Usage::read(""), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use divvy_attribution::ThreadUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -403,19 +404,11 @@ impl Usage {
             let Ok(text) = std::fs::read_to_string(thread.path().join("stat")) else {
                 continue;
             };
-            // The second field is the name in parentheses, which may contain anything.
-            let Some((_, fields)) = text.rsplit_once(')') else {
-                continue;
-            };
-            let fields: Vec<&str> = fields.split_whitespace().collect();
-            let number = |index: usize| {
-                fields
-                    .get(index)
-                    .and_then(|field| field.parse::<u64>().ok())
-                    .unwrap_or(0)
-            };
-            usage.is_ready |= matches!(fields.first(), Some(&("R" | "D")));
-            usage.ticks += number(11) + number(12);
+            if let Some(thread) = ThreadUsage::read(&text) {
+                // A thread that waits for the disk is about to be ready.
+                usage.is_ready |= matches!(thread.state, 'R' | 'D');
+                usage.ticks += thread.ticks;
+            }
         }
         usage
     }
