@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
@@ -56,6 +56,8 @@ pub struct LoadOptions<'a> {
 pub(crate) struct LibraryFile {
     path: PathBuf,
     bytes: Vec<u8>,
+    /// Made when it is first asked for: a library of 20 MB takes longer to hash than to read.
+    checksum: OnceLock<String>,
 }
 
 impl LibraryFile {
@@ -83,7 +85,11 @@ impl LibraryFile {
             return Err(LoadError::NotALibrary { path, actual });
         }
         let bytes = fs::read(&path).map_err(unreadable)?;
-        Ok(Self { path, bytes })
+        Ok(Self {
+            path,
+            bytes,
+            checksum: OnceLock::new(),
+        })
     }
 
     /// Absolute path of the file.
@@ -115,11 +121,11 @@ impl LibraryFile {
     }
 
     /// The SHA-256 checksum of the file, in hexadecimal.
-    pub(crate) fn checksum(&self) -> String {
-        Sha256::digest(&self.bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+    pub(crate) fn checksum(&self) -> &str {
+        self.checksum.get_or_init(|| {
+            let digest = Sha256::digest(&self.bytes);
+            digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        })
     }
 }
 
@@ -135,8 +141,6 @@ pub struct PluginFile {
 /// Contents of a file that passed the checks.
 struct Checked {
     record: PluginRecord,
-    /// SHA-256 checksum of the file, in hexadecimal.
-    checksum: String,
     /// All plugins of the library, by their descriptors.
     plugins: Vec<DescribedPlugin>,
 }
@@ -186,7 +190,7 @@ impl PluginFile {
     }
 
     /// The SHA-256 checksum of the file, in hexadecimal.
-    pub fn checksum(&self) -> String {
+    pub fn checksum(&self) -> &str {
         self.file.checksum()
     }
 
@@ -221,20 +225,15 @@ impl PluginFile {
         let record = self.record(options.name)?;
         let plugin = record.name();
         self.check_record(&record, &plugin, options.allow_uncertified)?;
-        let checksum = self.checksum();
         if let Some(expected) = options.checksum {
-            self.check_checksum(expected, &checksum)?;
+            self.check_checksum(expected, self.checksum())?;
         }
         let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.load_error(&plugin, &self.path))?;
         // A library with a certificate for other types must fail for that reason, not for fields that this host misreads.
         if !record.is_certified() {
             descriptors::check(&plugins, &record, &self.path)?;
         }
-        Ok(Checked {
-            record,
-            checksum,
-            plugins,
-        })
+        Ok(Checked { record, plugins })
     }
 
     fn check_checksum(&self, expected: &str, actual: &str) -> Result<(), LoadError> {
@@ -281,17 +280,14 @@ impl PluginFile {
     /// A [`LoadError`] if the name, the ABI, the checksum or the certificate does not match, the descriptors are invalid, or the
     /// system cannot open the library. Everything but the certificate is checked before any of the library's code runs.
     pub fn open(self, options: LoadOptions<'_>) -> Result<PluginLibrary, LoadError> {
-        let Checked {
-            record,
-            checksum: actual,
-            plugins,
-        } = self.checked(options)?;
+        let Checked { record, plugins } = self.checked(options)?;
         let plugin = record.name();
+        let actual = self.checksum();
         let opening = divvy_attribution::opening(&self.path);
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
-        let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, &actual);
+        let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, actual);
         let library = match is_copied {
-            true => open_copy(&self.path, self.file.bytes(), &actual)?,
+            true => open_copy(&self.path, self.file.bytes(), actual)?,
             false => open(&self.path, &self.path)?,
         };
         let exported = exported(&self.path, library)?;
@@ -301,7 +297,8 @@ impl PluginFile {
         }
         drop(opening);
         let descriptor = descriptor(&self.path, exported, &plugin)?;
-        PluginLibrary::new(&record, &descriptor, self.path, actual)
+        let checksum = actual.to_owned();
+        PluginLibrary::new(&record, &descriptor, self.path, checksum)
     }
 
     /// Makes the private copy from which [`Self::open`] opens the library, for a process that cannot make one later.
@@ -311,7 +308,7 @@ impl PluginFile {
     /// A [`LoadError`] if memory for the copy cannot be allocated.
     pub fn keep_copy(&self) -> Result<(), LoadError> {
         let copied = copy(&self.path, self.file.bytes())?;
-        kept_copies().insert(self.checksum(), copied);
+        kept_copies().insert(self.checksum().to_owned(), copied);
         Ok(())
     }
 
@@ -329,7 +326,8 @@ impl PluginFile {
     ) -> Result<PluginLibrary, LoadError> {
         let checked = self.checked(options)?;
         descriptors::check(&checked.plugins, &checked.record, &self.path)?;
-        PluginLibrary::described(&checked.record, description, None, self.path, checked.checksum)
+        let checksum = self.checksum().to_owned();
+        PluginLibrary::described(&checked.record, description, None, self.path, checksum)
     }
 
     /// Checks the record, before any code of the library runs.

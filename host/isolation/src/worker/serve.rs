@@ -123,12 +123,11 @@ fn opened(request: &str) -> Result<Opened, LoadError> {
         });
     };
     let file = PluginFile::read(&request.path)?;
-    let actual = file.checksum();
-    if actual != request.checksum {
+    if file.checksum() != request.checksum {
         return Err(LoadError::ChecksumMismatch {
+            actual: file.checksum().to_owned(),
             path: request.path,
             expected: request.checksum,
-            actual,
         });
     }
     let library = file.open(LoadOptions {

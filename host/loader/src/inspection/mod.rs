@@ -113,7 +113,7 @@ impl Inspection {
         let object = file.parse()?;
         Ok(Self {
             path: file.path().to_owned(),
-            checksum: file.checksum(),
+            checksum: file.checksum().to_owned(),
             bytes: file.bytes().len() as u64,
             target: glibc::target(&object),
             oldest_glibc: glibc::oldest(&object),

@@ -85,6 +85,15 @@ impl<'a> Libraries<'a> {
     /// A [`RegistryError`] if the file is refused, if its worker cannot be started, ends or hangs, or if the table has keys for another
     /// process than the plugin's.
     pub fn open(&mut self, name: &str, located: &Located) -> Result<OpenLibrary, RegistryError> {
+        self.open_file(name, located, PluginFile::read(&located.path)?)
+    }
+
+    /// As [`Self::open`], for a file that was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn open_file(&mut self, name: &str, located: &Located, file: PluginFile) -> Result<OpenLibrary, RegistryError> {
         let table = self.table(name);
         let options = LoadOptions {
             may_change: self.directories.may_change(),
@@ -92,7 +101,6 @@ impl<'a> Libraries<'a> {
             checksum: table.and_then(|table| table.sha256.as_deref()),
             allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
         };
-        let file = PluginFile::read(&located.path)?;
         match self.isolation(name, located) {
             Isolation::None => {
                 if let Some(key) = table.and_then(key_for_workers) {
@@ -133,7 +141,7 @@ impl<'a> Libraries<'a> {
         let request = LibraryRequest {
             path: file.path().to_owned(),
             name: Some(record.name()),
-            checksum: file.checksum(),
+            checksum: file.checksum().to_owned(),
             is_copied,
             allow_uncertified: options.allow_uncertified,
         };

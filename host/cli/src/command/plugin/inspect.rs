@@ -1,6 +1,6 @@
 //! `divvy plugin inspect`: facts from a library's file, without running any of its code.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use divvy_loader::LoadOptions;
@@ -8,9 +8,8 @@ use divvy_loader::inspection::Inspection;
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::profile::libraries::{Libraries, Located};
 
-use super::{Format, directories, named_by_profile};
+use super::Format;
 use crate::command::additional::is_file;
-use crate::command::chosen_profile::ChosenProfile;
 use crate::command::libraries::{diagnostic, not_found};
 use crate::command::setup::ProfileArguments;
 use crate::exit::Exit;
@@ -40,12 +39,18 @@ pub(in crate::command) struct InspectArguments {
 pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let chosen = arguments.profile.read()?;
     let profile = &chosen.configuration;
-    let path = path(arguments, profile)?;
-    let file = Inspection::read(&path).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    let mut libraries = Libraries::new(profile, &arguments.profile.directories()?);
+    let asked = arguments.plugin.as_str();
+    let located = locate(asked, &libraries)?;
+    let file = Inspection::read(&located.path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let name = name(arguments, &file);
     let refusal = file.refusal(options(name.as_deref(), profile));
     let from_library = match arguments.load && refusal.is_none() {
-        true => Some(load(&path, name.as_deref(), arguments, &chosen)?),
+        true => {
+            let open = libraries.open(name.as_deref().unwrap_or(asked), &located);
+            let open = open.map_err(|error| Failure::usage(chosen.diagnostic(&error)))?;
+            Some(FromLibrary::of(open.library()))
+        }
         false => None,
     };
     let inspected = Inspected::new(&file, name.as_deref(), refusal.as_ref(), from_library);
@@ -60,13 +65,14 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
 }
 
 /// The library's file.
-fn path(arguments: &InspectArguments, profile: &ProfileConfiguration) -> Result<PathBuf, Failure> {
-    let name = arguments.plugin.as_str();
-    let directories = directories(&arguments.profile, profile)?;
-    match named_by_profile(profile, name) {
-        Some(path) => Ok(path),
-        None if is_file(name) => Ok(PathBuf::from(name)),
-        None => directories.find(name).ok_or_else(|| not_found(name, &directories)),
+fn locate(asked: &str, libraries: &Libraries<'_>) -> Result<Located, Failure> {
+    match libraries.locate(asked) {
+        Some(located) if located.is_given => Ok(located),
+        _ if is_file(asked) => Ok(Located {
+            path: PathBuf::from(asked),
+            is_given: true,
+        }),
+        located => located.ok_or_else(|| not_found(asked, libraries.directories())),
     }
 }
 
@@ -90,23 +96,4 @@ fn options<'a>(name: Option<&'a str>, profile: &'a ProfileConfiguration) -> Load
         allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
         ..LoadOptions::default()
     }
-}
-
-/// The facts that only the loaded library can give.
-fn load(
-    path: &Path,
-    name: Option<&str>,
-    arguments: &InspectArguments,
-    chosen: &ChosenProfile,
-) -> Result<FromLibrary, Failure> {
-    let profile = &chosen.configuration;
-    let mut libraries = Libraries::new(profile, &arguments.profile.directories()?);
-    let asked = arguments.plugin.as_str();
-    let located = Located {
-        path: path.to_owned(),
-        is_given: is_file(asked) || named_by_profile(profile, asked).is_some(),
-    };
-    let open = libraries.open(name.unwrap_or(asked), &located);
-    let open = open.map_err(|error| Failure::usage(chosen.diagnostic(&error)))?;
-    Ok(FromLibrary::of(open.library()))
 }

@@ -8,6 +8,7 @@ mod new;
 mod test;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -107,8 +108,8 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
 
 fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     let chosen = arguments.profile.read()?;
-    let directories = directories(&arguments.profile, &chosen.configuration)?;
-    let found = find(&directories, &chosen.configuration);
+    let mut libraries = Libraries::new(&chosen.configuration, &arguments.profile.directories()?);
+    let found = find(&mut libraries, &chosen.configuration);
     console.print(|out| match arguments.output {
         ListFormat::Table => plugins::write_table(&found, false, console.width(), out),
         ListFormat::Wide => plugins::write_table(&found, true, console.width(), out),
@@ -117,7 +118,7 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     let is_broken = found.iter().any(|found| found.library.is_err());
     if found.is_empty() {
         return Err(Failure::usage(
-            Diagnostic::new(format!("no plugin found; looked in {directories}"))
+            Diagnostic::new(format!("no plugin found; looked in {}", libraries.directories()))
                 .with_hint("build the plugins, or name their folder with `--plugin-directory` or DIVVY_PLUGIN_PATH"),
         ));
     }
@@ -130,50 +131,38 @@ fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> 
     Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))
 }
 
-/// Path that the profile sets for a plugin, if any.
-fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<PathBuf> {
-    profile.plugin.get(plugin)?.path.clone()
-}
-
 /// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name, each in the process in which it
 /// would run. A file that cannot be loaded stays in the list with its error.
-fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
-    let mut libraries = Libraries::new(profile, directories);
-    let is_given = |name: &str| named_by_profile(profile, name).is_some() || name.contains('/');
-    let mut paths = libraries.directories().list();
+fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Found> {
+    let listed = libraries.directories().list().into_iter();
+    let mut files: BTreeMap<String, Located> = listed
+        .map(|(name, path)| (name, Located { path, is_given: false }))
+        .collect();
     let used = plugin_names(profile);
     for name in &used {
         if let Some(located) = libraries.locate(name) {
-            paths.insert(name.clone(), located.path);
+            files.insert(name.clone(), located);
         }
     }
-    paths
-        .into_iter()
-        .map(|(name, path)| {
-            let located = Located {
-                is_given: is_given(&name),
-                path,
-            };
-            Found {
-                isolation: libraries.isolation(&own_name(&name, &located.path), &located),
-                library: libraries
-                    .open(&own_name(&name, &located.path), &located)
-                    .map(Into::into),
-                in_profile: used.contains(&name),
-                path: absolute(&located.path),
-                name,
-            }
-        })
-        .collect()
-}
-
-/// Name of the only plugin in a file, which may be another than that of the file.
-fn own_name(name: &str, path: &Path) -> String {
-    let names = PluginFile::read(path).map(|file| file.names());
-    match names.as_deref() {
-        Ok([only]) => only.clone(),
-        _ => name.to_owned(),
-    }
+    let load = |(name, located): (String, Located)| {
+        let file = PluginFile::read(&located.path);
+        // The only plugin in a file may have another name than the file.
+        let own = match file.as_ref().map(PluginFile::names).as_deref() {
+            Ok([only]) => only.clone(),
+            _ => name.clone(),
+        };
+        Found {
+            isolation: libraries.isolation(&own, &located),
+            library: match file {
+                Ok(file) => libraries.open_file(&own, &located, file).map(Into::into),
+                Err(error) => Err(error.into()),
+            },
+            in_profile: used.contains(&name),
+            path: absolute(&located.path),
+            name,
+        }
+    };
+    files.into_iter().map(load).collect()
 }
 
 fn absolute(path: &Path) -> PathBuf {

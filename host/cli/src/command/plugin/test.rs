@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use divvy_loader::PluginDirectories;
 use divvy_loader::PluginFile;
+use divvy_scheduler::profile::libraries::Libraries;
 
+use super::directories;
 use super::golden::{self, Verdict};
 use super::library::{Project, age};
 use super::verify::RUNS;
-use super::{directories, named_by_profile};
 use crate::command::chosen_profile::ChosenProfile;
 use crate::command::libraries::{diagnostic, plugin_names};
 use crate::command::setup::ProfileArguments;
@@ -156,10 +156,10 @@ fn report_copies(
     library: &Path,
     console: &Console,
 ) -> Result<(), Failure> {
-    let directories: PluginDirectories = directories(arguments, &chosen.configuration)?;
+    let libraries = Libraries::new(&chosen.configuration, &arguments.directories()?);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for name in tested {
-        let found = named_by_profile(&chosen.configuration, name).or_else(|| directories.find(name));
+        let found = libraries.locate(name).map(|located| located.path);
         let Some(copy) = found.filter(|found| real(found) != real(library)) else {
             continue;
         };
