@@ -9,18 +9,14 @@ mod go;
 mod hangs;
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use crate::artifacts::{plugin, repository, workspace};
-use crate::c_interface::{library, library_with};
+use crate::c_interface::hostile::{HOSTILE, opened};
 use crate::manifests::{Binding, binding, cluster, list};
-
-/// The plugin that does harm, as a library.
-static HOSTILE: LazyLock<PathBuf> = LazyLock::new(|| library("hostile_in_process", &sources()));
 
 /// Points at which it does harm, and the words for their calls.
 const POINTS: [(&str, &str); 4] = [
@@ -29,15 +25,6 @@ const POINTS: [(&str, &str); 4] = [
     ("select", "Select"),
     ("assign", "Assign"),
 ];
-
-fn sources() -> [PathBuf; 1] {
-    [repository().join("tests/fixtures/hostile.c")]
-}
-
-/// The same plugin, which runs a statement when its library is opened.
-fn opened(name: &str, statement: &str) -> PathBuf {
-    library_with(name, &sources(), &[&format!("-DHOSTILE_WHEN_OPENED={statement}")])
-}
 
 /// How a command has ended.
 struct Ended {

@@ -8,6 +8,7 @@
 mod go;
 mod header;
 mod host;
+pub(crate) mod hostile;
 mod misbehaviour;
 mod plugins;
 mod standards;

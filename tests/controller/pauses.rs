@@ -1,18 +1,12 @@
 //! Waits after failures of isolated plugins, with real workers.
 
-use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::simulation::Simulation;
 use super::{cluster, clusters, divided};
-use crate::artifacts::repository;
-use crate::c_interface::library;
-
-static HOSTILE: LazyLock<PathBuf> =
-    LazyLock::new(|| library("hostile", &[repository().join("tests/fixtures/hostile.c")]));
+use crate::c_interface::hostile::HOSTILE;
 
 fn profile(more: &str) -> String {
     format!(

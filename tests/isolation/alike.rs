@@ -69,9 +69,7 @@ fn every_recorded_decision_of_karmada_is_made_by_isolated_plugins() {
 /// A worker cannot make a file in memory, so it makes the copy of a library with a checksum before it is confined.
 #[test]
 fn a_library_with_a_checksum_is_opened_from_a_copy() {
-    let checksum = divvy_loader::PluginFile::read(plugin("average"))
-        .expect("a plugin")
-        .checksum();
+    let average = divvy_loader::PluginFile::read(plugin("average")).expect("a plugin");
     let text = |checksum: &str| {
         format!(
             "[[profile]]\nname = 'copied'\nextends = 'default'\n[profile.plugin.average]\nisolation = 'process'\nsha256 = '{checksum}'\n"
@@ -86,7 +84,7 @@ fn a_library_with_a_checksum_is_opened_from_a_copy() {
             profile.to_str().expect("a path of ASCII"),
         ])
     };
-    let (exit, output, log) = check("copied.toml", &checksum);
+    let (exit, output, log) = check("copied.toml", average.checksum());
     assert_eq!(exit, Some(0), "{output}{log}");
     let (exit, _, log) = check("exchanged.toml", &"0".repeat(64));
     assert_eq!(exit, Some(2), "{log}");

@@ -1,18 +1,12 @@
 //! A plugin that does harm costs the decision that it was called for, and nothing else.
 
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::{divvy, file};
-use crate::artifacts::repository;
-use crate::c_interface::library;
+use super::{divvy, divvy_json, file};
+use crate::c_interface::hostile::{HOSTILE, opened};
 use crate::manifests::{binding, cluster, list};
-
-pub(super) static HOSTILE: LazyLock<PathBuf> =
-    LazyLock::new(|| library("hostile", &[repository().join("tests/fixtures/hostile.c")]));
 
 /// Harm that ends the process or the thread, or takes for ever. The binding gets an error with one of these texts.
 const DEADLY: [(&str, &[&str]); 14] = [
@@ -89,7 +83,7 @@ fn objects(point: &str, faults: &[&str]) -> String {
 fn decided(point: &str, faults: &[&str]) -> Vec<String> {
     let manifests = file(&format!("hostile-{point}.json"), &objects(point, faults));
     let profile = profile(&format!("hostile-{point}.toml"), "");
-    let (exit, output, log) = divvy(&[
+    let (exit, output, log) = divvy_json(&[
         "schedule",
         "-f",
         manifests.to_str().expect("a path of ASCII"),
@@ -99,7 +93,6 @@ fn decided(point: &str, faults: &[&str]) -> Vec<String> {
         "json",
     ]);
     assert_eq!(exit, Some(3), "{log}");
-    let output: Value = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}\n{log}"));
     let bindings = output.as_array().unwrap_or_else(|| panic!("{output:#}"));
     assert_eq!(bindings.len(), faults.len(), "no binding is lost");
     bindings.iter().map(told).collect()
@@ -178,25 +171,12 @@ fn harm_in_a_constructor_is_an_error_of_the_profile() {
 /// What a library does when it is opened is done in the worker, too.
 #[test]
 fn harm_when_a_library_is_opened_is_an_error_of_the_profile() {
-    let source = repository().join("tests/fixtures/hostile.c");
-    let opened = HOSTILE.with_file_name("libhostile_opened.so");
-    let compiled = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-        .args([
-            "-std=c99",
-            "-O1",
-            "-shared",
-            "-fPIC",
-            "-DHOSTILE_WHEN_OPENED=_exit(0)",
-            "-I",
-        ])
-        .arg(repository().join("framework/abi/include"))
-        .arg(source)
-        .arg("-o")
-        .arg(&opened)
-        .status();
-    assert!(compiled.expect("a C compiler is installed").success());
+    let opened = opened("hostile_opened", "_exit(0)");
     let text = std::fs::read_to_string(profile("opened.toml", "")).expect("a profile");
-    let profile = file("opened.toml", &text.replace("libhostile.so", "libhostile_opened.so"));
+    let profile = file(
+        "opened.toml",
+        &text.replace(&HOSTILE.display().to_string(), &opened.display().to_string()),
+    );
     let (exit, _, log) = divvy(&[
         "profile",
         "check",

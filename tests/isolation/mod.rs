@@ -12,6 +12,8 @@ mod which;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 use crate::artifacts::{plugin, repository, workspace};
 
 /// Runs `divvy` in the repository's folder, and returns its exit code, standard output and standard error.
@@ -27,6 +29,13 @@ fn divvy(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("the binary can be started");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
     (status.code(), text(stdout), text(stderr))
+}
+
+/// Runs `divvy` as [`divvy`] does, and returns its exit code, the JSON that it prints and standard error.
+fn divvy_json(arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let (exit, output, log) = divvy(arguments);
+    let output = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}\n{log}"));
+    (exit, output, log)
 }
 
 /// Writes a file for one test, and returns its path.

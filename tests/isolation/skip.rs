@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::harm::HOSTILE;
-use super::{divvy, file};
+use super::{divvy, divvy_json, file};
+use crate::c_interface::hostile::HOSTILE;
 use crate::manifests::{binding, cluster, list};
 
 fn profile(name: &str, lists: &str, on_error: &str) -> PathBuf {
@@ -32,12 +32,6 @@ fn objects() -> PathBuf {
     file("skip.json", &list(objects))
 }
 
-fn run(arguments: &[&str]) -> (Option<i32>, Value, String) {
-    let (exit, output, log) = divvy(arguments);
-    let output = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}\n{log}"));
-    (exit, output, log)
-}
-
 #[test]
 fn a_decision_goes_on_without_a_plugin_that_may_be_skipped() {
     let (objects, profile) = (objects(), profile("skip.toml", FILTER_AND_SCORE, "skip"));
@@ -54,7 +48,7 @@ fn a_decision_goes_on_without_a_plugin_that_may_be_skipped() {
         "json",
         "--explain",
     ];
-    let (exit, decided, log) = run(&[&schedule[..], &["--record", recording]].concat());
+    let (exit, decided, log) = divvy_json(&[&schedule[..], &["--record", recording]].concat());
     assert_eq!(exit, Some(0), "{log}");
     let decided = decided.as_array().expect("a list");
     assert_eq!(decided.len(), 3, "no binding is lost");
@@ -106,7 +100,7 @@ fn a_decision_goes_on_without_a_plugin_that_may_be_skipped() {
 #[test]
 fn a_binding_waits_for_a_plugin_that_may_not_be_skipped() {
     let (objects, profile) = (objects(), profile("fail.toml", FILTER_AND_SCORE, "fail"));
-    let (exit, decided, log) = run(&[
+    let (exit, decided, log) = divvy_json(&[
         "schedule",
         "-f",
         objects.to_str().expect("ASCII"),
@@ -165,7 +159,7 @@ fn a_plugin_is_not_called_after_its_worker_failed_three_times_in_a_row() {
     }));
     let objects = file("suspended.json", &list(objects));
     let profile = profile("suspended.toml", FILTER_AND_SCORE, "fail");
-    let (exit, decided, log) = run(&[
+    let (exit, decided, log) = divvy_json(&[
         "schedule",
         "-f",
         objects.to_str().expect("ASCII"),

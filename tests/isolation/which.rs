@@ -3,16 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
-use super::{divvy, file};
+use super::{divvy, divvy_json, file};
 use crate::artifacts::{plugin, workspace};
 
 /// `process` or `none` for a plugin, as `divvy plugin list` says it with these arguments.
 fn isolation(plugin: &str, arguments: &[&str]) -> String {
-    let (exit, listed, log) = divvy(&[&["plugin", "list", "-o", "json"], arguments].concat());
+    let (exit, listed, log) = divvy_json(&[&["plugin", "list", "-o", "json"], arguments].concat());
     assert_eq!(exit, Some(0), "{log}");
-    let listed: Value = serde_json::from_str(&listed).expect("JSON");
     let listed = listed.as_array().expect("a list");
     let found = listed.iter().find(|found| found["name"] == plugin);
     found.expect("the plugin is listed")["isolation"]

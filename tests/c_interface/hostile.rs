@@ -1,0 +1,19 @@
+//! The plugin that does harm on request.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use super::{library, library_with};
+use crate::artifacts::repository;
+
+/// Its library. Compiled once for all tests: another compilation would replace a file that is in use.
+pub(crate) static HOSTILE: LazyLock<PathBuf> = LazyLock::new(|| library("hostile", &sources()));
+
+fn sources() -> [PathBuf; 1] {
+    [repository().join("tests/fixtures/hostile.c")]
+}
+
+/// The same plugin, which runs a statement when its library is opened. Each test has a name of its own.
+pub(crate) fn opened(name: &str, statement: &str) -> PathBuf {
+    library_with(name, &sources(), &[&format!("-DHOSTILE_WHEN_OPENED={statement}")])
+}
