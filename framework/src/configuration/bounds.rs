@@ -34,7 +34,7 @@ pub trait Bounds<T> {
     ///
     /// # Errors
     ///
-    /// What is expected, and what was found instead.
+    /// [`OutOfBounds`] with the expected bounds and the actual number or length.
     fn check(value: &T) -> Result<(), OutOfBounds>;
 }
 
@@ -186,7 +186,7 @@ pub trait Measured {
     /// The number of characters or of items; `None` if there is no value.
     fn length(&self) -> Option<usize>;
 
-    /// What it is a number of.
+    /// The unit of the length: characters or items.
     const UNIT: &'static str;
 }
 

@@ -63,7 +63,7 @@ fn register() {
     unsafe extern "C" {
         fn at_quick_exit(handler: extern "C" fn()) -> c_int;
     }
-    // They fail only if there is no memory, and then nothing is lost but a name.
+    // They fail only if memory runs out, and then only the plugin's name is missing from the output.
     // SAFETY: the handler is a function of this program, which is not unloaded.
     let _registered = unsafe { libc::atexit(exits) };
     // SAFETY: as above.

@@ -1,8 +1,8 @@
 //! Names the plugin that crashes, ends or hangs the process that it runs in.
 //!
-//! A plugin in the scheduler's process cannot be contained, but it can be named. Whoever calls code of a library says so before the call
-//! and after it ([`Site::enter`], [`opening`], [`binding`]): a few stores into a record of its thread, without a lock, an allocation or a
-//! clock. These records are read
+//! A plugin in the scheduler's process cannot be contained, but it can be named. Callers of library code record each call before and after
+//! it ([`Site::enter`], [`opening`], [`binding`]): a few stores into a record of its thread, without a lock, an allocation or a clock.
+//! These records are read
 //!
 //! - by handlers of signals and of `exit`, which [`arm`] installs: they write one line to standard error, and hand on;
 //! - by [`Looks`], which counts how often the same call was seen: [`Watchdog`] for a command, a task of its own in `divvy run`.

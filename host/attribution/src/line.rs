@@ -45,7 +45,7 @@ impl Write for Line {
     }
 }
 
-/// Who takes a step: `` plugin `average` ``, or a library that is opened.
+/// The plugin or the library in a step: `` plugin `average` ``.
 pub(crate) fn who(step: &Step) -> impl fmt::Display {
     fmt::from_fn(|to| match (step.site.plugin(), step.subject()) {
         ("", []) => to.write_str("a library"),
