@@ -22,13 +22,18 @@ use crate::manifests::list;
 /// Environment variable with which every plugin of every host has a process of its own.
 pub(crate) const ISOLATED: &str = "DIVVY_TESTS_ISOLATED";
 
-/// The profile, in which every plugin runs in this process unless it says otherwise.
-fn placed(configuration: &ProfileConfiguration) -> ProfileConfiguration {
+/// Names the program that workers run. From then on, each plugin that is not bundled gets a worker unless its profile says otherwise.
+pub(crate) fn name_worker_program() {
     divvy_isolation::set_program(WorkerProgram {
         path: artifacts::workspace().binary("divvy").to_owned(),
         arguments: vec!["plugin-worker".to_owned()],
         deadline: Duration::from_secs(10),
     });
+}
+
+/// The profile, in which every plugin runs in this process unless it says otherwise.
+fn placed(configuration: &ProfileConfiguration) -> ProfileConfiguration {
+    name_worker_program();
     let usual = match std::env::var_os(ISOLATED) {
         Some(_) => Isolation::Process,
         None => Isolation::None,

@@ -7,7 +7,7 @@ use divvy_loader::PluginDirectories;
 
 use crate::artifacts::{plugin_folders, repository};
 use crate::c_interface;
-use crate::scheduling::{configuration, name_libraries};
+use crate::scheduling::{configuration, name_libraries, name_worker_program};
 
 /// Enough to find every fault of the fixtures; `divvy plugin verify` tries thousands.
 const EFFORT: Effort = Effort {
@@ -17,9 +17,10 @@ const EFFORT: Effort = Effort {
     own: Vec::new(),
 };
 
-/// A plugin in the built-in profile with these lines.
+/// A plugin in the built-in profile with these lines. The checks open its library in this process, although workers could be started.
 #[track_caller]
 fn subject(plugin: &str, lines: &str) -> Subject {
+    name_worker_program();
     let mut configuration = configuration(&format!("extends = 'default'\n{lines}"));
     name_libraries(&mut configuration);
     Subject::new(configuration, PluginDirectories::default(), plugin).unwrap_or_else(|errors| panic!("{errors:?}"))

@@ -6,7 +6,7 @@ use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::sized::kind;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::{PluginDirectories, PluginLibrary};
-use divvy_profile::{ProfileConfiguration, ProfileError};
+use divvy_profile::{Isolation, ProfileConfiguration, ProfileError};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::plugin::{CallError, PluginInstance};
@@ -29,14 +29,24 @@ pub struct Subject {
 impl Subject {
     /// Loads the plugins of a profile, of which `plugin` is the one under test.
     ///
+    /// All run in this process, whatever the profile or the file says, because the checks look at what a plugin does to its process; and
+    /// an error of any of them is the binding's, so that `on-error = "skip"` hides none.
+    ///
     /// # Errors
     ///
     /// The errors of the profile's plugins.
     pub fn new(
-        configuration: ProfileConfiguration,
+        mut configuration: ProfileConfiguration,
         directories: PluginDirectories,
         plugin: &str,
     ) -> Result<Self, Vec<RegistryError>> {
+        let names: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
+        for name in names {
+            let table = configuration.plugin.entry(name).or_default();
+            table.isolation = Some(Isolation::None);
+            (table.deadline, table.worker, table.on_error) = (None, None, None);
+            table.read.clear();
+        }
         let profile = registry::build(&configuration, &directories)?;
         let interpreter = configuration.resource_interpreter.unwrap_or_default();
         Ok(Self {

@@ -9,7 +9,6 @@ use divvy_conformance::generate::Shape;
 use divvy_conformance::supervise::{Event, Loaded};
 use divvy_conformance::{Case, Subject, cases_from_manifests};
 use divvy_loader::PluginFile;
-use divvy_profile::Isolation;
 
 use super::VerifyArguments;
 use crate::command::additional::{is_file, with_plugins};
@@ -132,14 +131,7 @@ fn say(console: &Console, event: &Event) -> Result<(), Failure> {
 fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
-    let (mut chosen, plugin) = with_subject(chosen, arguments, &directories)?;
-    // This process is what contains the plugin, and the checks look at what it does to it.
-    for name in plugin_names(&chosen.configuration) {
-        let table = chosen.configuration.plugin.entry(name).or_default();
-        table.isolation = Some(Isolation::None);
-        (table.deadline, table.worker) = (None, None);
-        table.read.clear();
-    }
+    let (chosen, plugin) = with_subject(chosen, arguments, &directories)?;
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
         Ok(subject) => return Ok(subject),
         Err(errors) => errors,
