@@ -90,16 +90,17 @@ impl Handed {
         count(&self.figures, number as u64);
     }
 
-    /// The warning about this call, if anything was dropped.
+    /// True if anything was dropped.
     #[inline]
-    pub(super) fn warning(&self) -> Option<String> {
+    pub(super) fn is_over(&self) -> bool {
         let counters = [&self.dropped, &self.cut, &self.figures, &self.log_records];
-        let is_dropped = counters.iter().any(|counter| counter.get() > 0);
-        is_dropped.then(|| self.describe())
+        // Without a branch for each, because this is asked after every call.
+        counters.iter().fold(0, |all, counter| all | counter.get()) != 0
     }
 
+    /// The warning about this call, in which something was dropped.
     #[cold]
-    fn describe(&self) -> String {
+    pub(super) fn warning(&self) -> String {
         let parts = [
             (self.dropped.get(), "texts left out", limit::TEXTS, ", of 16 MiB"),
             (self.cut.get(), "texts cut", limit::TEXT_BYTES, " bytes"),

@@ -169,11 +169,17 @@ impl<'a> CallSink<'a> {
     #[inline]
     pub(super) fn finish(&self, services: &HostServices) {
         self.handed.end();
-        if let Some(warning) = self.handed.warning() {
-            services.log.warn(&warning);
-            if let Some(texts) = self.texts {
-                texts.take(text_kind::NOTE, NO_ROW, warning);
-            }
+        if self.handed.is_over() {
+            self.warn(services);
+        }
+    }
+
+    #[cold]
+    fn warn(&self, services: &HostServices) {
+        let warning = self.handed.warning();
+        services.log.warn(&warning);
+        if let Some(texts) = self.texts {
+            texts.take(text_kind::NOTE, NO_ROW, warning);
         }
     }
 
