@@ -194,6 +194,17 @@ const CRATES: [(&str, &[&str]); 34] = [
     ),
     ("divvy-tests", &[]),
     ("divvy-page-tests", &[]),
+    (
+        "divvy-fuzzing",
+        &[
+            "divvy-isolation",
+            "divvy-karmada",
+            "divvy-loader",
+            "divvy-manifests",
+            "divvy-profile",
+            "divvy-recordings",
+        ],
+    ),
     ("divvy-sizes", &[]),
     (
         "divvy-control-plane-tests",

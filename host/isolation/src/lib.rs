@@ -9,6 +9,7 @@
 //! - `call`: the calls, copied with everything that they point to by `divvy_framework_abi::carry`. Snapshots are not copied,
 //!   because a worker reads them where the host does (`divvy_framework_memory`).
 //! - `event`: what a plugin hands over during a call, written down by the worker and believed by nobody.
+//! - [`messages`]: what a worker answers as bytes, for tests that make it up.
 //! - `supervisor`, `process`: starting, watching and ending workers. `plugin`: instances and what they keep.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
 //!
@@ -20,6 +21,7 @@ mod error;
 mod event;
 mod exchange;
 mod header;
+pub mod messages;
 mod plugin;
 mod process;
 mod region;

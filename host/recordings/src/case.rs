@@ -247,20 +247,32 @@ struct Kind {
 ///
 /// A [`RecordingError`] with the file, and with the line of an invalid record. Reading stops at the first error.
 pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
-    let unreadable = |source| RecordingError::Unreadable {
+    let file = File::open(path).map_err(|source| unreadable(path, source))?;
+    parse_recording(path, file)
+}
+
+fn unreadable(path: &Path, source: std::io::Error) -> RecordingError {
+    RecordingError::Unreadable {
         file: path.to_owned(),
         source,
-    };
-    let mut file = File::open(path).map_err(unreadable)?;
+    }
+}
+
+/// Reads a recording as if it were a file with this name.
+///
+/// # Errors
+///
+/// As [`read_recording`].
+pub fn parse_recording(path: &Path, mut input: impl Read) -> Result<Recording, RecordingError> {
     let mut magic = Vec::new();
-    Read::by_ref(&mut file)
+    Read::by_ref(&mut input)
         .take(GZIP_MAGIC.len() as u64)
         .read_to_end(&mut magic)
-        .map_err(unreadable)?;
+        .map_err(|source| unreadable(path, source))?;
     // The content decides, not the file's name.
     let is_gzip = magic == GZIP_MAGIC;
-    let whole = std::io::Cursor::new(magic).chain(file);
-    let reader: Box<dyn Read> = if is_gzip {
+    let whole = std::io::Cursor::new(magic).chain(input);
+    let reader: Box<dyn Read + '_> = if is_gzip {
         Box::new(MultiGzDecoder::new(whole))
     } else {
         Box::new(whole)

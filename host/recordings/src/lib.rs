@@ -12,7 +12,9 @@ mod error;
 mod record;
 mod run;
 
-pub use case::{Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, read_recording};
+pub use case::{
+    Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, parse_recording, read_recording,
+};
 pub use error::{RecordingError, UnwritableRecord};
 pub use record::{recorded_case, recorded_fleet, recorded_header, recorded_tables};
 pub use run::{CaseRunner, ClusterDifference, Mismatch, PreparedCase, compare, karmada_kind};
