@@ -25,9 +25,9 @@ pub(crate) fn clusters(count: usize) -> impl Iterator<Item = Value> {
     })
 }
 
-/// One binding per case, named after it. The replicas grow with the fleet, so that every cluster gets some; the policy
-/// lists do not grow.
-pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
+/// Two bindings per strategy, without and with a last result, and one per further case, named after it. The replicas grow with the
+/// fleet, so that every cluster gets some; the policy lists do not grow.
+pub(crate) fn bindings<'a>(clusters: usize, strategies: impl Iterator<Item = &'a str>) -> Vec<Binding> {
     let replicas = 3 * clusters as i64;
     let of = |name: &str, strategy: &str| {
         binding(name, replicas)
@@ -47,22 +47,18 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
         .map(|number| format!("member-{:05}", 2 * number))
         .collect();
     let with_last = |binding: Binding| binding.last(last.iter().map(|name| (name.as_str(), 2)));
-    vec![
-        of("duplicated", "Duplicated"),
+    let each = strategies.flat_map(|strategy| {
+        let name = format!("plain-{}", strategy.to_ascii_lowercase());
+        [of(&name, strategy), with_last(of(&format!("{name}-growing"), strategy))]
+    });
+    let mut bindings: Vec<Binding> = each.collect();
+    bindings.extend([
         of("static-weight", "StaticWeight").preferences(&json!({ "staticWeightList": by_tier("weight", [1, 5, 3]) })),
-        of("static-weight-alike", "StaticWeight"),
-        of("dynamic-weight", "DynamicWeight"),
-        with_last(of("dynamic-weight-growing", "DynamicWeight")),
         with_last(of("dynamic-weight-fresh", "DynamicWeight")).fresh(),
-        of("aggregated", "Aggregated"),
-        with_last(of("aggregated-growing", "Aggregated")),
         with_last(binding("aggregated-shrinking", 30).strategy("Aggregated")),
-        of("average", "Average"),
-        with_last(of("average-growing", "Average")),
         of("specified", "Specified").preferences(&json!({
             "staticSpecifyList": by_tier("replicas", [replicas / 3, replicas / 3, replicas - 2 * (replicas / 3)]),
         })),
-        of("specified-alike", "Specified"),
         of("region-shares", "RegionShares")
             .preferences(&json!({ "regionShareList": by_tier("maxPercent", [50, 40, 60]) })),
         with_last(of("region-shares-growing", "RegionShares"))
@@ -87,7 +83,8 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
             "gracefulEvictionTasks",
             json!([{ "fromCluster": "member-00004", "reason": "t", "producer": "t" }]),
         ),
-    ]
+    ]);
+    bindings
 }
 
 /// A binding with one affinity group that overflows into the clusters of the other tiers.

@@ -65,7 +65,9 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
 #[track_caller]
 fn check(host: &Host) {
     let counts = FLEETS.map(|count| {
-        let objects = clusters(count).chain(bindings(count).into_iter().map(Value::from));
+        let strategies = host.profile().strategies().map(|strategy| strategy.name());
+        let bindings = bindings(count, strategies).into_iter().map(Value::from);
+        let objects = clusters(count).chain(bindings);
         allocations_of(host, objects)
     });
     let [small, medium, large] = &counts;

@@ -6,6 +6,7 @@ mod example;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use divvy_framework_abi::sized::kind;
 use divvy_loader::PluginLibrary;
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::placements::Placements;
@@ -86,7 +87,12 @@ fn every_bundled_plugin_decides_its_worked_example() {
             .profile()
             .plugins()
             .any(|plugin| plugin.name() == folder);
-        let opted_in = (!is_built_in).then(|| Host::with_filters(&[&folder]));
+        // The only one of its point, so that no other plugin of the profile does its work first.
+        let alone = || match library.serves(kind::SCORE) {
+            true => format!("scores = [{{ plugin = '{folder}' }}]"),
+            false => format!("filters = ['{folder}']"),
+        };
+        let opted_in = (!is_built_in).then(|| Host::extending(&alone()));
         let host = opted_in.as_ref().unwrap_or(Host::built_in());
         let placements = Some(Arc::new(Placements::of(&bindings)));
         let mut scheduler = host.scheduler().explaining(true).knowing(placements);

@@ -1,7 +1,9 @@
 //! Random situations: a fleet, a binding with its last result, and preferences for the strategy under test.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use divvy_framework_abi::descriptor::feature;
 use divvy_scheduler::decision::{Decision, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,27 +11,31 @@ use serde_json::{Value, json};
 use crate::manifests::{Binding, binding, cluster, list, priorities, weights};
 use crate::scheduling::{Host, scheduled};
 
-/// Strategies that divide replicas.
-pub(super) const DIVIDING: [&str; 8] = [
-    "StaticWeight",
-    "DynamicWeight",
-    "Aggregated",
-    "Average",
-    "Specified",
-    "PriorityAggregated",
-    "RegionShares",
-    "Tree",
-];
+/// A strategy of the built-in profile that divides replicas.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dividing {
+    pub(super) name: &'static str,
+    /// It promises to stay within capacity: what fits now plus last replicas.
+    pub(super) respects_capacity: bool,
+    /// It promises that scheduling again changes nothing.
+    pub(super) is_inert: bool,
+}
 
-/// Dividing strategies that stay within capacity: what fits now plus last replicas.
-pub(super) const WITHIN_CAPACITY: [&str; 6] = [
-    "DynamicWeight",
-    "Aggregated",
-    "Average",
-    "PriorityAggregated",
-    "RegionShares",
-    "Tree",
-];
+/// All strategies of the built-in profile that divide replicas.
+pub(super) fn dividing() -> impl Iterator<Item = Dividing> {
+    static DIVIDING: LazyLock<Vec<Dividing>> = LazyLock::new(|| {
+        let strategies = Host::built_in().profile().strategies();
+        let dividing = strategies.filter(|strategy| !strategy.duplicates());
+        dividing
+            .map(|strategy| Dividing {
+                name: strategy.name(),
+                respects_capacity: strategy.respects_capacity(),
+                is_inert: strategy.plugin().library().features_of(strategy.name()) & feature::INERT != 0,
+            })
+            .collect()
+    });
+    DIVIDING.iter().copied()
+}
 
 /// Cluster names, not in alphabetical order.
 const NAMES: [&str; 8] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear", "berry"];
@@ -113,7 +119,7 @@ impl Situation {
         totals
     }
 
-    /// Preferences of the policy for a strategy.
+    /// Preferences of the policy for a strategy; none for one that is not named here.
     fn preferences(&self, strategy: &str) -> Option<Value> {
         let pairs = || self.places.iter().map(|place| (place.name, place.preference));
         match strategy {

@@ -52,8 +52,8 @@ fn a_plugin_has_one_name() {
 }
 
 /// Runs the first step of CONTRIBUTING.md on a copy of the project.
-#[test]
-fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
+/// A copy of what `.ci/new-plugin` changes, after it has made a plugin of each kind.
+fn with_new_plugins() -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder can be made");
     let paths = [
         ".ci",
@@ -71,43 +71,70 @@ fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
         .arg(copy.path())
         .status();
     assert!(status.expect("cp can be started").success());
-    let output = Command::new(copy.path().join(".ci/new-strategy"))
-        .arg("CopiedByTests")
-        .output();
-    let output = output.expect("the script can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for arguments in [
+        ["strategy", "CopiedByTests"],
+        ["filter", "FilterOfTests"],
+        ["score", "ScoreOfTests"],
+    ] {
+        let output = Command::new(copy.path().join(".ci/new-plugin"))
+            .args(arguments)
+            .output();
+        let output = output.expect("the script can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    copy
+}
 
+#[test]
+fn a_new_plugin_starts_as_a_copy_with_its_own_names() {
+    let copy = with_new_plugins();
     let text = |path: &str| fs::read_to_string(copy.path().join(path)).expect("the file is there");
-    let library = text("plugins/copied-by-tests/src/lib.rs");
-    for line in [
-        "NAME: &'static str = \"copied-by-tests\";",
-        "= &[\"CopiedByTests\"];",
-        "pub mod copied_by_tests;",
-    ] {
-        assert!(library.contains(line), "`{line}` is missing:\n{library}");
-    }
-    for path in [
-        "src/lib.rs",
-        "src/copied_by_tests.rs",
-        "src/explanation.rs",
-        "src/tests.rs",
-        "src/tests/wiring.rs",
-    ] {
-        let code = text(&format!("plugins/copied-by-tests/{path}"));
-        let left: Vec<&str> = ["Average {", "Average>", "average::", "\"average\"", "`average`"]
+    let plugins = [
+        ("copied-by-tests", "average", "Average"),
+        ("filter-of-tests", "taint-toleration", "TaintToleration"),
+        ("score-of-tests", "cluster-locality", "ClusterLocality"),
+    ];
+    for (name, from, from_type) in plugins {
+        let folder = copy.path().join("plugins").join(name);
+        let module = name.replace('-', "_");
+        let library = text(&format!("plugins/{name}/src/lib.rs"));
+        for line in [format!("NAME: &'static str = \"{name}\";"), format!("mod {module};")] {
+            assert!(library.contains(&line), "`{line}` is missing:\n{library}");
+        }
+        assert!(folder.join("src").join(format!("{module}.rs")).exists(), "{name}");
+        let old_names = [
+            format!("{from_type} {{"),
+            format!("{from_type};"),
+            format!("{from_type}>"),
+            format!("{}::", from.replace('-', "_")),
+            format!("\"{from}\""),
+            format!("`{from}`"),
+        ];
+        let sources = walkdir::WalkDir::new(folder.join("src"))
             .into_iter()
-            .filter(|name| code.contains(name))
-            .collect();
-        assert!(left.is_empty(), "{path} still has {left:?}");
+            .map(|entry| entry.expect("it can be listed"));
+        for source in sources.filter(|entry| entry.file_type().is_file()) {
+            let code = fs::read_to_string(source.path()).expect("it can be read");
+            let left: Vec<&String> = old_names.iter().filter(|old| code.contains(*old)).collect();
+            assert!(left.is_empty(), "{} still has {left:?}", source.path().display());
+        }
+        assert!(text(&format!("plugins/{name}/Cargo.toml")).contains(&format!("\"divvy-plugin-{name}\"")));
+        assert!(text("Cargo.lock").contains(&format!("\nname = \"divvy-plugin-{name}\"\n")));
     }
-    assert!(text("plugins/copied-by-tests/Cargo.toml").contains("\"divvy-plugin-copied-by-tests\""));
+    assert!(text("plugins/copied-by-tests/src/lib.rs").contains("= &[\"CopiedByTests\"];"));
     let readme = text("plugins/copied-by-tests/README.md");
     assert!(
         readme.starts_with("# CopiedByTests\n") && readme.contains("strategy = \"CopiedByTests\"\n"),
         "{readme}"
     );
-    assert!(text("host/profile/src/default.toml").contains("\n    \"copied-by-tests\",\n]"));
-    assert!(text("Cargo.lock").contains("\nname = \"divvy-plugin-copied-by-tests\"\n"));
+    let readme = text("plugins/filter-of-tests/README.md");
+    assert!(
+        readme.starts_with("# filter-of-tests\n") && readme.contains("rejected by filter-of-tests:"),
+        "{readme}"
+    );
+    let profile = text("host/profile/src/default.toml");
+    assert!(profile.contains("\n    \"copied-by-tests\",\n]"));
+    assert!(!profile.contains("-of-tests"), "{profile}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use divvy_isolation::{Event, messages};
 use divvy_karmada::workloads::WorkloadKinds;
@@ -125,13 +126,15 @@ pub fn table(bytes: &[u8]) -> bool {
     else {
         return false;
     };
-    let profile = ProfileSource::parse("fuzz.toml".into(), TABLES)
-        .profile(None)
-        .expect("the declarations are valid");
-    let Some((name, declared)) = profile.table.iter().nth(choice % profile.table.len()) else {
+    static DECLARED: LazyLock<ProfileConfiguration> = LazyLock::new(|| {
+        let source = ProfileSource::parse("fuzz.toml".into(), TABLES);
+        source.profile(None).expect("the declarations are valid")
+    });
+    let tables = &DECLARED.table;
+    let Some((name, declared)) = tables.iter().nth(choice % tables.len()) else {
         return false;
     };
-    let extension = ["csv", "json", "toml"][choice / profile.table.len() % 3];
+    let extension = ["csv", "json", "toml"][choice / tables.len() % 3];
     let source = TableSource::new(PathBuf::from("fuzz").with_extension(extension), text);
     match LoadedTable::new(name, source, declared) {
         Ok(table) => {

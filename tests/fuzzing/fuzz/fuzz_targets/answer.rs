@@ -1,3 +1,5 @@
+//! `divvy_fuzzing::answer` for libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
