@@ -10,6 +10,7 @@ mod support;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 
 use stages::Stages;
@@ -53,12 +54,61 @@ fn stages(criterion: &mut Criterion) {
     }
 }
 
+/// A tree of three levels beside DynamicWeight on the same 1,000 clusters, without and with a last result.
+fn trees(criterion: &mut Criterion) {
+    const TREE: &str = r#"{"by": "region", "children": [
+        {"match": "us-east", "weight": 40, "by": "zone", "children": [
+            {"match": "us-east-z0", "weight": 1, "by": {"label": "tier"}, "children": [
+                {"match": "gold", "weight": 3, "divide": "evenly", "cap": 40},
+                {"match": "*", "weight": 1}]},
+            {"match": "*"}]},
+        {"match": ["us-west", "eu-1"], "weight": 40, "max": "60%", "by": {"label": "tier"}, "children": [
+            {"match": "silver", "weight": 2, "divide": "fewest"},
+            {"match": "*", "min": "10%", "divide": "evenly", "floor": 2}]},
+        {"match": "*", "weight": 20, "by": "provider", "children": [
+            {"match": "gcp", "max": 300},
+            {"match": "*", "divide": "byRoom"}]}]}"#;
+    let (profile, recording) = (support::profile(), support::recording());
+    let fleet = "n1000-api1";
+    let snapshot = support::snapshot(&recording, fleet);
+    let named = format!("{fleet}-dynamic");
+    let case = recording.cases.iter().find(|case| case.name == named);
+    let mut case = case.expect("the recording has the case").clone();
+    let mut group = criterion.benchmark_group("tree");
+    for strategy in ["DynamicWeight", "Tree"] {
+        let annotations = &mut case.binding.metadata.annotations;
+        annotations.insert("divvy.io/strategy".into(), strategy.into());
+        if strategy == "Tree" {
+            annotations.insert("divvy.io/preferences".into(), TREE.into());
+        }
+        case.binding.spec.clusters.clear();
+        for state in ["first", "settled", "growing"] {
+            let plan = support::plan(&profile, &case);
+            let input = CycleInput::new(&profile, &snapshot, &plan, &plan.groups[0]);
+            let mut cycle = Cycle::new();
+            let targets = cycle.run(&input, None).expect("it is scheduled").to_vec();
+            group.bench_function(BenchmarkId::new(strategy, state), |bencher| {
+                bencher.iter(|| cycle.run(&input, None).map(<[_]>::len));
+            });
+            // What comes next is a binding with this result, and then one that asks for more.
+            let last = targets.iter().map(|target| TargetCluster {
+                name: snapshot.name(target.row).to_owned(),
+                replicas: target.replicas.try_into().expect("a count of Karmada"),
+                ..TargetCluster::default()
+            });
+            case.binding.spec.clusters = last.collect();
+            case.binding.spec.replicas = Some(if state == "first" { 2_000 } else { 2_100 });
+        }
+        case.binding.spec.replicas = Some(2_000);
+    }
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(800))
         .sample_size(30);
-    targets = cycles, stages
+    targets = cycles, stages, trees
 }
 criterion_main!(benches);
