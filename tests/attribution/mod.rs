@@ -12,14 +12,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::artifacts::{plugin, repository, workspace};
 use crate::c_interface::hostile::{HOSTILE, opened};
-use crate::manifests::{Binding, binding, cluster, list};
+use crate::manifests::{Binding, binding, cluster, list, priorities};
 
 /// Points at which it does harm, and the words for their calls.
-const POINTS: [(&str, &str); 4] = [
+const POINTS: [(&str, &str); 5] = [
+    ("prepare", "Prepare"),
     ("filter", "Filter"),
     ("score", "Score"),
     ("select", "Select"),
@@ -27,21 +28,21 @@ const POINTS: [(&str, &str); 4] = [
 ];
 
 /// How a command has ended.
-struct Ended {
+pub(crate) struct Ended {
     status: ExitStatus,
-    output: String,
+    pub(crate) output: String,
     log: String,
 }
 
 impl Ended {
     /// The exit code, or the number of the signal.
-    fn how(&self) -> Result<i32, i32> {
+    pub(crate) fn how(&self) -> Result<i32, i32> {
         let signal = self.status.signal().unwrap_or_default();
         self.status.code().ok_or(signal)
     }
 
     /// The lines of standard error that name who ended the process.
-    fn errors(&self) -> Vec<&str> {
+    pub(crate) fn errors(&self) -> Vec<&str> {
         self.log.lines().filter(|line| line.starts_with("error: ")).collect()
     }
 
@@ -74,7 +75,7 @@ fn divvy(arguments: &[&str]) -> Ended {
 fn profile(library: &Path, fault: &str) -> String {
     format!(
         "[[profile]]\nname = 'hostile'\nextends = 'default'\nfilters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\n\
-         select = ['hostile']\nassign = ['hostile', 'average']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'none'\n\
+         select = ['hostile']\nassign = ['hostile', 'average', 'priority-aggregated']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'none'\n\
          configuration = {{ fault = '{fault}' }}\n",
         library.display()
     )
@@ -100,8 +101,11 @@ fn run(command: &[&str], profile: &str, binding: Binding) -> Ended {
 }
 
 /// Schedules a binding with a fault at a point, `web` in the namespace `default`.
-fn harm(point: &str, fault: &str, more: &[&str]) -> Ended {
+pub(crate) fn harm(point: &str, fault: &str, more: &[&str]) -> Ended {
+    // A state is prepared for all tiers of clusters together.
+    let tiers = json!({ "clusterPriority": priorities([("a", 2), ("b", 1)]) });
     let binding = binding("web", 3)
+        .preferences(&if point == "prepare" { tiers } else { json!({}) })
         .strategy("Hostile")
         .annotation("hostile.example/fault", fault)
         .annotation("hostile.example/point", point);
@@ -109,13 +113,13 @@ fn harm(point: &str, fault: &str, more: &[&str]) -> Ended {
 }
 
 /// Checks a profile whose plugin does harm in its constructor.
-fn construct(fault: &str, more: &[&str]) -> Ended {
+pub(crate) fn construct(fault: &str, more: &[&str]) -> Ended {
     let command = [&["profile", "check"], more].concat();
     run(&command, &profile(&HOSTILE, fault), binding("web", 3))
 }
 
 /// Checks a profile whose library does harm when it is opened.
-fn open(library: &Path, more: &[&str]) -> Ended {
+pub(crate) fn open(library: &Path, more: &[&str]) -> Ended {
     let command = [&["profile", "check"], more].concat();
     run(&command, &profile(library, "none"), binding("web", 3))
 }

@@ -82,6 +82,12 @@ fn compile_as(standard: Standard, compiler: &OsStr, name: &str, sources: &[PathB
     output
 }
 
+/// Compiles a program.
+#[track_caller]
+pub(crate) fn program(name: &str, sources: &[PathBuf]) -> PathBuf {
+    compile(name, sources, &[])
+}
+
 /// Compiles a shared library.
 #[track_caller]
 pub(crate) fn library(name: &str, sources: &[PathBuf]) -> PathBuf {

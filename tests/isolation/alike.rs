@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{divvy, file};
+use super::{divvy, divvy_json, file};
 use crate::artifacts::plugin;
 use crate::scheduling::Host;
 
@@ -62,6 +62,37 @@ fn every_recorded_decision_of_karmada_is_made_by_isolated_plugins() {
         assert!(
             replayed.contains(&format!("{count} passed, 0 failed")),
             "{recording}: {replayed}"
+        );
+    }
+}
+
+/// A failure can hold until a time, in either process.
+#[test]
+fn a_failure_holds_as_long_in_a_worker() {
+    let manifests = file(
+        "alike/failing.json",
+        &super::harm::objects("none", &["fail for a time"]),
+    );
+    let isolated = super::harm::profile("alike/process.toml", "");
+    let text = std::fs::read_to_string(&isolated).expect("a profile");
+    let own = text.replace("isolation = 'process'\ndeadline = '1s'", "isolation = 'none'");
+    assert_ne!(own, text);
+    let in_process = file("alike/none.toml", &own);
+    for profile in [isolated, in_process] {
+        let (exit, output, log) = divvy_json(&[
+            "schedule",
+            "-f",
+            manifests.to_str().expect("a path of ASCII"),
+            "--profile",
+            profile.to_str().expect("a path of ASCII"),
+            "--explain",
+            "-o",
+            "json",
+        ]);
+        assert_eq!(exit, Some(1), "{output:#}{log}");
+        assert_eq!(
+            output[0]["validUntil"], "3000-01-01T00:00:00Z",
+            "{profile:?}: {output:#}"
         );
     }
 }

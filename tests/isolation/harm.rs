@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{divvy, divvy_json, file};
 use crate::c_interface::hostile::{HOSTILE, opened};
-use crate::manifests::{binding, cluster, list};
+use crate::manifests::{binding, cluster, list, priorities};
 
 /// Harm that ends the process or the thread, or takes for ever. The binding gets an error with one of these texts.
 const DEADLY: [(&str, &[&str]); 14] = [
@@ -54,12 +54,12 @@ const HARMLESS: [&str; 10] = [
     "kill the parent",
 ];
 
-const POINTS: [&str; 4] = ["filter", "score", "select", "assign"];
+const POINTS: [&str; 5] = ["filter", "score", "select", "prepare", "assign"];
 
-fn profile(name: &str, more: &str) -> PathBuf {
+pub(super) fn profile(name: &str, more: &str) -> PathBuf {
     let text = format!(
         "[[profile]]\nname = 'hostile'\nextends = 'default'\nfilters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\n\
-         select = ['hostile']\nassign = ['hostile', 'average']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\n\
+         select = ['hostile']\nassign = ['hostile', 'average', 'priority-aggregated']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\n\
          isolation = 'process'\ndeadline = '1s'\n{more}",
         HOSTILE.display()
     );
@@ -67,11 +67,15 @@ fn profile(name: &str, more: &str) -> PathBuf {
 }
 
 /// Two clusters, and a binding with each fault at a point.
-fn objects(point: &str, faults: &[&str]) -> String {
+pub(super) fn objects(point: &str, faults: &[&str]) -> String {
     let mut objects: Vec<Value> = vec![cluster("a", 9).into(), cluster("b", 9).into()];
+    // A state is prepared for all tiers of clusters together.
+    let tiers = json!({ "clusterPriority": priorities([("a", 2), ("b", 1)]) });
+    let preferences = if point == "prepare" { tiers } else { json!({}) };
     objects.extend(faults.iter().enumerate().map(|(number, fault)| {
         binding(&format!("binding-{number:02}"), 3)
             .strategy("Hostile")
+            .preferences(&preferences)
             .annotation("hostile.example/fault", fault)
             .annotation("hostile.example/point", point)
             .into()
@@ -79,10 +83,10 @@ fn objects(point: &str, faults: &[&str]) -> String {
     list(objects)
 }
 
-/// The result of each binding, in order: `a=3`, or an error.
-fn decided(point: &str, faults: &[&str]) -> Vec<String> {
-    let manifests = file(&format!("hostile-{point}.json"), &objects(point, faults));
-    let profile = profile(&format!("hostile-{point}.toml"), "");
+/// The result of each binding, in order: `a=3`, or an error. `test` names the files.
+pub(super) fn decided(test: &str, point: &str, faults: &[&str]) -> Vec<String> {
+    let manifests = file(&format!("{test}-{point}.json"), &objects(point, faults));
+    let profile = profile(&format!("{test}-{point}.toml"), "");
     let (exit, output, log) = divvy_json(&[
         "schedule",
         "-f",
@@ -117,14 +121,19 @@ fn harm_costs_the_decision_that_it_was_done_in() {
     for point in POINTS {
         // Waiting for a deadline is the same at each point.
         let is_slow = |fault: &str| ["endless loop", "deadlock", "memory", "read-only memory"].contains(&fault);
-        let deadly = DEADLY.iter().filter(|(fault, _)| point == "assign" || !is_slow(fault));
+        let is_tried = |fault: &str| match point {
+            "assign" => true,
+            "prepare" => !is_slow(fault) || fault == "endless loop",
+            _ => !is_slow(fault),
+        };
+        let deadly = DEADLY.iter().filter(|(fault, _)| is_tried(fault));
         // A plugin whose worker fails three times in a row is not called any more.
         let answered = ("none", [].as_slice());
         let (faults, expected): (Vec<&str>, Vec<&[&str]>) = deadly
             .flat_map(|deadly| [*deadly, answered])
             .chain(HARMLESS.map(|fault| (fault, [].as_slice())))
             .unzip();
-        for ((fault, expected), told) in faults.iter().zip(expected).zip(decided(point, &faults)) {
+        for ((fault, expected), told) in faults.iter().zip(expected).zip(decided("harm", point, &faults)) {
             match expected {
                 [] => assert_eq!(told, "a=3", "{fault} at {point}"),
                 texts => {
@@ -153,6 +162,7 @@ fn harm_in_a_constructor_is_an_error_of_the_profile() {
             "exit",
             "its worker exited with code 0 while it was to construct the plugin",
         ),
+        ("deadlock", "its worker did not construct the plugin within 30 s"),
         ("none", ""),
     ] {
         let configuration = format!("[profile.plugin.hostile.configuration]\nfault = '{fault}'\n");

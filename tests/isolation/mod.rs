@@ -1,11 +1,19 @@
 //! Plugins in processes of their own: they decide what they decide in the scheduler's process, and harm nothing.
 //!
-//! [`alike`] compares decisions, [`harm`] has a plugin that does harm at every point, [`skip`] goes on without one that does, and
-//! [`which`] says which plugins have a process of their own. With the environment variable of
-//! [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
+//! - [`alike`] compares decisions. [`which`] says which plugins have a process of their own.
+//! - [`harm`] has a plugin that does harm at every point, and [`matrix`] compares it with the same harm in the scheduler's process.
+//!   [`skip`] goes on without such a plugin. [`output`] has one that prints.
+//! - [`missing`] has systems that lack what isolation uses, [`paused`] a machine that is paused, and [`pod`] the restrictions of a pod.
+//!
+//! With the environment variable of [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
 
 mod alike;
 mod harm;
+mod matrix;
+mod missing;
+mod output;
+mod paused;
+mod pod;
 mod skip;
 mod which;
 

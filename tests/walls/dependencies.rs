@@ -115,6 +115,7 @@ const CRATES: [(&str, &[&str]); 35] = [
             "divvy-framework-abi",
             "divvy-framework-arithmetic",
             "divvy-framework-calls",
+            "divvy-framework-memory",
             "divvy-framework-view",
             "divvy-isolation",
             "divvy-karmada",

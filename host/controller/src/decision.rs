@@ -66,7 +66,7 @@ impl LiveDecision {
             Some(hint) => format!("{} (hint: {hint})", warning.message),
             None => warning.message.clone(),
         });
-        let skipped = self.decision.skipped.iter().map(ToString::to_string);
+        let skipped = self.decision.without.iter().map(ToString::to_string);
         texts.chain(skipped).collect()
     }
 

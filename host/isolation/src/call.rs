@@ -10,11 +10,14 @@ use crate::event::FIRST_PROVISIONAL;
 
 /// A call that can be made to an isolated plugin.
 pub trait IsolatedCall: Carry {
-    /// The fields with values that the plugin keeps.
-    fn kept(&mut self) -> Vec<&mut Address>;
+    /// Visits the fields with values that the plugin keeps.
+    fn kept(&mut self, visit: impl FnMut(&mut Address));
 
     /// Takes the fields that the plugin writes from the answered call. Values that it keeps are its own addresses.
     fn take(&mut self, answered: &Self);
+
+    /// Takes the field that a plugin writes even if the call fails: the time until which the failure holds.
+    fn take_of_failure(&mut self, answered: &Self);
 
     /// Replaces the codes that the worker answered for reasons by the host's.
     fn translate(&mut self, answers: &[u32]) {
@@ -25,18 +28,20 @@ pub trait IsolatedCall: Carry {
 macro_rules! isolated {
     ($($name:ident { $($written:ident),* } $(also $previous:ident)? $(translates $codes:ident)?;)+) => {$(
         impl IsolatedCall for $name<'_> {
-            fn kept(&mut self) -> Vec<&mut Address> {
-                vec![
-                    &mut self.prepared,
-                    &mut self.snapshot_value,
-                    &mut self.binding_value,
-                    $(&mut self.$previous,)?
-                ]
+            fn kept(&mut self, mut visit: impl FnMut(&mut Address)) {
+                visit(&mut self.prepared);
+                visit(&mut self.snapshot_value);
+                visit(&mut self.binding_value);
+                $(visit(&mut self.$previous);)?
             }
 
             fn take(&mut self, answered: &Self) {
                 self.valid_until = answered.valid_until;
                 $(self.$written = answered.$written;)*
+            }
+
+            fn take_of_failure(&mut self, answered: &Self) {
+                self.valid_until = answered.valid_until;
             }
 
             $(

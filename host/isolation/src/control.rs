@@ -32,9 +32,19 @@ pub(crate) struct Start {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Started {
     /// It is confined. Facilities that this system lacks, but that are not required.
-    Confined { missing: Vec<String> },
+    Confined { missing: Vec<MissingFacility> },
     /// It cannot be confined.
-    Refused { reason: String },
+    Refused { reason: String, hint: Option<String> },
+}
+
+/// A facility that this system lacks, so that a worker is confined less than it could be.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MissingFacility {
+    /// The facility, the error, and what a plugin can do without it.
+    pub message: String,
+    /// How to get it, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// Memory that the worker is to map.

@@ -25,6 +25,8 @@ pub enum IsolationError {
     NotConfined {
         /// What is missing.
         reason: String,
+        /// A remedy, if one is known.
+        hint: Option<String>,
     },
     /// The worker could not open the library.
     #[error("{message}")]
@@ -88,11 +90,11 @@ impl IsolationError {
     /// A remedy, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unavailable { .. } | Self::NotConfined { .. } => Some(
+            Self::Unavailable { .. } => Some(
                 "if you trust the plugin as you trust divvy itself, set `isolation = \"none\"` for it in the profile"
                     .to_owned(),
             ),
-            Self::NotOpened { hint, .. } => hint.clone(),
+            Self::NotConfined { hint, .. } | Self::NotOpened { hint, .. } => hint.clone(),
             _ => None,
         }
     }

@@ -70,7 +70,7 @@ impl Exchange {
         wake(&header.state);
     }
 
-    /// Notes that the worker has ended, and wakes who waits for it.
+    /// Notes that the worker has ended, and wakes the thread that waits for it.
     pub(crate) fn end(&self) {
         let state = &self.header().state;
         state.store(state::ENDED, Ordering::SeqCst);
@@ -84,7 +84,8 @@ impl Exchange {
             return None;
         }
         let mut bytes = vec![0_u8; length];
-        // SAFETY: the events are that many bytes at most. If the worker writes to them meanwhile, the copy has some bytes.
+        // SAFETY: the events have room for `length` bytes, which stay mapped as long as the region lives, and the vector has as many.
+        // The worker may write to them meanwhile; every byte is valid whatever it is.
         unsafe { std::ptr::copy_nonoverlapping(self.layout.room_end as *const u8, bytes.as_mut_ptr(), length) };
         Some(bytes)
     }
@@ -99,7 +100,7 @@ impl Filling<'_> {
     /// Puts a text into the room, and names it in the header.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), TooSmall> {
         let copy = self.input(text.len(), 1).ok_or(TooSmall)?;
-        // SAFETY: the room has that many bytes there.
+        // SAFETY: `input` returned room for that many bytes, which is mapped as long as the exchange and handed out once.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len()) };
         let header = self.exchange.header();
         header.call.store(copy as u64, Ordering::Relaxed);
@@ -113,7 +114,7 @@ impl Filling<'_> {
             .input(size_of_val(releases), 8)
             .ok_or(TooSmall)?
             .cast::<(u64, u64)>();
-        // SAFETY: the room has that many bytes there, aligned for words.
+        // SAFETY: `input` returned room for that many bytes, aligned for words, and hands it out once.
         unsafe { std::ptr::copy_nonoverlapping(releases.as_ptr(), copy, releases.len()) };
         let header = self.exchange.header();
         header.releases.store(copy as u64, Ordering::Relaxed);
@@ -126,7 +127,7 @@ impl Filling<'_> {
         let mut carried = *call;
         carried.carry(self).map_err(|_| TooSmall)?;
         let copy = self.input(size_of::<C>(), align_of::<C>()).ok_or(TooSmall)?.cast::<C>();
-        // SAFETY: the room has that many bytes there, aligned for the call.
+        // SAFETY: `input` returned room for a call, with its alignment, and hands it out once.
         unsafe { copy.write(carried) };
         self.exchange.header().call.store(copy as u64, Ordering::Relaxed);
         Ok(copy)
@@ -152,6 +153,14 @@ impl Outputs {
         }
         call.translate(answers);
     }
+
+    /// Takes the time until which a failure holds, and nothing else of what the plugin wrote.
+    ///
+    /// `copy` is what [`Filling::call`] returned for `call`.
+    pub(crate) fn take_of_failure<C: IsolatedCall>(&self, call: &mut C, copy: *const C) {
+        // SAFETY: as in `take`.
+        call.take_of_failure(&unsafe { copy.read_volatile() });
+    }
 }
 
 // SAFETY: the room is mapped as long as the exchange lives, and `next` only grows, so nothing is handed out twice.
@@ -176,13 +185,25 @@ unsafe impl Room for Filling<'_> {
     }
 }
 
-/// Wakes who waits for a state, in either process.
+/// Checks that processes can wait for each other: the two calls of [`wait`] and [`wake`], without effect.
+pub(crate) fn try_futex() -> std::io::Result<()> {
+    let state = AtomicU32::new(state::ANSWERED);
+    match futex::wait(&state, futex::Flags::empty(), state::ASKED, None) {
+        // The state is another one already.
+        Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    futex::wake(&state, futex::Flags::empty(), 0)?;
+    Ok(())
+}
+
+/// Wakes the threads that wait for a state, in either process.
 pub(crate) fn wake(state: &AtomicU32) {
     // It fails only for an address that is not mapped.
     let _woken = futex::wake(state, futex::Flags::empty(), u32::MAX);
 }
 
-/// Waits until a state may be another than `known`, at most for `limit`. Returns false if the time is over.
+/// Waits until a state may differ from `known`, at most for `limit`. Returns false if the limit has passed.
 pub(crate) fn wait(state: &AtomicU32, known: u32, limit: Option<std::time::Duration>) -> bool {
     let limit = limit.map(|limit| futex::Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),

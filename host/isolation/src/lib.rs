@@ -1,27 +1,29 @@
 //! Plugins in processes of their own.
 //!
-//! A [`Worker`] is a process that opens one library, or those that are to share it. An [`IsolatedPlugin`] is a plugin that it constructed: its calls are
-//! answered there, and cost about what it costs to wake a process and to be woken. What the plugin does to its process
-//! (a crash, an endless loop, a write to memory that is not its own) costs the call that it was answering, and the worker
-//! is started again for the next one.
+//! A [`Worker`] is a process that opens one library, or several that share it. An [`IsolatedPlugin`] is a plugin that it
+//! constructed: its calls are answered there, and take about as long as it takes to wake a process and be woken. What the plugin
+//! does to its process (a crash, an endless loop, a write to memory that is not its own) costs only the call that it was answering.
+//! The worker is started again for the next one.
 //!
 //! - `region`, `header`: the memory that both sides share, and whose turn it is. `exchange`: the host's side of it.
 //! - `call`: the calls, copied with everything that they point to by `divvy_framework_abi::carry`. Snapshots are not copied,
 //!   because a worker reads them where the host does (`divvy_framework_memory`).
-//! - `event`: what a plugin hands over during a call, written down by the worker and believed by nobody.
-//! - [`messages`]: what a worker answers as bytes, for tests that make it up.
-//! - `supervisor`, `process`: starting, watching and ending workers. `plugin`: instances and what they keep.
+//! - `event`: what a plugin hands over during a call. The worker writes it down, and the host trusts none of it.
+//! - `output`: what a worker prints. [`messages`]: what a worker answers as bytes, for tests that make it up.
+//! - `supervisor`, `process`, `deadline`: starting, watching and ending workers. `plugin`: instances and what they keep.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
 //!
-//! Like the loader, this crate is for Linux. It knows processes and the ABI. It knows no profile, and decides nothing.
+//! Like the loader, this crate is for Linux. It knows processes and the ABI, and neither profiles nor decisions.
 
 mod call;
 mod control;
+mod deadline;
 mod error;
 mod event;
 mod exchange;
 mod header;
 pub mod messages;
+mod output;
 mod plugin;
 mod process;
 mod region;
@@ -29,6 +31,7 @@ mod supervisor;
 pub mod worker;
 
 pub use call::IsolatedCall;
+pub use control::MissingFacility;
 pub use error::{Ending, IsolationError, Operation};
 pub use event::Event;
 pub use plugin::{Answered, Constructed, IsolatedPlugin};

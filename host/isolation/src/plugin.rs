@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use divvy_framework_abi::Address;
+use divvy_framework_abi::service::level;
+use divvy_framework_abi::{Address, PluginText};
 use serde::{Deserialize, Serialize};
 
 use crate::call::IsolatedCall;
@@ -83,6 +84,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Has what the worker has printed since recorded in the plugin's log.
+fn record_output(process: &Process, take: &mut dyn FnMut(Event<'_>) -> u32) {
+    process.printed(&mut |line| {
+        take(Event::Log(
+            level::WARN,
+            PluginText::new("output"),
+            PluginText::new(line),
+        ));
+    });
+}
+
 impl IsolatedPlugin {
     /// A plugin of a library, which is not constructed yet.
     pub fn new(library: IsolatedLibrary, configuration: String) -> Self {
@@ -129,7 +141,7 @@ impl IsolatedPlugin {
         };
         let text = serde_json::to_string(&construction).unwrap_or_default();
         let mut answer = None;
-        process.ask(
+        let asked = process.ask(
             Operation::Construct,
             CONSTRUCTION,
             &mut |exchange, _| {
@@ -151,7 +163,9 @@ impl IsolatedPlugin {
                 answer = Some((constructed, loaded(&header.instance)));
                 Ok(())
             },
-        )?;
+        );
+        record_output(process, take);
+        asked?;
         answer.ok_or_else(|| process.break_off("it gave no answer", Operation::Construct))
     }
 
@@ -229,7 +243,7 @@ impl IsolatedPlugin {
         let mut sent = *call;
         self.resolve(&mut sent, process.generation);
         let mut code = 0;
-        process.ask(
+        let asked = process.ask(
             Operation::Call,
             self.deadline,
             &mut |exchange, is_repeated| {
@@ -247,13 +261,15 @@ impl IsolatedPlugin {
             &mut |exchange, (outputs, copy), events| {
                 code = exchange.header().code.load(Ordering::Relaxed);
                 let (answers, _) = read_events(events, take).map_err(|_| "its events cannot be read")?;
-                // What a failed call wrote is not used.
-                if code == 0 {
-                    outputs.take(call, copy, &answers);
+                match code {
+                    0 => outputs.take(call, copy, &answers),
+                    _ => outputs.take_of_failure(call, copy),
                 }
                 Ok(())
             },
-        )?;
+        );
+        record_output(&process, take);
+        asked?;
         Ok(Answered {
             code,
             generation: process.generation,
@@ -272,16 +288,17 @@ impl IsolatedPlugin {
 
     /// Replaces the names of kept values by the worker's own addresses; null for a value of an earlier process.
     fn resolve<C: IsolatedCall>(&self, call: &mut C, generation: u64) {
-        let kept = call.kept();
-        if kept.iter().all(|address| address.is_null()) {
+        let mut keeps = false;
+        call.kept(|address| keeps |= !address.is_null());
+        if !keeps {
             return;
         }
         let known = locked(&self.kept);
-        for address in kept {
+        call.kept(|address| {
             let value = known.values.get(&(address.get() as usize));
             let own = value.filter(|value| value.generation == generation);
             *address = Address::new(own.map_or(std::ptr::null_mut(), |own| own.address as *mut _));
-        }
+        });
     }
 
     /// Keeps a value that a call returned, and the function that drops it: addresses of the process that answered. Returns the

@@ -9,30 +9,26 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use divvy_attribution::ThreadUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::control::{self, Memory, Start, Started};
+use crate::control::{self, Memory, MissingFacility, Start, Started};
+use crate::deadline::{Deadline, Usage};
 use crate::error::{Ending, IsolationError, Operation};
 use crate::exchange::{Exchange, TooSmall, wait};
 use crate::header::state;
+use crate::output::Output;
 use crate::region::{LARGEST, Region};
 use crate::supervisor::{LibraryRequest, WorkerProgram};
 
 /// Size of an exchange at first. Only pages that are written take memory.
 const FIRST_BYTES: usize = 4 << 20;
-/// Looks at a worker within its deadline. Looks are counted rather than time, so that a machine that was paused has seen nothing
-/// hang.
-const LOOKS: u32 = 20;
 /// Answers between two looks at how much memory a worker uses.
 const ANSWERS_BETWEEN_LOOKS: u32 = 64;
 /// Memory that a worker may use beyond its plugins', for itself.
 const OWN_MEMORY: u64 = 64 << 20;
-/// Deadlines for which a worker is let be if it was ready to run all the time and got no processor.
-const PATIENCE: u32 = 10;
 
-/// Puts into an exchange what a worker needs. It is told whether the worker has done it before.
+/// Puts into an exchange what a worker needs. The flag is true if the worker has already done it once.
 type Fill<'a, T> = dyn FnMut(&Exchange, bool) -> Result<T, TooSmall> + 'a;
 /// Takes an answer from an exchange, with its events; otherwise what is wrong with it.
 type Take<'a, T> = dyn FnMut(&Exchange, T, &[u8]) -> Result<(), &'static str> + 'a;
@@ -43,25 +39,25 @@ pub(crate) struct Process {
     /// Number of the process among those of its worker.
     pub(crate) generation: u64,
     socket: OwnedFd,
-    handle: OwnedFd,
-    id: u32,
+    output: Output,
+    id: Pid,
     end: Arc<End>,
-    /// Chunks of snapshots that the worker was told about. Held while more are sent, so that each is sent once.
+    /// Number of chunks of snapshots that were sent to the worker. Locked while more are sent, so that each is sent once.
     chunks: Mutex<usize>,
-    /// The same number, to be read without waiting.
+    /// The same number, for reading without the lock.
     known_chunks: AtomicUsize,
-    /// Exchanges that no thread uses.
+    /// Exchanges that no call uses.
     idle: Mutex<Vec<Arc<Exchange>>>,
     /// Libraries that the worker has opened, by what was asked for, with the number that it gave each.
     pub(crate) libraries: Mutex<BTreeMap<LibraryRequest, u64>>,
     /// Facilities that this system lacks.
-    pub(crate) missing: Vec<String>,
+    pub(crate) missing: Vec<MissingFacility>,
     /// Bytes of memory that its plugins may use.
     memory: u64,
     answers: AtomicU32,
 }
 
-/// Whether and how a process has ended, and who has to know.
+/// The end of a process, and the exchanges whose callers must be woken by it.
 #[derive(Debug, Default)]
 struct End {
     ending: Mutex<Option<Ending>>,
@@ -78,16 +74,29 @@ impl End {
         *locked(&self.ending)
     }
 
-    fn set(&self, ending: Ending) {
-        *locked(&self.ending) = Some(ending);
+    /// Kills a process that has not ended. Its number is its own as long as the lock is held and no ending is set.
+    fn kill(&self, id: Pid) {
+        let ending = locked(&self.ending);
+        if ending.is_none() {
+            // It fails only for a process that has just ended.
+            let _ended = kill_process(id, Signal::KILL);
+        }
+    }
+
+    /// Sets the ending that `find` returns, after which the process's number may be that of another one.
+    fn set(&self, find: impl FnOnce() -> Ending) {
+        {
+            let mut ending = locked(&self.ending);
+            *ending = Some(find());
+        }
         self.ended.notify_all();
-        // Those who ask after this find the ending.
+        // Calls that begin after this find the ending.
         for exchange in locked(&self.exchanges).iter() {
             exchange.end();
         }
     }
 
-    /// Waits for the end, which was brought about.
+    /// Waits for the end of a process that was killed or has closed its socket.
     fn wait(&self) -> Ending {
         let ending = locked(&self.ending);
         let waited = self.ended.wait_while(ending, |ending| ending.is_none());
@@ -107,7 +116,7 @@ fn ending_of(status: std::io::Result<ExitStatus>) -> Ending {
 }
 
 impl Process {
-    /// Starts the program, and has it confined.
+    /// Starts the program, and has it confine itself.
     pub(crate) fn start(
         program: &WorkerProgram,
         start: &Start,
@@ -120,8 +129,13 @@ impl Process {
         };
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|error| failed(error.into()))?;
-        rustix::net::sockopt::set_socket_timeout(&socket, rustix::net::sockopt::Timeout::Recv, Some(deadline))
-            .map_err(|error| failed(error.into()))?;
+        rustix::net::sockopt::set_socket_timeout(
+            &socket,
+            rustix::net::sockopt::Timeout::Recv,
+            Some(Deadline::new(deadline).until_look()),
+        )
+        .map_err(|error| failed(error.into()))?;
+        let (output, printing) = Output::new().map_err(failed)?;
         let mut command = Command::new(&program.path);
         command
             .args(&program.arguments)
@@ -129,7 +143,8 @@ impl Process {
             .envs(divvy_sandbox::environment())
             .current_dir("/")
             .stdin(Stdio::from(theirs))
-            .stdout(Stdio::from(std::io::stderr()));
+            .stdout(Stdio::from(printing.try_clone().map_err(failed)?))
+            .stderr(Stdio::from(printing));
         let end = Arc::new(End::default());
         let (started, result) = mpsc::channel();
         let watched = Arc::clone(&end);
@@ -137,14 +152,14 @@ impl Process {
         watcher
             .spawn(move || watch(command, &started, &watched))
             .map_err(failed)?;
-        let (id, handle) = match result.recv() {
+        let id = match result.recv() {
             Ok(result) => result.map_err(failed)?,
             Err(_) => return Err(failed(std::io::ErrorKind::BrokenPipe.into())),
         };
         let mut process = Self {
             generation,
             socket,
-            handle,
+            output,
             id,
             end,
             chunks: Mutex::new(0),
@@ -160,13 +175,25 @@ impl Process {
     }
 
     /// Has the worker confine itself, and returns the facilities that are missing but not required.
-    fn confine(&self, start: &Start, deadline: Duration) -> Result<Vec<String>, IsolationError> {
+    fn confine(&self, start: &Start, deadline: Duration) -> Result<Vec<MissingFacility>, IsolationError> {
         let operation = Operation::Start;
-        let sent = control::send(&self.socket, start, None);
-        let answer = sent.and_then(|()| control::receive::<Started>(&self.socket));
+        let mut time = Deadline::new(deadline);
+        let mut answer =
+            control::send(&self.socket, start, None).and_then(|()| control::receive::<Started>(&self.socket));
+        // A process that was stopped and goes on is interrupted.
+        while let Err(error) = &answer {
+            let is_over = match error.kind() {
+                std::io::ErrorKind::WouldBlock => time.is_over(|| self.usage()),
+                kind => kind != std::io::ErrorKind::Interrupted,
+            };
+            if is_over {
+                break;
+            }
+            answer = control::receive::<Started>(&self.socket);
+        }
         match answer {
             Ok(Some((Started::Confined { missing }, _))) => Ok(missing),
-            Ok(Some((Started::Refused { reason }, _))) => Err(IsolationError::NotConfined { reason }),
+            Ok(Some((Started::Refused { reason, hint }, _))) => Err(IsolationError::NotConfined { reason, hint }),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 self.kill();
                 Err(IsolationError::Late { deadline, operation })
@@ -188,8 +215,7 @@ impl Process {
 
     /// Ends the process, and returns how it has ended.
     pub(crate) fn kill(&self) -> Ending {
-        // It fails only if the process has ended.
-        let _ended = pidfd_send_signal(&self.handle, Signal::KILL);
+        self.end.kill(self.id);
         self.end.wait()
     }
 
@@ -199,7 +225,7 @@ impl Process {
         IsolationError::Protocol { reason, operation }
     }
 
-    /// Tells the worker of chunks that it does not know, and returns how many it knows then.
+    /// Sends the worker the chunks that it does not have, and returns the number that it has then.
     pub(crate) fn share_chunks(&self) -> std::io::Result<usize> {
         let count = divvy_framework_memory::chunk_count();
         if self.known_chunks.load(Ordering::Acquire) >= count {
@@ -236,16 +262,16 @@ impl Process {
             address: region.address(),
             bytes: region.bytes(),
         };
-        // If the worker has ended, whoever asks it finds out.
+        // If the worker has ended, the next call finds out.
         let _sent = control::send(&self.socket, &message, Some(region.file()));
         let exchange = Arc::new(Exchange::new(region));
         locked(&self.end.exchanges).push(Arc::clone(&exchange));
         Ok(exchange)
     }
 
-    /// Has the worker do something: `fill` puts into an exchange what it needs, and `take` takes the answer from it. Both are
-    /// called again with a larger exchange if there was no room for the one or for the answer's events. `fill` is told whether the
-    /// worker has done it before.
+    /// Has the worker do something: `fill` puts into an exchange what it needs, and `take` takes the answer from it. Without room
+    /// for the one, or for the events of the answer, it is done again with a larger exchange. The flag of `fill` is then true if the
+    /// worker has already done it once.
     pub(crate) fn ask<T>(
         &self,
         operation: Operation,
@@ -285,7 +311,7 @@ impl Process {
     /// read-only.
     fn check_memory(&self, operation: Operation) -> Result<(), IsolationError> {
         // A process that has ended is noticed elsewhere.
-        let Ok(bytes) = divvy_sandbox::memory_used(self.id) else {
+        let Ok(bytes) = divvy_sandbox::memory_used(self.id.as_raw_nonzero().get().unsigned_abs()) else {
             return Ok(());
         };
         if bytes <= self.memory.saturating_add(OWN_MEMORY) {
@@ -299,11 +325,19 @@ impl Process {
         })
     }
 
+    fn usage(&self) -> Usage {
+        Usage::of(self.id.as_raw_nonzero().get())
+    }
+
+    /// Takes what the process has printed, line by line.
+    pub(crate) fn printed(&self, take: &mut dyn FnMut(&str)) {
+        self.output.take(take);
+    }
+
     /// Waits for the answer.
     fn wait(&self, exchange: &Exchange, operation: Operation, deadline: Duration) -> Result<(), IsolationError> {
         let turn = &exchange.header().state;
-        let (mut looks, mut starved) = (0, 0);
-        let mut used = None;
+        let mut time = Deadline::new(deadline);
         loop {
             if let Some(ending) = self.end.ending() {
                 return Err(IsolationError::Died { ending, operation });
@@ -317,7 +351,7 @@ impl Process {
                     };
                 }
                 state::ASKED => {}
-                // The process has ended, or the worker made this up.
+                // The process has ended, or the worker wrote a state that it must not write.
                 _ => {
                     let ending = self.end.ending();
                     return Err(match ending {
@@ -326,18 +360,12 @@ impl Process {
                     });
                 }
             }
-            if wait(turn, state::ASKED, Some(deadline / LOOKS)) {
+            if wait(turn, state::ASKED, Some(time.until_look())) {
                 continue;
             }
+            self.output.collect();
             self.check_memory(operation)?;
-            looks += 1;
-            if looks < LOOKS {
-                continue;
-            }
-            let now = Usage::of(self.id);
-            let has_starved = Usage::has_starved(used.replace(now), now, deadline);
-            if has_starved && starved < PATIENCE {
-                (looks, starved) = (0, starved + 1);
+            if !time.is_over(|| self.usage()) {
                 continue;
             }
             return match self.kill() {
@@ -353,92 +381,38 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ended = pidfd_send_signal(&self.handle, Signal::KILL);
+        self.end.kill(self.id);
     }
 }
 
 /// Starts a process and waits for its end. The thread that starts a process must live as long as it, since the kernel ends a
 /// worker with the thread that started it.
-fn watch(mut command: Command, started: &Sender<std::io::Result<(u32, OwnedFd)>>, end: &End) {
+fn watch(mut command: Command, started: &Sender<std::io::Result<Pid>>, end: &End) {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            end.set(Ending::Unknown);
+            end.set(|| Ending::Unknown);
             let _received = started.send(Err(error));
             return;
         }
     };
+    let id = Pid::from_child(&child);
     // The other end of the socket is the child's alone from here on.
     drop(command);
-    let opened = Pid::from_raw(child.id().cast_signed())
-        .ok_or(rustix::io::Errno::SRCH)
-        .and_then(|id| pidfd_open(id, PidfdFlags::empty()));
-    let is_watched = opened.is_ok();
-    let _received = started.send(opened.map(|handle| (child.id(), handle)).map_err(Into::into));
-    if !is_watched {
-        let _killed = child.kill();
-    }
-    end.set(ending_of(child.wait()));
-}
-
-/// What a process has used, and whether it could use more.
-#[derive(Debug, Clone, Copy)]
-struct Usage {
-    /// Processor time, in hundredths of a second.
-    ticks: u64,
-    /// True if a thread is ready to run.
-    is_ready: bool,
-}
-
-impl Usage {
-    /// Usage of a process; nothing if it has ended.
-    fn of(id: u32) -> Self {
-        let mut usage = Self {
-            ticks: 0,
-            is_ready: false,
-        };
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else {
-            return usage;
-        };
-        for thread in threads.flatten() {
-            let Ok(text) = std::fs::read_to_string(thread.path().join("stat")) else {
-                continue;
-            };
-            if let Some(thread) = ThreadUsage::read(&text) {
-                // A thread that waits for the disk is about to be ready.
-                usage.is_ready |= matches!(thread.state, 'R' | 'D');
-                usage.ticks += thread.ticks;
-            }
+    let _received = started.send(Ok(id));
+    // The process is noticed first and forgotten by the system under the lock, so that no one kills another one with its number.
+    let ended = loop {
+        match waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Err(rustix::io::Errno::INTR) => {}
+            ended => break ended,
         }
-        usage
-    }
-
-    /// True if the process was ready to run, and got the processor for less than half of the time between two looks.
-    fn has_starved(before: Option<Self>, now: Self, between: Duration) -> bool {
-        // The first look only says what was used since the process started, which is at least what it used since it was asked.
-        let used = now.ticks - before.map_or(0, |before| before.ticks.min(now.ticks));
-        now.is_ready && u128::from(used) * 10 < between.as_millis() / 2
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_that_is_ready_but_gets_no_processor_has_starved() {
-        let usage = |ticks, is_ready| Usage { ticks, is_ready };
-        let second = Duration::from_secs(1);
-        assert!(Usage::has_starved(Some(usage(500, true)), usage(510, true), second));
-        assert!(!Usage::has_starved(Some(usage(500, true)), usage(590, true), second));
-        // It waits for something that does not come.
-        assert!(!Usage::has_starved(Some(usage(500, false)), usage(500, false), second));
-        assert!(!Usage::has_starved(None, usage(99, true), second));
-    }
-
-    #[test]
-    fn the_usage_of_this_process_is_found() {
-        let own = Usage::of(std::process::id());
-        assert!(own.is_ready);
+    };
+    match ended {
+        Ok(_) => end.set(|| ending_of(child.wait())),
+        // The call is forbidden, and the lock must not be held for as long as the process lives.
+        Err(_) => {
+            let status = child.wait();
+            end.set(|| ending_of(status));
+        }
     }
 }

@@ -10,7 +10,7 @@ use divvy_framework_memory::{Access, map_at};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::mm::munmap;
 
-/// Where the regions begin, behind everything that `divvy-framework-memory` maps.
+/// Address of the first region, behind everything that `divvy-framework-memory` maps.
 const FIRST: usize = 0x4000_0000_0000;
 /// Distance between two regions.
 const DISTANCE: usize = 1 << 30;
@@ -66,7 +66,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: whoever refers to the memory borrows the region, so nobody does any longer.
+        // SAFETY: all references to the memory borrow the region, which is dropped here, so there are none.
         let unmapped = unsafe { munmap(self.address() as *mut c_void, self.bytes) };
         // An address that is still mapped is not used again.
         if unmapped.is_ok() {

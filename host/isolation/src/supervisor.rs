@@ -1,4 +1,4 @@
-//! Workers: processes for libraries, started again when it has ended.
+//! Workers: processes for libraries, each started when it is needed and again after it has ended.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use divvy_loader::LibraryDescription;
 use serde::{Deserialize, Serialize};
 
-use crate::control::Start;
+use crate::control::{MissingFacility, Start};
 use crate::error::{IsolationError, Operation};
-use crate::exchange::read_events;
+use crate::exchange::{read_events, try_futex};
 use crate::header::operation;
 use crate::process::Process;
 
@@ -39,7 +39,7 @@ pub fn has_program() -> bool {
     PROGRAM.get().is_some()
 }
 
-/// What a worker may do.
+/// What a worker may open, read and use.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
     /// Libraries that it may open.
@@ -70,7 +70,7 @@ pub struct IsolatedLibrary {
     pub deadline: Option<Duration>,
 }
 
-/// What of a library a worker opens.
+/// A library for a worker to open, and the conditions under which it may.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LibraryRequest {
     /// Absolute path of the library.
@@ -122,6 +122,9 @@ impl Worker {
         divvy_framework_memory::protection().map_err(|unprotected| IsolationError::Unavailable {
             reason: unprotected.reason,
         })?;
+        try_futex().map_err(|error| IsolationError::Unavailable {
+            reason: format!("processes cannot wait for each other by a futex: {error}"),
+        })?;
         program()?;
         Ok(Arc::new(Self {
             options,
@@ -154,7 +157,7 @@ impl Worker {
     }
 
     /// Facilities that this system lacks, so that the worker is confined less than it could be; empty before it was started.
-    pub fn missing(&self) -> Vec<String> {
+    pub fn missing(&self) -> Vec<MissingFacility> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state
             .process

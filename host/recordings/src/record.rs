@@ -107,7 +107,7 @@ pub fn recorded_case(
             .as_ref()
             .filter(|peers| !peers.groups.is_empty())
             .map(|peers| peers.peers.clone()),
-        skipped: decision.skipped.clone(),
+        skipped: decision.without.clone(),
         expect: Some(expect),
         line: 0,
     })))

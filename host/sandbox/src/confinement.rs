@@ -120,8 +120,7 @@ impl fmt::Display for Missing {
             "{} is not available: {}; {consequence}",
             self.facility,
             self.error()
-        )?;
-        self.hint().map_or(Ok(()), |hint| write!(formatter, "\nhint: {hint}"))
+        )
     }
 }
 

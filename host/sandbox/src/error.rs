@@ -1,19 +1,16 @@
-//! Why a process could not be confined.
+//! Reasons why a process could not be confined.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::confinement::Missing;
 
-/// Why a process could not be confined. It may be confined in part, so all that it should do is report the error and end.
+/// Reason why a process could not be confined. It may be confined in part, so it should only report the error and end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// There is no isolation for this operating system or architecture.
-    #[error(
-        "plugins cannot be isolated on {target}: it takes Linux on x86_64 or aarch64\n\
-         hint: set `isolation = \"none\"` for the plugin if you trust its author"
-    )]
+    #[error("plugins cannot be isolated on {target}: it takes Linux on x86_64 or aarch64")]
     Unsupported {
         /// The operating system and the architecture.
         target: String,
@@ -22,10 +19,7 @@ pub enum SandboxError {
     #[error(transparent)]
     Required(#[from] Missing),
     /// A granted file or folder does not exist or cannot be reached.
-    #[error(
-        "granted path {path:?} cannot be opened: {source}\n\
-         hint: every path in `read` must exist when the plugin is started"
-    )]
+    #[error("granted path {path:?} cannot be opened: {source}")]
     Grant {
         /// The path, as it was granted.
         path: PathBuf,
@@ -39,7 +33,7 @@ pub enum SandboxError {
         threads: usize,
     },
     /// The number of threads cannot be found out.
-    #[error("the threads of the process cannot be counted in /proc/self/task: {source}\nhint: isolation needs /proc")]
+    #[error("the threads of the process cannot be counted in /proc/self/task: {source}")]
     ThreadsUnknown {
         /// The cause.
         source: io::Error,
@@ -58,4 +52,17 @@ pub enum SandboxError {
         /// The cause.
         source: io::Error,
     },
+}
+
+impl SandboxError {
+    /// A remedy, if one is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Unsupported { .. } => Some("set `isolation = \"none\"` for the plugin if you trust its author"),
+            Self::Required(missing) => missing.hint(),
+            Self::Grant { .. } => Some("every path in `read` must exist when the plugin is started"),
+            Self::ThreadsUnknown { .. } => Some("isolation needs /proc"),
+            _ => None,
+        }
+    }
 }

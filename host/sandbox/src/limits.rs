@@ -1,8 +1,8 @@
-//! What a confined process may have.
+//! Resources and files of a confined process.
 
 use std::path::PathBuf;
 
-/// What a confined process may have.
+/// Resources and files of a confined process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of private writable memory, beyond what the process has when it is confined: heap, stacks of threads, writable data of

@@ -39,6 +39,14 @@ impl ChosenProfile {
                 "plugin loaded"
             );
         }
+        for exposure in profile.exposures() {
+            tracing::warn!(
+                plugins = exposure.plugins.join(", "),
+                hint = exposure.hint,
+                "{}",
+                exposure.message
+            );
+        }
         for table in profile.tables().map_or(&[][..], |tables| tables.tables()) {
             let source = table.source();
             tracing::info!(

@@ -363,7 +363,7 @@ impl Finding {
     /// Findings from the plan of a decision, and from the decision.
     fn of_decision(decision: &Decision, binding: &Binding, profile: &Profile) -> Self {
         let mut finding = Self::of(&decision.plan, binding, profile);
-        let skipped = decision.skipped.iter();
+        let skipped = decision.without.iter();
         finding
             .warnings
             .extend(skipped.map(|skipped| Warning::new(skipped.to_string())));

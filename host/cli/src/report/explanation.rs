@@ -88,7 +88,7 @@ impl<'a, 'report> Account<'a, 'report> {
         for note in decision.explanation.iter().flat_map(|explanation| &explanation.notes) {
             grid.text(2, format!("{}: {}", note.plugin, note.text), style::NOTABLE);
         }
-        for skipped in &decision.skipped {
+        for skipped in &decision.without {
             grid.text(2, skipped.to_string(), style::BAD);
         }
         if let Some(remark) = &self.common_remark {

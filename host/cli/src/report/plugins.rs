@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use divvy_isolation::MissingFacility;
 use divvy_loader::PluginLibrary;
 use divvy_profile::Isolation;
 use divvy_scheduler::profile::RegistryError;
@@ -29,6 +30,8 @@ pub(crate) struct Found {
     pub(crate) in_profile: bool,
     /// The process in which it runs.
     pub(crate) isolation: Isolation,
+    /// Facilities that this system lacks to isolate it.
+    pub(crate) missing: Vec<MissingFacility>,
     /// The loaded plugin, or the reason why it cannot be loaded.
     pub(crate) library: Result<PluginLibrary, RegistryError>,
 }
@@ -41,6 +44,8 @@ struct Description<'a> {
     path: String,
     in_profile: bool,
     isolation: Isolation,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    missing: &'a [MissingFacility],
     #[serde(flatten)]
     library: Option<LibraryDescription<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,6 +136,12 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
                 if below && !promises.is_empty() {
                     grid.text(2, promises, style::FAINT);
                 }
+                for missing in found.missing.iter().filter(|_| wide) {
+                    grid.text(2, format!("warning: {}", missing.message), style::WARNING);
+                    if let Some(hint) = &missing.hint {
+                        grid.text(2, format!("hint: {hint}"), style::PLAIN);
+                    }
+                }
             }
             Err(error) => {
                 grid.cells(vec![Cell::new(&found.name, style::BAD)]);
@@ -187,6 +198,7 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
                 path: found.path.display().to_string(),
                 in_profile: found.in_profile,
                 isolation: found.isolation,
+                missing: &found.missing,
                 library,
                 error: error.map(ToString::to_string),
                 hint: error.and_then(RegistryError::hint),

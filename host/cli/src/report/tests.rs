@@ -158,7 +158,7 @@ fn decision(input: &Binding) -> Decision {
         peers: None,
         figures: vec![figures; targets],
         explanation: None,
-        skipped: Vec::new(),
+        without: Vec::new(),
     }
 }
 

@@ -198,7 +198,7 @@ impl Engine {
         let key = &candidate.key;
         if let Some(wait) = self
             .pauses
-            .went_without(key, &decision.decision.skipped, &self.active.profile)
+            .went_without(key, &decision.decision.without, &self.active.profile)
         {
             let milliseconds = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
             let again = moment.milliseconds.saturating_add(milliseconds);

@@ -188,7 +188,7 @@ impl Engine {
                 estimates: untaken.as_ref().map(|untaken| untaken as &dyn Estimates),
                 detail: None,
                 // The second decision answers for the same plugins as the first.
-                without: &decision.decision.skipped,
+                without: &decision.decision.without,
                 ..circumstances
             };
             LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances)

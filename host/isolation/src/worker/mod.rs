@@ -1,7 +1,7 @@
 //! The other side: the process that opens libraries and answers for their plugins.
 //!
-//! The first message on standard input, a socket, says how the process is to confine itself; nothing of the plugin's code runs
-//! before. Each further one hands over memory. Every exchange has a thread, which waits for its turn.
+//! The first message on standard input, a socket, says how the process must confine itself. None of the plugin's code runs
+//! before that. Each further one hands over memory. Every exchange has a thread, which waits for its turn.
 
 mod memory;
 mod serve;
@@ -10,13 +10,13 @@ mod services;
 use std::os::fd::AsFd;
 
 use divvy_loader::PluginFile;
-use divvy_sandbox::Limits;
+use divvy_sandbox::{Limits, Missing};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::control::{self, Memory, Start, Started};
+use crate::control::{self, Memory, MissingFacility, Start, Started};
 use crate::header::Layout;
 
-/// Why a worker ended before its host wanted it to.
+/// Reason why a worker ended before its host wanted it to.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// Standard input is not the socket of a host.
@@ -38,6 +38,8 @@ pub fn run() -> Result<(), WorkerError> {
     if rustix::net::sockopt::socket_type(socket) != Ok(rustix::net::SocketType::SEQPACKET) {
         return Err(WorkerError::NotStartedByHost);
     }
+    // SAFETY: nothing in this process has opened a descriptor yet: the command has only read its arguments.
+    unsafe { divvy_sandbox::close_inherited(&[0, 1, 2]) }.map_err(std::io::Error::other)?;
     // The host may be killed; its workers must not outlive it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(std::io::Error::from)?;
     let Some((start, _)) = control::receive::<Start>(socket)? else {
@@ -76,6 +78,7 @@ fn confine(start: &Start) -> Started {
         if let Err(error) = PluginFile::read(&library.path).and_then(|file| file.keep_copy()) {
             return Started::Refused {
                 reason: error.to_string(),
+                hint: error.hint(),
             };
         }
     }
@@ -88,10 +91,18 @@ fn confine(start: &Start) -> Started {
     };
     match divvy_sandbox::confine(&limits) {
         Ok(confinement) => Started::Confined {
-            missing: confinement.missing().iter().map(ToString::to_string).collect(),
+            missing: confinement.missing().iter().map(missing).collect(),
         },
         Err(error) => Started::Refused {
             reason: error.to_string(),
+            hint: error.hint().map(ToOwned::to_owned),
         },
+    }
+}
+
+fn missing(missing: &Missing) -> MissingFacility {
+    MissingFacility {
+        message: missing.to_string(),
+        hint: missing.hint().map(ToOwned::to_owned),
     }
 }

@@ -37,21 +37,21 @@ pub(super) fn serve(layout: Layout) -> ! {
             continue;
         }
         services::begin(layout.event_bytes(), header.level.load(Ordering::Relaxed));
-        // SAFETY: it is this side's turn, and the host filled the room.
+        // SAFETY: it is this side's turn, and the host put the values into the room before it handed over the turn.
         unsafe { release(header) };
         let context = match header.operation.load(Ordering::Relaxed) {
             operation::OPEN => {
-                // SAFETY: as above.
+                // SAFETY: it is this side's turn, and for this operation the host names a text in the room.
                 let answer = open(unsafe { text(header) });
                 services::document(&serde_json::to_string(&answer).unwrap_or_default());
                 None
             }
-            // SAFETY: as above.
+            // SAFETY: for this operation, the host names a text as well.
             operation::CONSTRUCT => construct(header, unsafe { text(header) }),
-            // SAFETY: as above.
+            // SAFETY: for this operation, the host names an instance that lives and a call in the room.
             operation::CALL => Some(unsafe { call(header) }),
             operation::DESTROY => {
-                // SAFETY: as above.
+                // SAFETY: the host names an instance that lives, and no call of it is in progress.
                 unsafe { destroy(header) };
                 None
             }
@@ -96,7 +96,7 @@ unsafe fn release(header: &Header) {
     for number in 0..count {
         // SAFETY: the caller promises that many values.
         let entry = unsafe { address.add(number) };
-        // SAFETY: as above.
+        // SAFETY: `entry` is one of that many values, aligned for words.
         let (value, function) = unsafe { *entry };
         if let Some(function) = function {
             // SAFETY: the plugin wrote both, and the value is no longer used anywhere else.

@@ -51,7 +51,8 @@ fn close(first: u32, last: u32) -> io::Result<()> {
         .collect::<Vec<u32>>();
     for descriptor in open.into_iter().filter(|open| (first..=last).contains(open)) {
         let descriptor = libc::c_int::try_from(descriptor).map_err(io::Error::other)?;
-        // SAFETY: as above. The descriptor that read the folder is closed by now, and closing a number twice fails without effect.
+        // SAFETY: the caller of `close_inherited` promises that no one owns the descriptor. The one that read the folder is closed by
+        // now, and closing a number twice fails without effect.
         unsafe { libc::close(descriptor) };
     }
     Ok(())

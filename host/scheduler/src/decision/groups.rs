@@ -61,7 +61,7 @@ pub(super) struct Attempt<'a> {
     /// The panic of Divvy that ended the attempt, regardless of the groups before it.
     pub(super) defect: Option<CycleError>,
     /// Plugins that failed, and that every group was tried without.
-    pub(super) skipped: Vec<Skipped>,
+    pub(super) without: Vec<Skipped>,
 }
 
 impl Attempt<'_> {
@@ -104,10 +104,10 @@ pub(super) fn try_groups<'a>(
             };
             let attempt = try_once(cycle, plan, observed, &circumstances, targets);
             // Each round leaves out at least one more plugin, and their number is limited.
-            if attempt.skipped.len() <= without.len() || attempt.failed.is_empty() {
+            if attempt.without.len() <= without.len() || attempt.failed.is_empty() {
                 return attempt;
             }
-            without = attempt.skipped;
+            without = attempt.without;
         }
     });
     attempt.unwrap_or_else(|defect| {
@@ -129,7 +129,7 @@ fn try_once<'a>(
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
     let mut attempt = Attempt {
-        skipped: circumstances.without.to_vec(),
+        without: circumstances.without.to_vec(),
         ..Attempt::default()
     };
     targets.clear();
@@ -139,7 +139,7 @@ fn try_once<'a>(
             fresh: circumstances.fresh,
             time: circumstances.time,
             peers: circumstances.peers,
-            without: &attempt.skipped,
+            without: &attempt.without,
             ..CycleInput::new(circumstances.profile, circumstances.fleet, plan, group)
         };
         let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
@@ -149,8 +149,8 @@ fn try_once<'a>(
             check_targets(found);
             targets.extend_from_slice(found);
         });
-        if cycle.skipped().len() > attempt.skipped.len() {
-            attempt.skipped = cycle.skipped().to_vec();
+        if cycle.skipped().len() > attempt.without.len() {
+            attempt.without = cycle.skipped().to_vec();
         }
         // A group that fails counts too, because it may fit later, and the decision would then be another.
         attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();

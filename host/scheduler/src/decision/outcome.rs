@@ -41,7 +41,7 @@ pub struct Decision {
     /// Explanation of the decision, if requested.
     pub explanation: Option<Explanation>,
     /// Plugins that failed, and that the decision went on without.
-    pub skipped: Vec<Skipped>,
+    pub without: Vec<Skipped>,
 }
 
 impl Decision {
@@ -70,7 +70,7 @@ impl Decision {
             peers: None,
             figures: Vec::new(),
             explanation: None,
-            skipped: Vec::new(),
+            without: Vec::new(),
         };
         targets.clear();
         match plan.as_ref() {
@@ -91,9 +91,9 @@ impl Decision {
             explanation,
             valid_until,
             defect,
-            skipped,
+            without,
         } = attempt;
-        self.skipped = skipped;
+        self.without = without;
         self.explanation = explanation;
         self.valid_until = valid_until;
         let mut failed = failed.into_iter();

@@ -223,7 +223,7 @@ impl Scheduler {
     /// explanation of that decision.
     pub fn schedule_like(&mut self, earlier: &Decision, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
         let manner = Manner {
-            without: &earlier.skipped,
+            without: &earlier.without,
             ..Manner::of(binding)
         };
         self.decide(binding, fleet, manner)
@@ -351,7 +351,7 @@ impl Scheduler {
             peers: None,
             figures: Vec::new(),
             explanation: None,
-            skipped: Vec::new(),
+            without: Vec::new(),
         }
     }
 

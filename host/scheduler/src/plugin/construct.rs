@@ -26,6 +26,8 @@ pub(super) struct InProcess {
     /// Drops it.
     destroy: DestroyFunction,
     pub(super) sites: Sites,
+    /// True if its inputs are copied, because its library may write to them.
+    pub(super) is_copied: bool,
 }
 
 /// What the calls of a plugin in this process are marked as, so that one that crashes or hangs is known.
@@ -96,6 +98,7 @@ impl PluginInstance {
             call: functions.call,
             destroy: functions.destroy,
             sites: Sites::of(library.name()),
+            is_copied: !library.is_certified(),
         };
         let features = known_features(library, call.required, call.optional)?;
         Ok(Self::new(

@@ -14,12 +14,13 @@ use divvy_framework_abi::view::CycleView;
 use divvy_framework_abi::{Address, Function, Pointer, Slice};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
-use divvy_isolation::IsolatedPlugin;
+use divvy_isolation::{IsolatedPlugin, MissingFacility};
 use divvy_loader::PluginLibrary;
 use divvy_profile::{OnError, ProfileConfiguration};
 
 use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
+use super::copied::with_copies;
 use super::error::CallError;
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
@@ -149,6 +150,15 @@ impl PluginInstance {
     /// True if the plugin runs in a worker.
     pub fn is_isolated(&self) -> bool {
         matches!(self.crossing, Crossing::Isolated(_))
+    }
+
+    /// Facilities that this system lacks, so that the plugin's worker is confined less than it could be; empty for a plugin in this
+    /// process.
+    pub fn missing_facilities(&self) -> Vec<MissingFacility> {
+        match &self.crossing {
+            Crossing::InProcess(_) => Vec::new(),
+            Crossing::Isolated(plugin) => plugin.worker().missing(),
+        }
     }
 
     /// True if the plugin is not called: it panicked too many times in a row, or its worker failed too many times.
@@ -374,8 +384,12 @@ impl PluginInstance {
         let code = match &self.crossing {
             Crossing::InProcess(plugin) => {
                 let _marked = plugin.sites.calls[C::CALL as usize].enter();
-                // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
-                Ok(unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) })
+                Ok(match plugin.is_copied {
+                    // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
+                    false => unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) },
+                    // SAFETY: as for the call itself.
+                    true => unsafe { with_copies(plugin.call, plugin.instance, call) },
+                })
             }
             Crossing::Isolated(plugin) => self.cross_to_worker(plugin, call, &sink),
         };

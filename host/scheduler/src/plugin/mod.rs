@@ -7,6 +7,7 @@
 
 mod call;
 mod construct;
+mod copied;
 pub mod error;
 pub mod instance;
 mod limits;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use divvy_isolation::{IsolatedLibrary, IsolationError, LibraryRequest, Worker, WorkerLibrary, WorkerOptions};
+use divvy_isolation::{
+    IsolatedLibrary, IsolationError, LibraryRequest, MissingFacility, Worker, WorkerLibrary, WorkerOptions,
+};
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
 use divvy_profile::{Isolation, PluginTable, ProfileConfiguration, is_bundled};
 
@@ -236,6 +238,14 @@ impl OpenLibrary {
     pub fn library(&self) -> &PluginLibrary {
         match self {
             Self::InProcess(library) | Self::Isolated { library, .. } => library,
+        }
+    }
+
+    /// Facilities that this system lacks, so that the library's worker is confined less than it could be; empty in this process.
+    pub fn missing_facilities(&self) -> Vec<MissingFacility> {
+        match self {
+            Self::InProcess(_) => Vec::new(),
+            Self::Isolated { isolated, .. } => isolated.worker.missing(),
         }
     }
 

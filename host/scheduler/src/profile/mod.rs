@@ -5,11 +5,13 @@
 //! - [`ProvidedTables`]: the tables that the plugins read, with their cells for the snapshots that are in use.
 //! - [`PlanOptions`]: settings that plans depend on.
 //! - [`libraries`]: where each plugin is found, and in which process it runs.
+//! - [`Exposure`]: protection from plugins that this system lacks.
 //! - [`registry`]: constructs plugins from a profile's configuration.
 //!
 //! Nothing here knows a plan or a cycle: both read a profile.
 
 mod error;
+mod exposure;
 pub mod libraries;
 mod options;
 mod plugins;
@@ -20,6 +22,7 @@ mod tables;
 mod unlisted;
 
 pub use error::RegistryError;
+pub use exposure::Exposure;
 pub use options::PlanOptions;
 pub use plugins::{Profile, ProfileParts};
 pub use provided::ProvidedTables;

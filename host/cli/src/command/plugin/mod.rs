@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_loader::{PluginDirectories, PluginFile};
+use divvy_loader::PluginFile;
 use divvy_profile::ProfileConfiguration;
-use divvy_scheduler::profile::libraries::{Libraries, Located};
+use divvy_scheduler::profile::libraries::{Libraries, Located, OpenLibrary};
 
 use super::libraries::plugin_names;
 use super::setup::ProfileArguments;
@@ -125,12 +125,6 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     Ok(if is_broken { Exit::Usage } else { Exit::Success })
 }
 
-/// Directories to search: the same as for building the profile.
-fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> Result<PluginDirectories, Failure> {
-    let usual = arguments.directories()?;
-    Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))
-}
-
 /// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name, each in the process in which it
 /// would run. A file that cannot be loaded stays in the list with its error.
 fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Found> {
@@ -151,12 +145,16 @@ fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Fo
             Ok([only]) => only.clone(),
             _ => name.clone(),
         };
+        let opened = match file {
+            Ok(file) => libraries.open_file(&own, &located, file),
+            Err(error) => Err(error.into()),
+        };
         Found {
             isolation: libraries.isolation(&own, &located),
-            library: match file {
-                Ok(file) => libraries.open_file(&own, &located, file).map(Into::into),
-                Err(error) => Err(error.into()),
-            },
+            missing: opened
+                .as_ref()
+                .map_or_else(|_| Vec::new(), OpenLibrary::missing_facilities),
+            library: opened.map(Into::into),
             in_profile: used.contains(&name),
             path: absolute(&located.path),
             name,

@@ -8,7 +8,6 @@ use clap::Args;
 use divvy_loader::PluginFile;
 use divvy_scheduler::profile::libraries::Libraries;
 
-use super::directories;
 use super::golden::{self, Verdict};
 use super::library::{Project, age};
 use super::verify::RUNS;
@@ -74,7 +73,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
     let mut chosen = profile.read()?;
     report_copies(&profile, &chosen, &tested, &built.path, console)?;
     load_from(&mut chosen, &tested, &built.path)?;
-    let usual = directories(&profile, &chosen.configuration)?;
+    let usual = profile.directories()?;
     let loaded = Arc::new(chosen.build(&usual)?);
     let mut failed = 0;
     for case in &cases {
@@ -120,7 +119,7 @@ fn own_profile(
     let arguments = arguments.with_profile(&path.to_string_lossy());
     let mut chosen = arguments.read()?;
     load_from(&mut chosen, tested, library)?;
-    let usual = directories(&arguments, &chosen.configuration)?;
+    let usual = arguments.directories()?;
     let profile = chosen.build(&usual)?;
     Ok((chosen, Arc::new(profile)))
 }

@@ -228,7 +228,11 @@ fn lacks(lack: &Lack) {
         text.contains(&lack.facility.to_string()) && text.contains(&format!("os error {}", lack.errno)),
         "{text}"
     );
-    assert!(text.contains("\nhint: "), "{text}");
+    let hint = match &result {
+        Err(error) => error.hint(),
+        Ok(_) => missing.hint(),
+    };
+    assert!(hint.is_some(), "{text}");
     if let Ok(confinement) = &result {
         what_is_left(confinement);
     }

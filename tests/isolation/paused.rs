@@ -1,0 +1,68 @@
+//! A machine that is paused again and again: no call of a plugin is late, however long the pauses are.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::file;
+use super::harm::{objects, profile};
+use crate::artifacts::{plugin, repository, workspace};
+
+/// Signals a process, which may have ended.
+fn signal(name: &str, process: u32) {
+    let mut kill = Command::new("kill");
+    kill.args([format!("-{name}"), process.to_string()])
+        .stderr(Stdio::null());
+    kill.status().expect("there is a command `kill`");
+}
+
+/// The workers of a process.
+fn workers(of: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").expect("/proc can be read").flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |process: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        status.lines().any(|line| line == format!("PPid:\t{of}"))
+    };
+    numbers.filter(is_child).collect()
+}
+
+#[test]
+fn a_paused_machine_is_not_a_plugin_that_hangs() {
+    // Each call takes 0.4 s of the 1 s that it may take.
+    let manifests = file("paused/objects.json", &objects("assign", &["nap", "nap", "nap"]));
+    let command = Command::new(workspace().binary("divvy"))
+        .args(["schedule", "-f"])
+        .arg(manifests)
+        .arg("--profile")
+        .arg(profile("paused/profile.toml", ""))
+        .current_dir(repository())
+        .env_clear()
+        .env(
+            "DIVVY_PLUGIN_PATH",
+            plugin("duplicated").parent().expect("a library is in a folder"),
+        )
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    let host = command.id();
+    let mut pauses = 0;
+    for _ in 0..5 {
+        std::thread::sleep(Duration::from_millis(250));
+        signal("STOP", host);
+        let workers = workers(host);
+        for worker in &workers {
+            signal("STOP", *worker);
+        }
+        std::thread::sleep(Duration::from_millis(1_500));
+        for worker in &workers {
+            signal("CONT", *worker);
+        }
+        signal("CONT", host);
+        pauses += usize::from(!workers.is_empty());
+    }
+    let output = command.wait_with_output().expect("the command ends");
+    assert!(output.status.success(), "{output:?}");
+    assert!(pauses > 1, "the command was not paused while it had a worker");
+}
