@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{ask, folder, three_clusters, until_printed, until_status};
 
 /// Compiles the plugin that does harm on request.
-fn hostile(folder: &Path) -> PathBuf {
+pub(crate) fn hostile(folder: &Path) -> PathBuf {
     let repository = source_folder().join("../..");
     let library = folder.join("libhostile.so");
     let compiled = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))

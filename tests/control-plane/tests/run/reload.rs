@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::isolated::hostile;
 use crate::{folder, let_time_pass, three_clusters, until_figure};
 
 /// Weights that every profile divides six replicas by. Each combination of the two settings that the profiles change
@@ -42,6 +43,16 @@ filters = ['cluster-affinity']
 method = 'webster'
 ";
 const BY_SECOND: [(&str, i64); 4] = [("a", 2), ("b", 1), ("c", 1), ("tainted", 2)];
+
+/// A profile with another filter in the scheduler's process, whose constructor waits forever.
+fn hanging(profile: &str, library: &Path) -> String {
+    let lists = profile.replace("filters = [", "filters = ['hostile', ");
+    format!(
+        "{lists}[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'none'\n\
+         configuration = {{ fault = 'deadlock' }}\n",
+        library.display()
+    )
+}
 
 /// A folder with one file, as the kubelet mounts a ConfigMap: the file is a link through the link `..data`, which is
 /// exchanged.
@@ -148,6 +159,7 @@ async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(),
     let mut configuration = scenario.configuration(SCHEDULER);
     configuration.profile = mount.file();
     configuration.plugins = Some(libraries.clone());
+    configuration.further.push("--hang-limit=2s".to_owned());
     scenario.start_scheduler_with(&configuration)?;
     let (end, arriving) = arrive(scenario.objects().clone());
     let warm = Duration::from_secs(90);
@@ -163,6 +175,9 @@ async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(),
     wait_for_reloads(&scenario, "refused", 1.0).await;
     mount.change(&FIRST.replace("even-remainder", "no-such-method"))?;
     wait_for_reloads(&scenario, "refused", 2.0).await;
+    // One whose plugin never returns from its constructor, in the scheduler's process.
+    mount.change(&hanging(FIRST, &hostile(folder.path())))?;
+    wait_for_reloads(&scenario, "refused", 3.0).await;
     assert_eq!(profile_hash(&scenario), first);
 
     // Another profile.
@@ -175,7 +190,7 @@ async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(),
     let library = libraries.join("libdivvy_plugin_static_weight.so");
     let sound = std::fs::read(&library).map_err(Error::file(&library))?;
     std::fs::write(&library, &sound[..sound.len() / 2]).map_err(Error::file(&library))?;
-    wait_for_reloads(&scenario, "refused", 3.0).await;
+    wait_for_reloads(&scenario, "refused", 4.0).await;
     assert_eq!(profile_hash(&scenario), second);
     std::fs::write(&library, [&sound[..], b"another build"].concat()).map_err(Error::file(&library))?;
     wait_for_reloads(&scenario, "applied", 2.0).await;
@@ -200,6 +215,8 @@ async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(),
     assert!(results[turn..].iter().all(|result| *result == by_second), "{results:?}");
     let log = scenario.schedulers[0].process.printed();
     assert!(log.contains("no-such-method"), "{log}");
+    let hanging = "plugin `hostile` has not returned from its construction for ";
+    assert!(log.contains(hanging), "{log}");
     Ok(())
 }
 
