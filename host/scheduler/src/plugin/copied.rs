@@ -41,7 +41,6 @@ pub(super) unsafe fn with_copies<C: Callable>(function: CallFunction, instance: 
             continue;
         }
         let outputs = room.outputs;
-        // Called here and not through a closure: a library that leaves the call by `pthread_exit` must not get past this function.
         // SAFETY: the caller promises it for the call, and the copies outlive the one that is sent.
         let code = unsafe { function(instance, std::ptr::from_mut(&mut sent).cast::<CallHead<'_>>()) };
         match code {

@@ -1,5 +1,6 @@
 //! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -383,13 +384,16 @@ impl PluginInstance {
         Handed::begin();
         let code = match &self.crossing {
             Crossing::InProcess(plugin) => {
-                let _marked = plugin.sites.calls[C::CALL as usize].enter();
-                Ok(match plugin.is_copied {
+                // A thread that a library ends in the call, with `pthread_exit`, has not returned: the process aborts, and names it.
+                let marked = ManuallyDrop::new(plugin.sites.calls[C::CALL as usize].enter());
+                let code = match plugin.is_copied {
                     // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
                     false => unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) },
                     // SAFETY: as for the call itself.
                     true => unsafe { with_copies(plugin.call, plugin.instance, call) },
-                })
+                };
+                drop(ManuallyDrop::into_inner(marked));
+                Ok(code)
             }
             Crossing::Isolated(plugin) => self.cross_to_worker(plugin, call, &sink),
         };
