@@ -134,7 +134,7 @@ mod tests {
             result: SliceMut::new(&mut result),
             ..AssignCall::DEFAULT
         };
-        let code = 1_usize as *const c_void;
+        let code: *const c_void = std::ptr::without_provenance(1);
         // SAFETY: the function takes such calls, with a code as its instance.
         assert_eq!(unsafe { with_copies(overwriting, code, &mut call) }, 1);
         // A failure can hold for a limited time. Nothing else of it counts.
