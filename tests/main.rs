@@ -12,6 +12,7 @@
 //! - [`renamed_strategies`]: copies of bundled strategies under other names, which the host must serve in the same way.
 //! - [`acts_on`]: plugins are called only for bindings with a part that they act on.
 //! - [`declared_inputs`]: inputs that a plugin declares: preferences, metadata, priority, time.
+//! - [`quorum`]: fewer replicas than requested, where not all fit.
 //! - [`preferences`]: the keys of `divvy.io/preferences` that reach a plugin.
 //! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
@@ -62,6 +63,7 @@ mod profile_reference;
 mod properties;
 mod proposals;
 mod public_interface;
+mod quorum;
 mod renamed_strategies;
 mod scheduling;
 mod selectors;

@@ -37,7 +37,7 @@ fn reporting(name: &str, cpu: i64, bound: i64, waiting: i64, has_models: bool) -
     cluster
 }
 
-fn plain(name: &str, cpu: i64, bound: i64) -> Value {
+pub(super) fn plain(name: &str, cpu: i64, bound: i64) -> Value {
     reporting(name, cpu, bound, 0, false)
 }
 
@@ -54,7 +54,7 @@ fn divided(preference: Value, replicas: i32) -> Value {
     })
 }
 
-fn by_room(replicas: i32) -> Value {
+pub(super) fn by_room(replicas: i32) -> Value {
     let preference =
         json!({"replicaDivisionPreference": "Weighted", "weightPreference": {"dynamicWeight": "AvailableReplicas"}});
     divided(preference, replicas)

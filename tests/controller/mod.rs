@@ -11,6 +11,7 @@ mod explanations;
 mod holding;
 mod merge;
 mod pauses;
+mod quorum;
 mod rescheduling;
 mod shadow;
 mod simulation;

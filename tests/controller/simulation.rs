@@ -214,6 +214,28 @@ impl Simulation {
         self.observe(Change::ListEnds(Kind::Binding));
     }
 
+    /// Lists bindings with one specification and a status, as after a start.
+    pub(super) fn found_all(&mut self, names: &[String], specification: &Value, status: &Value) {
+        for name in names {
+            let binding = new_binding(name, specification, status);
+            self.bindings.insert(name.clone(), binding);
+        }
+        let moment = self.moment();
+        self.engine.observe(Change::ListBegins(Kind::Binding), &moment);
+        for name in names {
+            let object = self.stored(name);
+            self.engine.observe(Change::Listed(Kind::Binding, object), &moment);
+        }
+        self.observe(Change::ListEnds(Kind::Binding));
+    }
+
+    /// Number of decisions so far that ended, by the scheduler's metrics.
+    pub(super) fn decisions(&self) -> usize {
+        let attempts = self.scraped("karmada_scheduler_schedule_attempts_total{");
+        let count = |line: &String| line.rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
+        attempts.iter().filter_map(count).sum()
+    }
+
     /// Deletes a binding.
     pub(super) fn delete(&mut self, name: &str) {
         self.bindings.remove(name);

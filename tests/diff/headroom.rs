@@ -4,9 +4,9 @@ use divvy_forecast::change::Changes;
 use divvy_forecast::future::{Future, Options};
 use divvy_forecast::headroom::document::HeadroomRow;
 use divvy_forecast::headroom::hypothetical::Hypothetical;
-use divvy_forecast::headroom::search::REPLICAS_MAX;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
 use divvy_forecast::situation::Situation;
+use divvy_scheduler::search::REPLICAS_MAX;
 
 use super::fleets::FleetManifests;
 use super::{changed, side, situation, threads};

@@ -67,7 +67,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
     (
         "host/scheduler/src",
         &[
-            "fleet guard input placements",
+            "fleet guard input placements search",
             "plugin",
             "strategy",
             "profile",

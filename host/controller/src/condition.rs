@@ -12,7 +12,7 @@ pub(crate) const SCHEDULED: &str = "Scheduled";
 pub(crate) const SUCCESS_MESSAGE: &str = "Binding has been scheduled successfully.";
 
 /// Longest message that a condition of Kubernetes may have, in bytes.
-const MESSAGE_MAX: usize = 32_768;
+pub(crate) const MESSAGE_MAX: usize = 32_768;
 
 /// Reason of the condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

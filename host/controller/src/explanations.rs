@@ -111,6 +111,9 @@ pub struct Description<'a> {
     pub(crate) valid_until: Option<Cow<'a, str>>,
     /// The result or the failure.
     pub outcome: Outcome<'a>,
+    /// The replicas that are missing, in words; absent if the result has all that were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Cow<'a, str>>,
     /// True if the previous result is removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clears: bool,
@@ -255,6 +258,7 @@ pub(crate) fn describe<'a>(
                 message: failure.message.as_str().into(),
             },
         },
+        partial: decision.partial.as_ref().map(|partial| partial.to_string().into()),
         clears: false,
         held: None,
         last: last.into(),
@@ -274,6 +278,7 @@ pub(crate) fn because(reason: Reason) -> &'static str {
         Reason::PolicyChanged => "its strategy or preferences changed",
         Reason::ReplicasChanged => "its replicas did not add up",
         Reason::RescheduleRequested => "a reschedule was requested",
+        Reason::RoomGrew => "it has fewer replicas than requested, and a cluster may have room",
         Reason::GoesEverywhere => "it goes to every candidate, and something changed",
         Reason::ClusterDeleting => "one of its clusters is being deleted",
         Reason::ClustersChanged => "a cluster changed, and the profile then reschedules",

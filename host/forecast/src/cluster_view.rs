@@ -131,6 +131,14 @@ pub fn views(names: &[&str], rows: &[ClusterRow], placed: &[Placed<'_>]) -> Clus
 }
 
 impl Placed<'_> {
+    /// Reason why the binding was not scheduled; empty if it was, be it with fewer replicas than requested.
+    pub fn failure(&self) -> &str {
+        match self.result {
+            "Scheduled" => "",
+            _ => &self.message,
+        }
+    }
+
     fn seen_from(&self, cluster: &str) -> ClusterViewRow {
         let mut row = ClusterViewRow {
             binding: self.binding.key(),
@@ -145,11 +153,11 @@ impl Placed<'_> {
         let clusters = self.explanation.map_or(&[][..], |explanation| &explanation.clusters);
         let found = clusters.binary_search_by(|known| known.name.as_str().cmp(cluster));
         let Some(found) = found.ok().and_then(|index| clusters.get(index)) else {
-            row.why.clone_from(&self.message);
+            self.failure().clone_into(&mut row.why);
             return row;
         };
         row.fits_now = found.fits_now;
-        (row.standing, row.why) = standing(found, &self.message);
+        (row.standing, row.why) = standing(found, self.failure());
         row
     }
 }

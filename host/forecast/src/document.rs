@@ -101,10 +101,13 @@ pub struct BindingRow {
     pub strategy: String,
     /// Requested replicas on the right side.
     pub replicas: i64,
+    /// Replicas of the result on the right side; only if they are fewer than requested, as `divvy.io/quorum` allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<i64>,
     /// Result on the right side: `Scheduled`, `Satisfied`, `Skipped`, `NoClusterFit`, `Unschedulable`, `Error`, or `Deleted` if the
     /// binding does not exist there.
     pub result: String,
-    /// Reason why it is not scheduled; empty otherwise.
+    /// Reason why it is not scheduled, or has fewer replicas than requested; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// True if it cannot be scheduled on the right side, but can on the left.

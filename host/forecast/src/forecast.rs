@@ -196,6 +196,7 @@ impl Part {
             kind: base.binding.object.scope().kind().to_owned(),
             strategy,
             replicas: 0,
+            partial: None,
             result: DELETED.to_owned(),
             message: GONE.to_owned(),
             newly_unschedulable: false,
@@ -286,6 +287,7 @@ fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &P
         kind: after.binding.object.scope().kind().to_owned(),
         strategy: strategy(after, profile),
         replicas: after.binding.replicas(),
+        partial: after.partial(),
         result: result_word(after).to_owned(),
         message: message(after),
         newly_unschedulable: fails && !was_unschedulable,
@@ -368,7 +370,8 @@ fn result_word(entry: &Entry) -> &'static str {
 fn message(entry: &Entry) -> String {
     match &entry.fate {
         Fate::Skipped(reason) => reason.clone(),
-        _ => entry.error().map(ToString::to_string).unwrap_or_default(),
+        Fate::Satisfied => String::new(),
+        Fate::Decided(_, decision) => decision.message(),
     }
 }
 

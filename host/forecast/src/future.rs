@@ -159,6 +159,12 @@ impl Entry {
         }
     }
 
+    /// Replicas of the result, if they are fewer than requested.
+    pub fn partial(&self) -> Option<i64> {
+        let partial = self.decision()?.partial.as_ref()?;
+        Some(partial.replicas)
+    }
+
     /// Records a decision.
     fn decide(&mut self, reason: Reason, decision: Decision, side: &Side) {
         if let Some(targets) = result(&decision, side) {
@@ -413,6 +419,8 @@ pub(crate) fn prepare_one(
         applied: applied.as_ref(),
         is_reschedule_pending: binding.is_fresh(),
         is_moved_by_clusters: is_moved(&binding, situation, side),
+        // A live scheduler has looked whenever a cluster reported more room. Without more room, the result stays.
+        has_room_grown: true,
         time,
     };
     let reason = reason_to_decide(&standing, |_| false);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use divvy_karmada::detector::Binding;
 use divvy_profile::table::{TableSource, TableVersions};
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Skipped, Target};
-use divvy_scheduler::decision::guarded;
+use divvy_scheduler::decision::{Circumstances, Partial, decide_in_group, guarded};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Peers;
 use divvy_scheduler::plan::{Plan, PlanError, PlanInput};
@@ -57,7 +57,7 @@ pub struct Mismatch {
     /// Clusters that the two decisions give different counts, by name. Empty if one of them is an error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<ClusterDifference>,
-    /// Message of the new decision's error; empty if it succeeded.
+    /// Message of the new decision's error, or its missing replicas; empty if it has all of them.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -144,7 +144,8 @@ impl CaseRunner {
     ///
     /// The cycle's error, or [`CycleError::InvalidBinding`] if the case has no plan.
     pub fn run(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<usize, CycleError> {
-        self.targets(case, fleet).map(<[_]>::len)
+        self.targets(case, fleet)?;
+        Ok(self.latest.len())
     }
 
     /// Decides a case. Returns the result in the form of a recording, and the message if it is an error.
@@ -165,9 +166,11 @@ impl CaseRunner {
         fleet: &FleetSnapshot,
     ) -> Result<(Expectation, String), CycleError> {
         match self.targets(case, fleet) {
-            Ok(targets) => {
-                let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
-                Ok((Expectation::from_counts(counts), String::new()))
+            Ok(partial) => {
+                let targets = self.latest.iter();
+                let counts = targets.map(|target| (fleet.name(target.row), target.replicas));
+                let message = partial.map(|partial| partial.to_string()).unwrap_or_default();
+                Ok((Expectation::from_counts(counts), message))
             }
             Err(
                 error @ (CycleError::TimeUnknown { .. }
@@ -179,12 +182,28 @@ impl CaseRunner {
         }
     }
 
-    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[Target], CycleError> {
+    /// Decides a case, leaves the clusters of the result in `latest`, and returns the missing replicas.
+    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<Option<Partial>, CycleError> {
         let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
         let profile = case
             .profile
             .as_ref()
             .map_err(|error| CycleError::UnusableTables(error.clone()))?;
+        if plan.quorum.is_some() {
+            let circumstances = Circumstances {
+                profile,
+                fleet,
+                ledger: None,
+                estimates: None,
+                fresh: case.binding.is_fresh(),
+                time: case.time,
+                peers: case.peers.as_ref(),
+                detail: None,
+                without: &case.without,
+            };
+            let (cycle, latest) = (&mut self.cycle, &mut self.latest);
+            return decide_in_group(cycle, &case.binding, (plan, *group), &circumstances, latest);
+        }
         let input = CycleInput {
             fresh: case.binding.is_fresh(),
             time: case.time,
@@ -196,7 +215,7 @@ impl CaseRunner {
         let (cycle, latest) = (&mut self.cycle, &mut self.latest);
         let result = guarded(|| cycle.run(&input, None).map(|targets| latest.extend_from_slice(targets)));
         result.inspect_err(|_| self.cycle = Cycle::new())??;
-        Ok(&self.latest)
+        Ok(None)
     }
 }
 

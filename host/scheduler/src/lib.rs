@@ -49,6 +49,7 @@
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that a scheduler takes, and the conditions under which one of them is decided again.
 //! - [`decision`]: decides one binding after another, each in its affinity groups.
+//! - [`search`]: the largest count of replicas that is accepted.
 //!
 //! # Non-goals
 //!
@@ -66,4 +67,5 @@ pub mod placements;
 pub mod plan;
 pub mod plugin;
 pub mod profile;
+pub mod search;
 pub mod strategy;

@@ -12,7 +12,8 @@ use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::strategy::{
-    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
+    STRATEGY_ANNOTATION,
 };
 
 use super::connection::{ConnectionArguments, connection_failure};
@@ -64,12 +65,13 @@ impl From<ValidateMode> for Validation {
 }
 
 /// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 6] = [
+const ANNOTATIONS: [&str; 7] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
     // A plugin's name follows, which the plan of each binding checks against its profile.
     PLUGIN_PREFERENCES_PREFIX,
     AFFINITY_GROUPS_ANNOTATION,
+    QUORUM_ANNOTATION,
     APPLIED_POLICY,
     PLUGIN_FAILURE,
 ];

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use divvy_controller::observe::CYCLE;
 use divvy_scheduler::cycle::explanation::ClusterExplanation;
-use divvy_scheduler::decision::{Decision, Outcome};
+use divvy_scheduler::decision::Decision;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
@@ -72,11 +72,7 @@ pub(super) fn decision(decision: &Decision) {
         Ok(plan) => plan.source.to_string(),
         Err(_) => String::new(),
     };
-    let message = match &decision.outcome {
-        Outcome::Failed(error) => error.to_string(),
-        Outcome::Skipped(reason) => reason.clone(),
-        Outcome::Scheduled(_) => String::new(),
-    };
+    let message = decision.message();
     let (replicas, affinity) = (decision.replicas, decision.affinity.as_str());
     tracing::debug!(
         binding, result, strategy, source, affinity, replicas, message, "decided"

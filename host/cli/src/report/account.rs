@@ -100,6 +100,9 @@ impl Lines<'_> {
                 Ok(())
             }
             Outcome::Scheduled { clusters } => {
+                if let Some(partial) = &answer.partial {
+                    self.write(0, &printable(partial), style::NOTABLE)?;
+                }
                 for target in clusters.iter() {
                     let before = answer.last.iter().find(|before| before.name == target.name);
                     let change = i64::from(target.replicas) - before.map_or(0, |before| i64::from(before.replicas));

@@ -255,9 +255,9 @@ impl<'a> Entry<'a> {
         self.binding.last().len() > 0
     }
 
-    /// Reason why the binding was skipped or failed; empty if it was scheduled.
+    /// Reason why the binding was skipped or failed, or has fewer replicas than requested; empty otherwise.
     pub(crate) fn message(&self) -> String {
-        message(&self.decision.outcome)
+        self.decision.message()
     }
 
     /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.

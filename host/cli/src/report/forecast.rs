@@ -12,7 +12,7 @@ use divvy_forecast::movement::Movement;
 
 use super::grid::{Cell, Column, Grid};
 use super::style;
-use super::text::{counted, printable, wrapped};
+use super::text::{counted, partial_count, printable, wrapped};
 
 /// Parts of a forecast that are shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -187,7 +187,10 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
     for row in rows {
         let replicas = match row.strategy.as_str() {
             "" => String::new(),
-            _ => row.replicas.to_string(),
+            _ => match row.partial {
+                Some(partial) => partial_count(partial, row.replicas),
+                None => row.replicas.to_string(),
+            },
         };
         let parts = row.clusters.iter().filter_map(|counts| match options.is_wide {
             true => Some(both(counts, has_base)),
@@ -205,7 +208,7 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
             } else {
                 row.result.clone()
             };
-            let style = if row.result == "Skipped" {
+            let style = if row.result == "Skipped" || row.partial.is_some() {
                 style::NOTABLE
             } else {
                 style::BAD

@@ -7,7 +7,7 @@ use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, Headroom
 use super::forecast::{header, side};
 use super::grid::{Cell, Column, Grid};
 use super::style;
-use super::text::listed;
+use super::text::{listed, partial_count};
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -60,7 +60,10 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     grid.cells(vec![
         Cell::new(&row.binding, style::NAME),
         Cell::new(&row.strategy, style::STRATEGY),
-        Cell::plain(row.replicas.to_string()),
+        match row.partial {
+            Some(partial) => Cell::new(partial_count(partial, row.replicas), style::NOTABLE),
+            None => Cell::plain(row.replicas.to_string()),
+        },
         Cell::plain(most),
         headroom.unwrap_or_else(Cell::empty),
         Cell::plain(stopped_by(row)),
@@ -74,6 +77,9 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     }
     if matches!(row.result.as_str(), "NoClusterFit" | "Unschedulable") && row.most.is_some() {
         grid.text(2, format!("now {}: {}", row.result, row.message), style::BAD);
+    }
+    if row.partial.is_some() {
+        grid.text(2, &row.message, style::NOTABLE);
     }
 }
 

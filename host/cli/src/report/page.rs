@@ -170,7 +170,7 @@ pub(crate) fn compared(
             movement: row.map(|row| row.movement).unwrap_or_default(),
             explained: placed
                 .explanation
-                .map(|explanation| explanations.add(explanation, &placed.message)),
+                .map(|explanation| explanations.add(explanation, placed.failure())),
             key,
         }
     });

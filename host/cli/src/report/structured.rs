@@ -43,6 +43,9 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
     message: String,
+    /// Only if the result has fewer replicas than requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<PartialResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
     /// Time until which the decision holds; only if a plugin named one.
@@ -80,6 +83,14 @@ struct Target<'a> {
 struct Figures {
     requested: i64,
     available: i64,
+}
+
+/// A result with fewer replicas than requested.
+#[derive(Debug, Serialize)]
+struct PartialResult {
+    replicas: i64,
+    requested: i64,
+    missing: i64,
 }
 
 /// Number of clusters that were rejected for one reason.
@@ -200,6 +211,11 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         clusters: entry.shares(&report.names).iter().filter_map(target).collect(),
         last: last(binding.last()),
         message: entry.message(),
+        partial: decision.partial.as_ref().map(|partial| PartialResult {
+            replicas: partial.replicas,
+            requested: partial.requested,
+            missing: partial.missing(),
+        }),
         hint: entry.hint(),
         valid_until: decision
             .valid_until

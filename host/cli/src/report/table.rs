@@ -17,7 +17,7 @@ use super::explanation::Account;
 use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid, Widths};
 use super::style;
-use super::text::{counted, listed};
+use super::text::{counted, listed, partial_count};
 
 /// Maximum number of clusters named in a sentence.
 const NAMED_MAX: usize = 12;
@@ -152,7 +152,11 @@ impl<'a> Block<'a, '_> {
         }
         let message = entry.message();
         if !message.is_empty() {
-            grid.text(2, message, result_style(&entry.decision.outcome));
+            let style = match entry.decision.partial {
+                Some(_) => style::NOTABLE,
+                None => result_style(&entry.decision.outcome),
+            };
+            grid.text(2, message, style);
         }
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
@@ -180,9 +184,10 @@ impl<'a> Block<'a, '_> {
     fn heading(&self, shares: &[Share<'a>]) -> Vec<Cell<'a>> {
         let Entry { binding, decision, .. } = self.entry;
         let is_uniform = is_uniform(shares, decision.replicas);
-        let replicas = match &decision.outcome {
+        let replicas = match (&decision.outcome, &decision.partial) {
             _ if !binding.is_workload() => Cell::empty(),
-            Outcome::Scheduled(_) if is_uniform => Cell::plain(format!("{} each", decision.replicas)),
+            (_, Some(partial)) => Cell::new(partial_count(partial.replicas, partial.requested), style::NOTABLE),
+            (Outcome::Scheduled(_), None) if is_uniform => Cell::plain(format!("{} each", decision.replicas)),
             _ => Cell::number(decision.replicas),
         };
         let has_change = self.entry.has_last() && matches!(decision.outcome, Outcome::Scheduled(_));

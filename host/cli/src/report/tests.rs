@@ -75,6 +75,7 @@ fn plan(binding: &Binding) -> PlanResult {
         plugin: name.to_lowercase(),
         lists: Vec::new(),
         refuses_priorities: false,
+        respects_capacity: false,
     };
     let declarations = Declarations {
         strategies: ["Average", "Duplicated"].map(declared).to_vec(),

@@ -5,6 +5,11 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
+/// A count of replicas that is less than the one requested: `60 of 100`.
+pub(super) fn partial_count(replicas: i64, requested: i64) -> String {
+    format!("{replicas} of {requested}")
+}
+
 /// Number of terminal columns that a text occupies.
 pub(crate) fn width(text: &str) -> usize {
     // Nearly all text is of this kind, and the tables of Unicode are slow.

@@ -77,13 +77,20 @@ impl Candidate {
         &self.object().spec.clusters
     }
 
-    /// The patch of the specification for a result; `None` if nothing has to change.
+    /// Replicas that were requested when the last result was decided, if it has fewer; `None` if another number is requested now.
+    pub(super) fn partial_of(&self) -> Option<i64> {
+        let of = self.applied.as_ref().and_then(|applied| applied.partial_of);
+        of.filter(|requested| *requested == self.binding.replicas())
+    }
+
+    /// The patch of the specification for a result, with the time until which it holds, and with the requested replicas if it has
+    /// fewer; `None` if nothing has to change.
     pub(super) fn specification(
         &self,
         result: &[TargetCluster],
         is_same: bool,
         affinity: &str,
-        valid_until: Option<i64>,
+        (valid_until, partial_of): (Option<i64>, Option<i64>),
     ) -> Option<SpecificationPatch> {
         let ResourceBinding { metadata, spec, .. } = self.object();
         let workload_version = &spec.resource.resource_version;
@@ -93,6 +100,7 @@ impl Candidate {
             workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
             valid_until,
+            partial_of,
             result: String::new(),
         };
         // The hash must match the result as it will be read back.
@@ -128,4 +136,27 @@ impl Candidate {
 fn is_same_json(left: &str, right: &str) -> bool {
     let value = |text: &str| serde_json::from_str::<Value>(text).ok();
     left == right || value(left).is_some_and(|left| Some(left) == value(right))
+}
+
+/// True if two results are the same, in any order.
+pub(super) fn is_same_result(left: &[TargetCluster], right: &[TargetCluster]) -> bool {
+    let sorted = |targets: &[TargetCluster]| {
+        let mut sorted = targets.to_vec();
+        sorted.sort();
+        sorted
+    };
+    left.len() == right.len() && (left == right || sorted(left) == sorted(right))
+}
+
+/// Replicas that a result takes from clusters of the last one and gives to others.
+pub(super) fn moved(last: &[TargetCluster], result: &[TargetCluster]) -> u64 {
+    let taken = last.iter().map(|before| {
+        let after = result.iter().find(|after| after.name == before.name);
+        u64::try_from(before.replicas - after.map_or(0, |after| after.replicas)).unwrap_or(0)
+    });
+    let given = result.iter().map(|after| {
+        let before = last.iter().find(|before| before.name == after.name);
+        u64::try_from(after.replicas - before.map_or(0, |before| before.replicas)).unwrap_or(0)
+    });
+    taken.sum::<u64>().min(given.sum())
 }

@@ -53,6 +53,9 @@ impl Engine {
                 // Nothing was written, so nothing was taken.
                 self.holdings.retract(key, number);
                 self.takings.retract(key);
+                let placed = in_flight.placed.as_deref().unwrap_or_default();
+                let clusters: Vec<&str> = placed.iter().map(|target| target.name.as_str()).collect();
+                self.room_grew(&clusters, moment.instant);
             }
             None => {}
         }
@@ -100,6 +103,9 @@ impl Engine {
         // A newer specification than the decided one arrived meanwhile, possibly with the answer.
         if let (Some(record), Some(generation)) = (self.bindings.get(key), generation) {
             looks_again |= record.generation > generation;
+        }
+        if is_outdated {
+            self.partials.remove(key);
         }
         if looks_again {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);

@@ -1,6 +1,6 @@
 //! Capacity that results hold: changes of results that take or release it, and its effect on decisions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,8 @@ impl Engine {
         }
         if self.holdings.shrink(key, &targets, &footprint) {
             self.wake_for(Cause::Capacity, moment.instant);
+            let clusters: Vec<&str> = before.iter().map(|target| target.name.as_str()).collect();
+            self.room_grew(&clusters, moment.instant);
         }
     }
 
@@ -121,6 +123,8 @@ impl Engine {
         if !given_up.is_empty() {
             self.metrics().holdings_given_up(given_up.len());
             self.wake_for(Cause::Capacity, now);
+            let clusters: BTreeSet<&str> = given_up.iter().map(|(_, cluster)| &**cluster).collect();
+            self.room_grew(&clusters.into_iter().collect::<Vec<_>>(), now);
         }
     }
 

@@ -21,6 +21,7 @@ mod complete;
 mod exchange;
 mod held;
 mod observe;
+mod partials;
 mod pauses;
 mod peers;
 mod question;
@@ -36,6 +37,7 @@ use std::time::Instant;
 use self::exchange::Recent;
 pub use self::exchange::Trial;
 use self::held::HeldMessages;
+use self::partials::Partials;
 use self::pauses::Pauses;
 use self::report::FailureLines;
 use self::shadow::Shadow;
@@ -43,6 +45,7 @@ use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
 use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported};
 use divvy_scheduler::cycle::Cycle;
+use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::Profile;
@@ -149,6 +152,8 @@ pub struct Engine {
     holdings: Holdings,
     /// Messages of the bindings that wait for held capacity.
     held_messages: HeldMessages,
+    /// Bindings with missing replicas that wait for room.
+    partials: Partials,
     /// Placements of bindings in workload affinity groups; `None` if no plugin needs them.
     placements: Option<LivePlacements>,
     /// Recently assigned replicas, for answers of estimators; empty if none are asked.
@@ -209,6 +214,8 @@ struct InFlight {
     failure: Option<Failure>,
     /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
+    /// Demand of one replica, if the binding has fewer than requested and is then settled.
+    partial: Option<Demand>,
     /// True if something changed meanwhile, so that the binding has to be looked at again.
     is_outdated: bool,
     /// Events to send once it is written.
@@ -228,6 +235,7 @@ impl InFlight {
             divided: None,
             failure: None,
             placed: None,
+            partial: None,
             is_outdated: false,
             announcements: Vec::new(),
             reason,
@@ -314,6 +322,7 @@ impl Engine {
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
             held_messages: HeldMessages::default(),
+            partials: Partials::default(),
             pauses: Pauses::default(),
             takings: Takings::default(),
             assumed: AssumedResults::default(),

@@ -58,6 +58,7 @@ impl Engine {
         // The next term looks at every binding and finds the times in their annotations.
         self.expiries.clear();
         self.pauses.clear();
+        self.partials.clear();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -267,6 +268,7 @@ impl Engine {
             self.warned.remove(&key);
             self.pauses.forget(&key);
             self.held_messages.remove(&key);
+            self.partials.remove(&key);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -286,8 +288,11 @@ impl Engine {
     }
 
     fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let record = self.bindings.get(key);
+        let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
         self.bindings.remove(key);
         self.queue.done(key);
+        self.partials.remove(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
@@ -300,6 +305,8 @@ impl Engine {
         self.change_placements(now, |placements| placements.forget(key));
         if self.holdings.remove(key) {
             self.wake_for(Cause::Capacity, now);
+            let clusters: Vec<&str> = clusters.iter().map(|target| target.name.as_str()).collect();
+            self.room_grew(&clusters, now);
         }
     }
 
@@ -331,6 +338,7 @@ impl Engine {
         if !may_fit && !has_room {
             return;
         }
+        self.room_grew(&[name], now);
         let after = self.clusters.properties(name).cloned();
         let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
         if change.is_spec {

@@ -9,10 +9,11 @@ use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, is_same_result, moved};
 use super::held::{may_depend_on_holding, must_wait};
+use super::partials::{missing_demand, repaired_message, success_message};
 use super::{Engine, InFlight, Moment, News, Task};
-use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
+use crate::condition::{Cause, Failure, Retry, SCHEDULED, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
 use crate::explanations::describe;
@@ -62,11 +63,15 @@ impl Engine {
 
     /// Decides a binding with the estimators' answers.
     pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
-        self.estimating.remove(key)?;
+        let is_outdated = self.estimating.remove(key)?;
         if !self.is_deciding() {
             return None;
         }
-        self.look_at(key, Some(answers), moment)
+        let task = self.look_at(key, Some(answers), moment);
+        if is_outdated {
+            self.unsettle_outdated(key, moment.instant);
+        }
+        task
     }
 
     fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
@@ -115,6 +120,7 @@ impl Engine {
             applied: candidate.applied.as_ref(),
             is_reschedule_pending: candidate.is_reschedule_pending,
             is_moved_by_clusters: candidate.is_moved_by_clusters,
+            has_room_grown: !self.partials.contains_key(key),
             time: Some(moment.milliseconds),
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
@@ -294,13 +300,14 @@ impl Engine {
     ) -> Option<WriteJob> {
         let last = candidate.last();
         let is_same = is_same_result(last, result);
-        let specification =
-            candidate.specification(result, is_same, decision.affinity(), decision.decision.valid_until);
+        let partial = decision.decision.partial.as_ref();
+        let kept = (decision.decision.valid_until, partial.map(|partial| partial.requested));
+        let specification = candidate.specification(result, is_same, decision.affinity(), kept);
         let specification = self.with_pause(candidate, specification);
         let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
-            condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+            condition: Some((ScheduledReason::Success, success_message(partial))),
             observes: true,
             scheduled_at: Some(scheduled_at(candidate, start)),
             stamps: specification.is_some() || candidate.is_reschedule_pending,
@@ -315,7 +322,7 @@ impl Engine {
                 self.hold(&candidate.key, result, last, &decision.footprint, false, moment)
             }
         };
-        let message = format!("{SUCCESS_MESSAGE} Result: {}", described(result));
+        let message = format!("{} Result: {}", success_message(partial), described(result));
         let in_flight = InFlight {
             taken,
             last: last.to_vec(),
@@ -327,6 +334,7 @@ impl Engine {
                 before: candidate.object().status.last_scheduled_time,
             }),
             placed: (!is_same).then(|| result.to_vec()),
+            partial: missing_demand(decision),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             ..InFlight::new(Some(reason), moment)
         };
@@ -348,7 +356,9 @@ impl Engine {
             return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
         }
         let specification = match (clears, decision) {
-            (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.decision.valid_until),
+            (true, Some(decision)) => {
+                candidate.specification(&[], last.is_empty(), "", (decision.decision.valid_until, None))
+            }
             _ => None,
         };
         let cleared = (specification.is_some() && !last.is_empty()).then(|| last.to_vec());
@@ -433,8 +443,10 @@ impl Engine {
         let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
         let now = moment.wall;
         let applied = candidate.applied.as_ref();
+        let partial_of = candidate.partial_of();
+        let scheduled = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
         let wanted = StatusWanted {
-            condition: is_repair.then(|| (ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+            condition: is_repair.then(|| (ScheduledReason::Success, repaired_message(scheduled, partial_of))),
             observes: true,
             scheduled_at: is_repair.then(|| request.map_or(now, |request| request.max(now))),
             stamps: is_unanswered,
@@ -444,7 +456,7 @@ impl Engine {
         // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
         let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
         let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
-            true => candidate.specification(candidate.last(), true, &affinity, valid_until),
+            true => candidate.specification(candidate.last(), true, &affinity, (valid_until, partial_of)),
             false => None,
         };
         self.pauses.forget(&candidate.key);
@@ -452,6 +464,11 @@ impl Engine {
         let in_flight = InFlight {
             // The result stays, so nothing is held a second time after the write.
             last: candidate.last().to_vec(),
+            partial: self
+                .partials
+                .get(&candidate.key)
+                .cloned()
+                .filter(|_| partial_of.is_some()),
             ..InFlight::new(None, moment)
         };
         let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
@@ -518,6 +535,7 @@ impl Engine {
             let duration = moment.instant.saturating_duration_since(in_flight.started);
             self.metrics().attempt(kind, result, duration);
         }
+        self.settle(key, &in_flight);
         if in_flight.failure.is_some() {
             self.metrics().incoming(IncomingEvent::AttemptFailed);
         }
@@ -566,27 +584,4 @@ fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
         }
         _ => at,
     }
-}
-
-/// True if two results are the same, in any order.
-fn is_same_result(left: &[TargetCluster], right: &[TargetCluster]) -> bool {
-    let sorted = |targets: &[TargetCluster]| {
-        let mut sorted = targets.to_vec();
-        sorted.sort();
-        sorted
-    };
-    left.len() == right.len() && (left == right || sorted(left) == sorted(right))
-}
-
-/// Replicas that a result takes from clusters of the last one and gives to others.
-fn moved(last: &[TargetCluster], result: &[TargetCluster]) -> u64 {
-    let taken = last.iter().map(|before| {
-        let after = result.iter().find(|after| after.name == before.name);
-        u64::try_from(before.replicas - after.map_or(0, |after| after.replicas)).unwrap_or(0)
-    });
-    let given = result.iter().map(|after| {
-        let before = last.iter().find(|before| before.name == after.name);
-        u64::try_from(after.replicas - before.map_or(0, |before| before.replicas)).unwrap_or(0)
-    });
-    taken.sum::<u64>().min(given.sum())
 }

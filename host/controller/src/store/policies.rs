@@ -7,7 +7,8 @@ use divvy_karmada::api::{ObjectMeta, PolicyScope, PropagationPolicy, StringMap};
 use divvy_karmada::detector::PolicyFacts;
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::strategy::{
-    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
+    STRATEGY_ANNOTATION,
 };
 
 use super::claim_text;
@@ -70,7 +71,12 @@ impl PolicyStore {
         let mut facts = PolicyFacts::from(policy);
         if !self.keeps_metadata {
             // Only these annotations are read. Others may be large, and change independently.
-            let read = [STRATEGY_ANNOTATION, PREFERENCES_ANNOTATION, AFFINITY_GROUPS_ANNOTATION];
+            let read = [
+                STRATEGY_ANNOTATION,
+                PREFERENCES_ANNOTATION,
+                AFFINITY_GROUPS_ANNOTATION,
+                QUORUM_ANNOTATION,
+            ];
             let is_read = |key: &str| read.contains(&key) || key.starts_with(PLUGIN_PREFERENCES_PREFIX);
             facts.annotations.retain(|key, _| is_read(key));
             facts.labels = StringMap::new();

@@ -34,9 +34,12 @@ pub struct HeadroomRow {
     pub strategy: String,
     /// Replicas requested now.
     pub replicas: i64,
+    /// Replicas that are scheduled of those; only if they are fewer, as `divvy.io/quorum` allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<i64>,
     /// Result with these replicas: `Satisfied`, `Scheduled`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
     pub result: String,
-    /// Reason why it is not scheduled with these replicas; empty otherwise.
+    /// Reason why it is not scheduled with these replicas, or with fewer of them; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// True if any number of replicas schedules, as with a strategy that ignores capacity.

@@ -2,12 +2,11 @@
 //!
 //! Bindings are measured one at a time, after everything else has been decided and has taken its room: all others keep
 //! their results. The answer is always backed by decisions: the reported count schedules, and the next one does not
-//! ([`search`]). A strategy that ignores capacity schedules any count; for it, the largest count that also fits is
+//! ([`search`](divvy_scheduler::search)). A strategy that ignores capacity schedules any count; for it, the largest count that also fits is
 //! searched for in the same way.
 
 pub mod document;
 pub mod hypothetical;
-pub mod search;
 mod stop;
 
 use std::sync::Arc;
@@ -16,12 +15,13 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::search::{Found, REPLICAS_MAX, Try, largest};
+use divvy_scheduler::strategy::QUORUM_ANNOTATION;
 
 use crate::change::{has_replicas, set_replicas};
 use crate::future::{Entry, Fate, Future, Options, Side};
 use crate::situation::Assignment;
 use document::{HeadroomRow, HeadroomStop, TargetCount};
-use search::{Found, REPLICAS_MAX, Try, largest};
 
 /// A binding to measure.
 #[derive(Debug, Clone)]
@@ -106,22 +106,42 @@ impl<'a> Measurement<'a> {
         }
     }
 
+    /// Decides the binding with a number of replicas, all of which have to fit.
     fn decide(&mut self, replicas: i32, explains: bool) -> Decision {
         let mut binding = self.binding.clone();
         set_replicas(&mut binding, replicas);
+        binding.object.metadata.annotations.remove(QUORUM_ANNOTATION);
+        if let Some(policy) = binding.policy.as_mut()
+            && policy.annotations.contains_key(QUORUM_ANNOTATION)
+        {
+            Arc::make_mut(policy).annotations.remove(QUORUM_ANNOTATION);
+        }
         self.decisions += 1;
         self.scheduler.tried(&binding, self.fleet, explains)
     }
 
+    /// Decides the binding with a number of replicas, or with a quorum of them.
+    fn decide_in_part(&mut self, replicas: i32) -> Decision {
+        let mut binding = self.binding.clone();
+        set_replicas(&mut binding, replicas);
+        self.decisions += 1;
+        self.scheduler.tried(&binding, self.fleet, true)
+    }
+
     fn row(mut self) -> (HeadroomRow, Option<CycleError>) {
         let replicas = self.binding.object.spec.replicas.unwrap_or(0);
-        let first = self.decide(replicas, true);
+        let first = self.decide_in_part(replicas);
         let kept = self.kept_result();
         let mut row = HeadroomRow {
             binding: self.binding.key(),
             kind: self.binding.object.scope().kind().to_owned(),
             strategy: first.strategy().to_owned(),
             replicas: self.entry.map_or(0, |_| i64::from(replicas)),
+            partial: first
+                .partial
+                .as_ref()
+                .filter(|_| kept.is_none())
+                .map(|partial| partial.replicas),
             result: kept.unwrap_or(first.outcome.word()).to_owned(),
             ..HeadroomRow::default()
         };
@@ -138,7 +158,10 @@ impl<'a> Measurement<'a> {
             Outcome::Failed(error) if kept.is_none() => Some(error.clone()),
             Outcome::Failed(_) | Outcome::Scheduled(_) => None,
         };
-        row.message = error.as_ref().map(ToString::to_string).unwrap_or_default();
+        row.message = match kept {
+            Some(_) => String::new(),
+            None => first.message(),
+        };
         let found = largest(replicas, |count| match kept {
             Some(_) if count == replicas => Try {
                 is_accepted: true,
@@ -157,7 +180,9 @@ impl<'a> Measurement<'a> {
         let entry = self.entry.filter(|_| !self.is_overridden)?;
         match &entry.fate {
             Fate::Satisfied => Some("Satisfied"),
-            Fate::Decided(_, decision) if entry.error().is_none() => Some(decision.outcome.word()),
+            Fate::Decided(_, decision) if entry.error().is_none() && entry.partial().is_none() => {
+                Some(decision.outcome.word())
+            }
             Fate::Decided(..) | Fate::Skipped(_) => None,
         }
     }
@@ -209,11 +234,8 @@ impl<'a> Measurement<'a> {
 /// The outcome of a decision for the search. A refusal that counts what is missing suggests the count without it.
 fn tried(decision: &Decision) -> Try {
     let suggestion = match &decision.outcome {
-        Outcome::Failed(CycleError::Unschedulable {
-            figures: Some((requested, available)),
-            ..
-        }) => Some(decision.replicas.saturating_sub(requested.saturating_sub(*available))),
-        _ => None,
+        Outcome::Failed(error) => error.suggested_count(decision.replicas),
+        Outcome::Scheduled(_) | Outcome::Skipped(_) => None,
     };
     Try {
         is_accepted: matches!(decision.outcome, Outcome::Scheduled(_)),

@@ -135,6 +135,35 @@ impl CycleError {
         }
     }
 
+    /// True if the clusters have too little room, or none of them can be selected, so that fewer replicas may fit.
+    pub(crate) fn lacks_room(&self) -> bool {
+        matches!(self, Self::NotSelectable { .. } | Self::Unschedulable { .. })
+    }
+
+    /// True if this is an outcome of scheduling rather than a fault.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.kind() != ERROR
+    }
+
+    /// A count that may be the largest that fits, if this error refuses `replicas` and counts what is missing.
+    pub fn suggested_count(&self, replicas: i64) -> Option<i64> {
+        match self {
+            Self::Unschedulable {
+                figures: Some((requested, available)),
+                ..
+            } => Some(replicas.saturating_sub(requested.saturating_sub(*available))),
+            _ => None,
+        }
+    }
+
+    /// Adds a note to the message of a lack of room.
+    pub(crate) fn add(&mut self, note: &str) {
+        if let Self::NotSelectable { message, .. } | Self::Unschedulable { message, .. } = self {
+            message.push_str("; ");
+            message.push_str(note);
+        }
+    }
+
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<&str> {
         match self {

@@ -181,6 +181,11 @@ impl Cycle {
         self.valid_until.get()
     }
 
+    /// True if the filters of the last cycle accepted the cluster in this row.
+    pub(crate) fn is_feasible(&self, row: u32) -> bool {
+        self.feasible.rows.binary_search(&row).is_ok()
+    }
+
     /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle. The search begins at the index
     /// `guess` and sets it to the next one, because most targets of a large result are consecutive.
     pub(crate) fn figures(&self, row: u32, guess: &mut usize) -> Option<(i64, i64)> {

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use crate::strategy::{
-    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
+    STRATEGY_ANNOTATION,
 };
 use divvy_karmada::api::{StringMap, TargetCluster};
 use divvy_karmada::detector::PolicyFacts;
@@ -34,6 +35,9 @@ pub struct Request {
     /// `divvy.io/affinity-groups`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity_groups: Option<String>,
+    /// `divvy.io/quorum`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quorum: Option<String>,
     /// The policy's `spec.replicas`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
@@ -58,6 +62,9 @@ pub struct AppliedPolicy {
     /// Time until which the result holds, in milliseconds since 1970; only if a plugin named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<i64>,
+    /// Replicas that were requested; only if the result has fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_of: Option<i64>,
     /// Hash of the result. If it does not match `spec.clusters`, another program has changed the result since, and the
     /// annotation no longer describes it.
     pub result: String,
@@ -79,6 +86,7 @@ impl Request {
                 .filter_map(|(key, text)| Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.clone())))
                 .collect(),
             affinity_groups: value(AFFINITY_GROUPS_ANNOTATION),
+            quorum: value(QUORUM_ANNOTATION),
             replicas: None,
         }
     }
@@ -111,6 +119,7 @@ impl Request {
             (STRATEGY_ANNOTATION, &self.strategy),
             (PREFERENCES_ANNOTATION, &self.preferences),
             (AFFINITY_GROUPS_ANNOTATION, &self.affinity_groups),
+            (QUORUM_ANNOTATION, &self.quorum),
         ];
         for (key, value) in values {
             match value {
@@ -140,7 +149,8 @@ impl AppliedPolicy {
         let is_needed = !is_empty(&self.policy)
             || !is_empty(&self.binding)
             || self.affinity.is_some()
-            || self.valid_until.is_some();
+            || self.valid_until.is_some()
+            || self.partial_of.is_some();
         self.result = result_hash(clusters);
         is_needed.then(|| serde_json::to_string(&self).ok()).flatten()
     }

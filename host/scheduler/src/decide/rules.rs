@@ -19,6 +19,8 @@ pub enum Reason {
     ReplicasChanged,
     /// A reschedule from scratch was requested since.
     RescheduleRequested,
+    /// The result has fewer replicas than requested, and a cluster may have room for more.
+    RoomGrew,
     /// The resource goes to every candidate, so that each change of the clusters counts.
     GoesEverywhere,
     /// A cluster of the result is being deleted.
@@ -61,6 +63,8 @@ pub struct Standing<'a> {
     pub is_reschedule_pending: bool,
     /// True if a cluster changed, and the profile moves satisfied bindings for that reason.
     pub is_moved_by_clusters: bool,
+    /// True if a cluster may have more room than when the result was decided.
+    pub has_room_grown: bool,
     /// The current time, in milliseconds since 1970; `None` if it is not known, in which case no result has expired.
     pub time: Option<i64>,
 }
@@ -99,11 +103,15 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     if policy_changed(standing) {
         return Some(Reason::PolicyChanged);
     }
-    if replicas_changed(binding, standing.sum) {
+    let is_partial = is_partial(standing);
+    if !is_partial && replicas_changed(binding, standing.sum) {
         return Some(Reason::ReplicasChanged);
     }
     if standing.is_reschedule_pending {
         return Some(Reason::RescheduleRequested);
+    }
+    if is_partial && standing.has_room_grown {
+        return Some(Reason::RoomGrew);
     }
     if goes_everywhere(binding, standing.sum) {
         return Some(Reason::GoesEverywhere);
@@ -178,6 +186,13 @@ fn policy_changed(standing: &Standing<'_>) -> bool {
         Some(applied) => applied.policy != *standing.policy || applied.binding != own,
         None => *standing.policy != Request::default() || own != Request::default(),
     }
+}
+
+/// True if the result was decided for the requested replicas, and has fewer of them.
+fn is_partial(standing: &Standing<'_>) -> bool {
+    let requested = i64::from(standing.binding.spec.replicas.unwrap_or(0));
+    let of = standing.applied.and_then(|applied| applied.partial_of);
+    standing.sum == Sum::Divided && of == Some(requested)
 }
 
 /// True if the replicas of the result do not add up (`IsBindingReplicasChanged`, `pkg/util/binding.go:38`).

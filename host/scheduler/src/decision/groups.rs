@@ -1,7 +1,12 @@
 //! The one loop that decides a binding: its affinity groups in turn, until one fits.
 
+use std::ops::Range;
+
 use divvy_framework_view::clusters::Clusters;
+use divvy_karmada::detector::Binding;
 use divvy_spanned::names;
+
+use super::quorum::{Fewer, Partial, Running};
 
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Skipped, Target};
 use crate::fleet::estimate::{Demand, estimate};
@@ -52,8 +57,10 @@ pub(super) struct FailedAttempt<'a> {
 pub(super) struct Attempt<'a> {
     /// The group that fits; `None` if none does, or if there are no groups.
     pub(super) fitting: Option<&'a AffinityGroup>,
-    /// The groups before it that do not fit, in order.
+    /// The other groups that were tried, none of which fits, in order.
     pub(super) failed: Vec<FailedAttempt<'a>>,
+    /// The missing replicas, if the group that fits has fewer than requested.
+    pub(super) partial: Option<Partial>,
     /// Explanation of the group that fits, otherwise of the first that was tried, if requested.
     pub(super) explanation: Option<Explanation>,
     /// Earliest time until which the answers of all groups that were tried hold.
@@ -83,15 +90,48 @@ impl Attempt<'_> {
     }
 }
 
-/// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. Writes the clusters of the result
-/// to `targets`, sorted by name. A panic of Divvy ends the attempt and leaves `cycle` and `targets` empty.
+/// Tries the affinity groups of a binding's plan in order, starting with the observed one, which was used last. If all of them lack room
+/// and the plan has a quorum, they are tried for fewer replicas. Writes the clusters of the result to `targets`, sorted by name. A panic of Divvy ends the attempt and leaves `cycle` and `targets` empty.
 ///
 /// All groups are tried without the same plugins: one that fails in a later group is left out of the earlier ones as well, so that the
 /// names of those left out suffice to decide in the same way again.
 pub(super) fn try_groups<'a>(
     cycle: &mut Cycle,
+    binding: &Binding,
     plan: &'a Plan,
-    observed: &str,
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Attempt<'a> {
+    let first = plan.first_group(binding.observed_affinity(), circumstances.fresh);
+    try_range(cycle, binding, (plan, first..plan.groups.len()), circumstances, targets)
+}
+
+/// Decides a binding in one affinity group alone, given by its index in the plan, and writes the clusters of the result to `targets`,
+/// sorted by name. Returns the missing replicas if there are fewer than requested.
+///
+/// # Errors
+///
+/// The error of the group, or [`CycleError::Defect`] if Divvy panics.
+pub fn decide_in_group(
+    cycle: &mut Cycle,
+    binding: &Binding,
+    (plan, group): (&Plan, usize),
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Result<Option<Partial>, CycleError> {
+    let attempt = try_range(cycle, binding, (plan, group..group + 1), circumstances, targets);
+    match (attempt.defect, attempt.fitting, attempt.failed.into_iter().next()) {
+        (Some(defect), ..) => Err(defect),
+        (None, None, Some(failed)) => Err(failed.error),
+        _ => Ok(attempt.partial),
+    }
+}
+
+/// Tries these groups of a plan in order.
+fn try_range<'a>(
+    cycle: &mut Cycle,
+    binding: &Binding,
+    (plan, groups): (&'a Plan, Range<usize>),
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
@@ -102,9 +142,9 @@ pub(super) fn try_groups<'a>(
                 without: &without,
                 ..*circumstances
             };
-            let attempt = try_once(cycle, plan, observed, &circumstances, targets);
+            let attempt = try_once(cycle, binding, (plan, groups.clone()), &circumstances, targets);
             // Each round leaves out at least one more plugin, and their number is limited.
-            if attempt.without.len() <= without.len() || attempt.failed.is_empty() {
+            if attempt.without.len() <= without.len() || attempt.failed.is_empty() && attempt.partial.is_none() {
                 return attempt;
             }
             without = attempt.without;
@@ -123,8 +163,8 @@ pub(super) fn try_groups<'a>(
 /// Tries the groups once. A plugin that fails in one of them is left out of the later ones.
 fn try_once<'a>(
     cycle: &mut Cycle,
-    plan: &'a Plan,
-    observed: &str,
+    binding: &Binding,
+    (plan, groups): (&'a Plan, Range<usize>),
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
 ) -> Attempt<'a> {
@@ -133,32 +173,22 @@ fn try_once<'a>(
         ..Attempt::default()
     };
     targets.clear();
-    let first = plan.first_group(observed, circumstances.fresh);
-    for group in &plan.groups[first..] {
-        let input = CycleInput {
-            fresh: circumstances.fresh,
-            time: circumstances.time,
-            peers: circumstances.peers,
-            without: &attempt.without,
-            ..CycleInput::new(circumstances.profile, circumstances.fleet, plan, group)
-        };
-        let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
-        let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
-        // The targets borrow the cycle, whose figures are read later.
-        let result = result.map(|found| {
-            check_targets(found);
-            targets.extend_from_slice(found);
-        });
-        if cycle.skipped().len() > attempt.without.len() {
-            attempt.without = cycle.skipped().to_vec();
+    let first = groups.start;
+    let mut running = Running::default();
+    for group in &plan.groups[groups] {
+        let (mut result, explanation) = run_group(cycle, plan, group, circumstances, &mut attempt, targets);
+        if plan.quorum.is_some() {
+            // The first group is the one that the last result is in.
+            if attempt.failed.is_empty() {
+                running = Running::of(binding, plan, circumstances, cycle);
+            }
+            result = result.and_then(|()| running.check(plan.replicas, targets, circumstances));
         }
-        // A group that fails counts too, because it may fit later, and the decision would then be another.
-        attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {
             Ok(()) => {
                 attempt.fitting = Some(group);
                 attempt.explanation = explanation;
-                break;
+                return attempt;
             }
             Err(error) => {
                 let error = naming_lists(error, circumstances.profile, plan);
@@ -170,7 +200,53 @@ fn try_once<'a>(
             }
         }
     }
+    if let Some(quorum) = plan.quorum {
+        let fewer = Fewer {
+            cycle,
+            binding,
+            plan,
+            first,
+            quorum,
+            running: &running,
+            circumstances,
+            targets,
+            attempt: &mut attempt,
+        };
+        fewer.divide();
+    }
     attempt
+}
+
+/// Runs the cycle of one group. A result is written to `targets`; what the attempt has to know of every cycle is added to it.
+pub(super) fn run_group(
+    cycle: &mut Cycle,
+    plan: &Plan,
+    group: &AffinityGroup,
+    circumstances: &Circumstances<'_>,
+    attempt: &mut Attempt<'_>,
+    targets: &mut Vec<Target>,
+) -> (Result<(), CycleError>, Option<Explanation>) {
+    targets.clear();
+    let input = CycleInput {
+        fresh: circumstances.fresh,
+        time: circumstances.time,
+        peers: circumstances.peers,
+        without: &attempt.without,
+        ..CycleInput::new(circumstances.profile, circumstances.fleet, plan, group)
+    };
+    let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
+    let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
+    // The targets borrow the cycle, whose figures are read later.
+    let result = result.map(|found| {
+        check_targets(found);
+        targets.extend_from_slice(found);
+    });
+    if cycle.skipped().len() > attempt.without.len() {
+        attempt.without = cycle.skipped().to_vec();
+    }
+    // A group that fails counts too, because it may fit later, and the decision would then be another.
+    attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
+    (result, explanation)
 }
 
 /// Asserts the properties of a result that later code relies on: one pass pairs the targets with the last result, and the API's counts

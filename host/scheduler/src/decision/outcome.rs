@@ -5,6 +5,7 @@ use std::sync::Arc;
 use divvy_karmada::detector::Binding;
 
 use super::groups::{Attempt, Circumstances, planless, try_groups};
+use super::quorum::Partial;
 use crate::cycle::{Cycle, CycleError, Explanation, Skipped, Target};
 use crate::fleet::FleetSnapshot;
 use crate::fleet::estimate::Demand;
@@ -23,6 +24,8 @@ pub struct Decision {
     pub replicas: i64,
     /// Outcome of the binding.
     pub outcome: Outcome,
+    /// The missing replicas, if the result has fewer than requested; `None` for any other outcome.
+    pub partial: Option<Partial>,
     /// Affinity group that was used, or the first that was tried if none fits; empty if the placement has no groups.
     pub affinity: String,
     /// The other affinity groups that were tried, in order, each with its error.
@@ -62,6 +65,7 @@ impl Decision {
             plan: Arc::clone(plan),
             replicas: binding.replicas(),
             outcome: Outcome::Scheduled(Vec::new()),
+            partial: None,
             affinity: String::new(),
             failed_groups: Vec::new(),
             time: circumstances.time,
@@ -76,7 +80,7 @@ impl Decision {
         match plan.as_ref() {
             Ok(plan) => {
                 decision.peers = circumstances.peers.cloned();
-                let attempt = try_groups(cycle, plan, binding.observed_affinity(), circumstances, targets);
+                let attempt = try_groups(cycle, binding, plan, circumstances, targets);
                 decision.take_in(attempt);
             }
             Err(error) => decision.outcome = Outcome::Failed(planless(error, circumstances.profile)),
@@ -88,11 +92,13 @@ impl Decision {
         let Attempt {
             fitting,
             failed,
+            partial,
             explanation,
             valid_until,
             defect,
             without,
         } = attempt;
+        self.partial = partial;
         self.without = without;
         self.explanation = explanation;
         self.valid_until = valid_until;
@@ -139,6 +145,16 @@ impl Decision {
             && self
                 .failures()
                 .all(|(_, error)| matches!(error, CycleError::NoClusterFit { .. }))
+    }
+
+    /// Reason why the binding was skipped or failed, or has fewer replicas than requested; empty otherwise.
+    pub fn message(&self) -> String {
+        match (&self.outcome, &self.partial) {
+            (Outcome::Scheduled(_), Some(partial)) => partial.to_string(),
+            (Outcome::Scheduled(_), None) => String::new(),
+            (Outcome::Skipped(reason), _) => reason.clone(),
+            (Outcome::Failed(error), _) => error.to_string(),
+        }
     }
 
     /// Name of the strategy; empty if the binding has no plan.

@@ -343,6 +343,7 @@ impl Scheduler {
             plan: Arc::clone(plan),
             replicas: binding.replicas(),
             outcome: Outcome::Skipped(reason),
+            partial: None,
             affinity: String::new(),
             failed_groups: Vec::new(),
             time: self.time,
@@ -375,8 +376,7 @@ impl Scheduler {
             detail: None,
             without: &[],
         };
-        let observed = binding.observed_affinity();
-        try_groups(&mut self.cycle, plan, observed, &circumstances, &mut self.targets)
+        try_groups(&mut self.cycle, binding, plan, &circumstances, &mut self.targets)
     }
 
     /// Targets of the latest cycle that succeeded, with the names of their clusters.

@@ -39,6 +39,9 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// Replicas to divide.
     pub replicas: i64,
+    /// Replicas from which fewer are divided if not all of them fit; `None` if only all of them are. Less than
+    /// [`replicas`](Self::replicas).
+    pub quorum: Option<i64>,
     /// True if nothing is divided and every candidate becomes a target with 0 replicas: for resources without replicas,
     /// and for those with several components.
     pub whole: bool,
@@ -161,6 +164,7 @@ impl Plan {
         let requests = owned(input.requests);
         Ok(Self {
             replicas: input.replicas,
+            quorum: request.quorum.filter(|_| divides),
             whole: !divides,
             keeps_spread_constraints: request.has_empty_weights,
             demand: demand(input, &requests, is_set),

@@ -164,6 +164,7 @@ fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, St
             plugin: plugin.name().to_owned(),
             lists: library.rule_lists().to_vec(),
             refuses_priorities: library.features_of(name) & (feature::NO_PRIORITIES | feature::DUPLICATES) != 0,
+            respects_capacity: library.features_of(name) & feature::RESPECTS_CAPACITY != 0,
         })
     });
     served.collect()

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use super::error::InvalidBinding;
 use super::request::StrategySource;
-use super::{AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use super::{
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
+    STRATEGY_ANNOTATION,
+};
 use crate::input::PlanInput;
 use divvy_karmada::api::StringMap;
 use divvy_karmada::detector::PolicyFacts;
@@ -112,6 +115,14 @@ impl<'a> Carriers<'a> {
             }
         }
         found
+    }
+
+    /// The quorum as it is written, with its location for messages; `None` if neither object has the annotation.
+    pub(super) fn quorum(self) -> Option<(&'a str, String)> {
+        self.each().find_map(|carrier| {
+            let value = carrier.annotations.get(QUORUM_ANNOTATION)?;
+            Some((value.trim(), carrier.origin(QUORUM_ANNOTATION)))
+        })
     }
 
     /// True if affinity groups are tiers; `None` if neither object has the annotation.

@@ -26,6 +26,8 @@ pub struct Declaration {
     pub lists: Vec<RuleList>,
     /// True if cluster priorities cannot be combined with the strategy.
     pub refuses_priorities: bool,
+    /// True if the strategy promises to respect capacity.
+    pub respects_capacity: bool,
 }
 
 /// The strategies of a profile, and its other plugins.

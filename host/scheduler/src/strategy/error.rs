@@ -127,6 +127,22 @@ pub enum InvalidBinding {
         /// The other.
         second: String,
     },
+    /// A quorum is combined with a strategy that does not promise to respect capacity, so that it has no fewer replicas that fit.
+    #[error(
+        "{origin}: a quorum cannot be combined with the strategy `{strategy}`, which divides all replicas whether they fit or not"
+    )]
+    QuorumNotAllowed {
+        /// Location of the problem, for messages.
+        origin: String,
+        /// Name of the strategy.
+        strategy: String,
+    },
+    /// A quorum is given for a resource with several components, which are scheduled as a whole.
+    #[error("{origin}: a quorum cannot be combined with several components, whose replicas are not divided")]
+    QuorumOfComponents {
+        /// Location of the problem, for messages.
+        origin: String,
+    },
     /// Cluster priorities are combined with a strategy that does not support them.
     #[error("{origin}: cluster priorities cannot be combined with the strategy `{strategy}`")]
     PriorityNotAllowed {

@@ -12,6 +12,7 @@ mod annotations;
 mod declared;
 mod error;
 mod oddities;
+mod quorum;
 mod request;
 mod resolve;
 #[cfg(test)]
@@ -30,3 +31,5 @@ pub const PREFERENCES_ANNOTATION: &str = "divvy.io/preferences";
 pub const PLUGIN_PREFERENCES_PREFIX: &str = "divvy.io/preferences.";
 /// Annotation that sets the meaning of affinity groups: `tiers` or `fallback`.
 pub const AFFINITY_GROUPS_ANNOTATION: &str = "divvy.io/affinity-groups";
+/// Annotation that sets the replicas from which fewer than requested are divided: a count, or a percentage of those requested.
+pub const QUORUM_ANNOTATION: &str = "divvy.io/quorum";

@@ -92,6 +92,8 @@ pub struct StrategyRequest {
     pub has_empty_weights: bool,
     /// True if affinity groups are tiers instead of fallbacks.
     pub affinity_groups_as_tiers: bool,
+    /// Replicas from which fewer than requested are divided; `None` if only all of them are.
+    pub quorum: Option<i64>,
     /// Mistakes in the manifests that were tolerated.
     pub warnings: Vec<Warning>,
 }

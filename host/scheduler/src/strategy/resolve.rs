@@ -16,6 +16,7 @@ use super::annotations::{Carriers, Written};
 use super::declared::{Declaration, Declarations, ListLocation, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
+use super::quorum::quorum;
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 use crate::input::PlanInput;
 
@@ -94,6 +95,7 @@ pub fn resolve_strategy(
     let priorities = beside.unwrap_or_else(|| priorities_of(own, &rules));
     warn_of_unread(&strategy, scheduling, context.declarations, &annotated, &mut warnings);
 
+    let quorum = quorum(input, carriers, &strategy, context.declarations)?;
     let rules: Vec<PreferenceRule> = rules.into_iter().flat_map(|(_, rules)| rules).collect();
     let mut request = StrategyRequest {
         has_empty_weights: rules.is_empty() && written == wire::WEIGHTED && scheduling.weight_preference.is_some(),
@@ -104,6 +106,7 @@ pub fn resolve_strategy(
         plugin_preferences,
         priorities,
         affinity_groups_as_tiers,
+        quorum,
         warnings,
         strategy,
         source,

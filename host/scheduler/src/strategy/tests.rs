@@ -27,6 +27,7 @@ fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declarat
         plugin: strategy.to_lowercase(),
         lists: list.into_iter().collect(),
         refuses_priorities: matches!(strategy, "Duplicated" | "Specified"),
+        respects_capacity: !matches!(strategy, "Duplicated" | "Specified" | "StaticWeight"),
     }
 }
 

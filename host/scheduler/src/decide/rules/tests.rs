@@ -8,6 +8,17 @@ use crate::decide::policy::{AppliedPolicy, Request};
 
 /// Changes to a satisfied binding: JSON pointers and their new values. `/applied` is the applied placement as an object.
 fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<AppliedPolicy>) -> Option<Reason> {
+    reason_with_room(changes, is_pending, policy, applied, false)
+}
+
+/// As [`reason`]; `has_room_grown` is true if a cluster may have more room.
+fn reason_with_room(
+    changes: Value,
+    is_pending: bool,
+    policy: Request,
+    applied: Option<AppliedPolicy>,
+    has_room_grown: bool,
+) -> Option<Reason> {
     let placement = json!({"clusterAffinity": {"clusterNames": ["m1", "m2"]},
         "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}});
     let mut value = json!({
@@ -46,6 +57,7 @@ fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<App
         is_reschedule_pending: is_pending,
         time: Some(1000),
         is_moved_by_clusters: false,
+        has_room_grown,
     };
     reason_to_decide(&standing, |name| name == "gone")
 }
@@ -164,6 +176,38 @@ fn replicas_that_do_not_add_up_decide() {
     );
     // Without `replicaScheduling`, nothing is expected of the replicas.
     check(json!({"/placement": {}, "/applied": {}}), Some(Reason::GoesEverywhere));
+}
+
+/// A result with fewer replicas than requested is satisfied until there is room, as long as the same number is requested.
+#[test]
+fn a_part_is_decided_again_if_room_grew_or_another_number_is_requested() {
+    let part = |of: i64| {
+        Some(AppliedPolicy {
+            partial_of: Some(of),
+            ..AppliedPolicy::default()
+        })
+    };
+    let cases = [
+        // Requested now, requested then, reschedule requested, room grew, reason.
+        (5, part(5), false, false, None),
+        (5, part(5), false, true, Some(Reason::RoomGrew)),
+        (5, part(5), true, true, Some(Reason::RescheduleRequested)),
+        (6, part(5), false, false, Some(Reason::ReplicasChanged)),
+        (5, None, false, false, Some(Reason::ReplicasChanged)),
+        (3, part(5), false, true, None),
+    ];
+    for (replicas, applied, is_pending, has_room_grown, expected) in cases {
+        let changes = json!({"/binding/spec/replicas": replicas});
+        let found = reason_with_room(changes, is_pending, Request::default(), applied, has_room_grown);
+        assert_eq!(found, expected, "{replicas} {is_pending} {has_room_grown}");
+    }
+    // Duplicated replicas have no part.
+    let duplicated = json!({"replicaScheduling": {"replicaSchedulingType": "Duplicated"}});
+    let changes = json!({"/binding/spec/replicas": 5, "/placement": duplicated, "/applied": duplicated});
+    assert_eq!(
+        reason_with_room(changes, false, Request::default(), part(5), false),
+        Some(Reason::ReplicasChanged)
+    );
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The largest count that a predicate accepts, found by trying.
 //!
-//! The result was tried, not inferred: the count that is found was accepted, and the next one was refused. A few larger
-//! counts are tried as well, and one that is accepted is reported.
+//! The result was tried, not inferred: the count that is found was accepted, and the next one was refused. No claim is made
+//! about larger counts, because a strategy need not be monotonic; [`largest`] tries a few, and reports one that is accepted.
+
+use std::ops::Range;
 
 /// The largest number of replicas that Kubernetes allows.
 pub const REPLICAS_MAX: i32 = i32::MAX;
@@ -38,45 +40,63 @@ pub fn largest(start: i32, mut attempt: impl FnMut(i32) -> Try) -> Found {
             beyond: None,
         };
     }
-    let Some((low, high, suggestion)) = first_accepted(start, top.suggestion, &mut attempt) else {
+    let Some(most) = largest_within(1..REPLICAS_MAX, start, top.suggestion, &mut attempt) else {
         return Found::default();
     };
-    let most = between(low, high, suggestion, &mut attempt);
     Found {
         most: Some(most),
         beyond: beyond(most, &mut attempt),
     }
 }
 
+/// Searches `counts`, the first of which is at least 1 and the end of which is refused already; `suggestion` is that refusal's.
+/// Starts at `start`, or at the nearest count that is searched. Returns a count that was accepted, while the next one was refused;
+/// `None` if every count that was tried is refused, among them the first, or if there are none.
+pub fn largest_within(
+    counts: Range<i32>,
+    start: i32,
+    suggestion: Option<i64>,
+    attempt: &mut impl FnMut(i32) -> Try,
+) -> Option<i32> {
+    if counts.is_empty() {
+        return None;
+    }
+    let start = start.clamp(counts.start, counts.end - 1);
+    let (low, high, suggestion) = first_accepted(counts, start, suggestion, attempt)?;
+    Some(between(low, high, suggestion, attempt))
+}
+
 /// An accepted count, a larger one that is refused, and the suggestion of its refusal.
 fn first_accepted(
+    counts: Range<i32>,
     start: i32,
     suggestion: Option<i64>,
     attempt: &mut impl FnMut(i32) -> Try,
 ) -> Option<(i32, i32, Option<i64>)> {
     let at_start = attempt(start);
     if at_start.is_accepted {
-        return Some((start, REPLICAS_MAX, suggestion));
+        return Some((start, counts.end, suggestion));
     }
     let suggested = at_start.suggestion.or(suggestion);
     if let Some(count) = suggested.and_then(|count| i32::try_from(count).ok())
-        && (1..REPLICAS_MAX).contains(&count)
+        && counts.contains(&count)
         && count != start
         && attempt(count).is_accepted
     {
-        let high = if count < start { start } else { REPLICAS_MAX };
+        let high = if count < start { start } else { counts.end };
         return Some((count, high, None));
     }
-    // Halves, from the start down: if smaller counts are easier, one of them is accepted.
-    let mut count = start / 2;
-    while count > 0 {
+    // Halves, from the start down to the first count: if smaller counts are easier, one of them is accepted.
+    let below = counts.start - 1;
+    let mut count = below + (start - below) / 2;
+    while count > below {
         if attempt(count).is_accepted {
             return Some((count, start, None));
         }
-        count /= 2;
+        count = below + (count - below) / 2;
     }
     // If only a few counts are accepted, halves miss them.
-    let least = start.saturating_sub(SINGLE_STEPS).max(1);
+    let least = start.saturating_sub(SINGLE_STEPS).max(counts.start);
     let single = (least..start).rev().find(|&count| attempt(count).is_accepted)?;
     Some((single, single + 1, None))
 }
@@ -184,6 +204,53 @@ mod tests {
             assert_eq!(search(start, |_| false, None).0, Found::default());
             assert_eq!(search(start, |_| false, Some(5)).0, Found::default());
         }
+    }
+
+    #[test]
+    fn a_range_is_searched_from_its_first_count() {
+        for (least, limit, end) in [
+            (60, 60, 100),
+            (60, 99, 100),
+            (60, 75, 100),
+            (1, 1, 2),
+            (7, 4_000, 1 << 30),
+        ] {
+            for suggests in [None, Some(limit), Some(1), Some(limit + 1), Some(i64::MAX)] {
+                for start in [least, end - 1, 0] {
+                    let mut tried = Vec::new();
+                    let found = largest_within(least..end, start, suggests, &mut |count| {
+                        tried.push(count);
+                        Try {
+                            is_accepted: i64::from(count) <= limit,
+                            suggestion: suggests,
+                        }
+                    });
+                    assert_eq!(
+                        found.map(i64::from),
+                        Some(limit),
+                        "{least}..{end} from {start}, {suggests:?}"
+                    );
+                    let next = i32::try_from(limit + 1).unwrap();
+                    assert!(next == end || tried.contains(&next), "{tried:?}");
+                    assert!(tried.iter().all(|count| (least..end).contains(count)), "{tried:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_in_which_nothing_is_accepted_is_given_up_after_its_first_count() {
+        let mut tried = Vec::new();
+        let mut refuse = |count| {
+            tried.push(count);
+            Try {
+                is_accepted: false,
+                suggestion: Some(3),
+            }
+        };
+        assert_eq!(largest_within(60..100, 3, Some(3), &mut refuse), None);
+        assert_eq!(largest_within(100..100, 100, None, &mut refuse), None);
+        assert_eq!(tried, [60]);
     }
 
     #[test]
