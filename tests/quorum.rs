@@ -144,7 +144,7 @@ fn a_top_up_that_would_take_replicas_away_waits_and_says_so() {
     assert_eq!(outcome(&waits), "m1=40 (40 of 60)", "{message}");
     assert_eq!(
         message,
-        "40 of 60 replicas, 20 missing; 41 were refused: 41 replicas would leave 20 of 40 on cluster `m1`; only a reschedule takes \
+        "40 of 60 replicas, 20 missing; 41 were refused: 41 replicas would leave 21 of 40 on cluster `m1`; only a reschedule takes \
          replicas away"
     );
     // A reschedule does.
@@ -246,7 +246,8 @@ proptest! {
                 let found = scheduled(&decision);
                 prop_assert_eq!(found.values().sum::<i64>(), partial.replicas);
                 prop_assert!((quorum..replicas).contains(&partial.replicas));
-                prop_assert_eq!(found, scheduled(&alone(partial.replicas)));
+                let accepted = alone(partial.replicas);
+                prop_assert_eq!(found, scheduled(&accepted));
                 prop_assert!(told(&alone(partial.replicas + 1)).starts_with("Unschedulable"));
             }
             None => {

@@ -19,6 +19,7 @@ mod overlays;
 mod page;
 mod plugins_and_profiles;
 mod profile_lists;
+mod quorum;
 mod replay;
 mod safety;
 mod schedule;

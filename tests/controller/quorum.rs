@@ -208,6 +208,7 @@ fn a_write_that_fails_leaves_no_binding_unsettled_or_stuck() {
     simulation.create("web", by_room(100));
     simulation.pass(Duration::from_secs(5));
     assert_eq!(simulation.result("web"), clusters(&[("a", 60)]));
+    simulation.cluster(&plain("a", 60, 60));
     let decisions = simulation.decisions();
     simulation.pass(Duration::from_secs(3000));
     assert_eq!(simulation.decisions(), decisions);

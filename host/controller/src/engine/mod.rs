@@ -154,6 +154,10 @@ pub struct Engine {
     held_messages: HeldMessages,
     /// Bindings with missing replicas that wait for room.
     partials: Partials,
+    /// Such bindings that are being decided again, because a cluster may have room.
+    unsettled: Partials,
+    /// True once a binding or its policy has had a quorum. Until then, no room has to be looked at.
+    knows_quorums: bool,
     /// Placements of bindings in workload affinity groups; `None` if no plugin needs them.
     placements: Option<LivePlacements>,
     /// Recently assigned replicas, for answers of estimators; empty if none are asked.
@@ -323,6 +327,8 @@ impl Engine {
             holdings: Holdings::default(),
             held_messages: HeldMessages::default(),
             partials: Partials::default(),
+            unsettled: Partials::default(),
+            knows_quorums: false,
             pauses: Pauses::default(),
             takings: Takings::default(),
             assumed: AssumedResults::default(),

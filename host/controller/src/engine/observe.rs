@@ -59,6 +59,7 @@ impl Engine {
         self.expiries.clear();
         self.pauses.clear();
         self.partials.clear();
+        self.unsettled.clear();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -268,7 +269,7 @@ impl Engine {
             self.warned.remove(&key);
             self.pauses.forget(&key);
             self.held_messages.remove(&key);
-            self.partials.remove(&key);
+            self.forget_partial(&key);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -292,7 +293,7 @@ impl Engine {
         let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
         self.bindings.remove(key);
         self.queue.done(key);
-        self.partials.remove(key);
+        self.forget_partial(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);

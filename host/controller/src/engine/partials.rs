@@ -24,8 +24,7 @@ impl Engine {
     /// Wakes the bindings with missing replicas for which one of these clusters has room, because theirs may have grown. Those that are
     /// being written or estimated are looked at again afterwards.
     pub(super) fn room_grew(&mut self, clusters: &[&str], now: Instant) {
-        let is_awaited = self.in_flight.values().any(|in_flight| in_flight.partial.is_some());
-        if self.partials.is_empty() && self.estimating.is_empty() && !is_awaited {
+        if !self.knows_quorums {
             return;
         }
         let known = clusters.iter().filter(|name| !self.clusters.is_deleting(name));
@@ -56,7 +55,7 @@ impl Engine {
             }
         }
         for (key, is_outdated) in &mut self.estimating {
-            *is_outdated |= is_concerned(key, None);
+            *is_outdated |= is_concerned(key, self.unsettled.get(key));
         }
         let woken = self
             .partials
@@ -70,7 +69,8 @@ impl Engine {
 
     /// Decides a binding with missing replicas again.
     fn unsettle(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        if self.partials.remove(key).is_some() {
+        if let Some(demand) = self.partials.remove(key) {
+            self.unsettled.insert(Arc::clone(key), demand);
             self.wake(key, now);
         }
     }
@@ -80,6 +80,12 @@ impl Engine {
         for key in std::mem::take(&mut self.partials).into_keys() {
             self.wake(&key, now);
         }
+    }
+
+    /// Forgets a binding that is gone or not decided here.
+    pub(super) fn forget_partial(&mut self, key: &BindingKey) {
+        self.partials.remove(key);
+        self.unsettled.remove(key);
     }
 
     /// Does not leave a binding settled whose estimates are older than the room of a cluster.
@@ -92,6 +98,7 @@ impl Engine {
 
     /// Settles a binding at the end of its decision, or of its look, if replicas are missing.
     pub(super) fn settle(&mut self, key: &Arc<BindingKey>, in_flight: &InFlight) {
+        self.unsettled.remove(key);
         match in_flight.partial.clone().filter(|_| in_flight.failure.is_none()) {
             Some(demand) => _ = self.partials.insert(Arc::clone(key), demand),
             None => _ = self.partials.remove(key),

@@ -110,6 +110,7 @@ impl Engine {
                 .map(Task::from_write);
         }
         let own = Request::from_annotations(&metadata.annotations);
+        self.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
         let standing = Standing {
             binding: candidate.object(),
             placement,

@@ -103,8 +103,10 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     if policy_changed(standing) {
         return Some(Reason::PolicyChanged);
     }
-    let is_partial = is_partial(standing);
-    if !is_partial && replicas_changed(binding, standing.sum) {
+    let partial_of = partial_of(standing);
+    let is_partial = partial_of == Some(requested(binding));
+    // A part of another number is decided even if it adds up by now, because its condition says that replicas are missing.
+    if !is_partial && (partial_of.is_some() || replicas_changed(binding, standing.sum)) {
         return Some(Reason::ReplicasChanged);
     }
     if standing.is_reschedule_pending {
@@ -188,16 +190,19 @@ fn policy_changed(standing: &Standing<'_>) -> bool {
     }
 }
 
-/// True if the result was decided for the requested replicas, and has fewer of them.
-fn is_partial(standing: &Standing<'_>) -> bool {
-    let requested = i64::from(standing.binding.spec.replicas.unwrap_or(0));
+/// Replicas that were requested when the result was decided, if it has fewer.
+fn partial_of(standing: &Standing<'_>) -> Option<i64> {
     let of = standing.applied.and_then(|applied| applied.partial_of);
-    standing.sum == Sum::Divided && of == Some(requested)
+    of.filter(|_| standing.sum == Sum::Divided)
+}
+
+fn requested(binding: &ResourceBinding) -> i64 {
+    i64::from(binding.spec.replicas.unwrap_or(0))
 }
 
 /// True if the replicas of the result do not add up (`IsBindingReplicasChanged`, `pkg/util/binding.go:38`).
 fn replicas_changed(binding: &ResourceBinding, sum: Sum) -> bool {
-    let replicas = i64::from(binding.spec.replicas.unwrap_or(0));
+    let replicas = requested(binding);
     let mut targets = binding.spec.clusters.iter().map(|target| i64::from(target.replicas));
     match sum {
         Sum::Divided => targets.sum::<i64>() != replicas,

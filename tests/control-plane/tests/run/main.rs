@@ -13,6 +13,7 @@ mod operating;
 mod ownership;
 mod placing;
 mod plugins;
+mod quorum;
 mod recorded;
 mod reload;
 mod replicas_of_scheduler;

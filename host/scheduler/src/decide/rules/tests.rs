@@ -194,7 +194,9 @@ fn a_part_is_decided_again_if_room_grew_or_another_number_is_requested() {
         (5, part(5), true, true, Some(Reason::RescheduleRequested)),
         (6, part(5), false, false, Some(Reason::ReplicasChanged)),
         (5, None, false, false, Some(Reason::ReplicasChanged)),
-        (3, part(5), false, true, None),
+        // It adds up by now, but its condition says that replicas are missing.
+        (3, part(5), false, false, Some(Reason::ReplicasChanged)),
+        (3, None, false, true, None),
     ];
     for (replicas, applied, is_pending, has_room_grown, expected) in cases {
         let changes = json!({"/binding/spec/replicas": replicas});
