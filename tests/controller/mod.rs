@@ -41,6 +41,12 @@ fn cluster(name: &str, cpu: u32) -> Value {
     })
 }
 
+/// The policy that claims every binding: without it, each would be put off once, to wait for it.
+fn plain_policy() -> Value {
+    let labels = json!({"propagationpolicy.karmada.io/permanent-id": "policy"});
+    json!({"metadata": {"name": "p", "namespace": "default", "labels": labels}})
+}
+
 /// A binding that is divided over all clusters by room.
 fn divided(replicas: i32) -> Value {
     json!({

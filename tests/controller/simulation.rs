@@ -19,6 +19,7 @@ use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
 use super::merge::merge;
+use super::plain_policy;
 use crate::scheduling::{Host, configuration};
 
 /// A control plane with one scheduler.
@@ -206,34 +207,19 @@ impl Simulation {
 
     /// Lists a binding with a status, as after a start.
     pub(super) fn found(&mut self, name: &str, specification: Value, status: &Value) {
-        let binding = new_binding(name, &specification, status);
-        self.bindings.insert(name.to_owned(), binding);
-        let object = self.stored(name);
-        self.observe(Change::ListBegins(Kind::Binding));
-        self.observe(Change::Listed(Kind::Binding, object));
-        self.observe(Change::ListEnds(Kind::Binding));
+        self.found_all(&[name.to_owned()], &specification, status);
     }
 
     /// Lists bindings with one specification and a status, as after a start.
     pub(super) fn found_all(&mut self, names: &[String], specification: &Value, status: &Value) {
+        self.observe(Change::ListBegins(Kind::Binding));
         for name in names {
             let binding = new_binding(name, specification, status);
             self.bindings.insert(name.clone(), binding);
-        }
-        let moment = self.moment();
-        self.engine.observe(Change::ListBegins(Kind::Binding), &moment);
-        for name in names {
             let object = self.stored(name);
-            self.engine.observe(Change::Listed(Kind::Binding, object), &moment);
+            self.observe(Change::Listed(Kind::Binding, object));
         }
         self.observe(Change::ListEnds(Kind::Binding));
-    }
-
-    /// Number of decisions so far that ended, by the scheduler's metrics.
-    pub(super) fn decisions(&self) -> usize {
-        let attempts = self.scraped("karmada_scheduler_schedule_attempts_total{");
-        let count = |line: &String| line.rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
-        attempts.iter().filter_map(count).sum()
     }
 
     /// Deletes a binding.
@@ -607,12 +593,6 @@ fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
 fn active_profile(lines: &str) -> ActiveProfile {
     let configuration = configuration(lines);
     ActiveProfile::new(Host::extending(lines).shared(), &configuration).expect("the configuration is JSON")
-}
-
-/// The policy that claims every binding: without it, each would be put off once, to wait for it.
-fn plain_policy() -> Value {
-    let labels = json!({"propagationpolicy.karmada.io/permanent-id": "policy"});
-    json!({"metadata": {"name": "p", "namespace": "default", "labels": labels}})
 }
 
 fn fetched(object: &Value) -> Fetched {

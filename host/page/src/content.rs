@@ -66,7 +66,7 @@ pub struct Binding {
     pub replicas: i64,
     /// Result, as in the JSON.
     pub result: String,
-    /// Reason why it is not scheduled; empty otherwise.
+    /// Reason why it is not scheduled, or has fewer replicas than requested; empty otherwise.
     pub message: String,
     /// True if it cannot be scheduled in the second state, but can in the first.
     pub newly_unschedulable: bool,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use divvy_forecast::document::Totals;
 use divvy_forecast::load::tightest;
 
-use crate::content::{Command, Content};
+use crate::content::{Binding, Command, Content};
 use crate::number::{counted, plain, signed};
 use crate::texts::visible;
 
@@ -252,6 +252,31 @@ fn stranded(count: i64) -> String {
     }
 }
 
+/// Bindings that are named before the rest is counted.
+const PARTS_MAX: usize = 3;
+
+/// The bindings that have fewer replicas than requested, with both counts of the first ones.
+fn scheduled_in_part(bindings: &[Binding]) -> Option<String> {
+    // A binding that has all of its replicas needs no message.
+    let parts = bindings
+        .iter()
+        .filter(|binding| binding.result == "Scheduled" && !binding.message.is_empty());
+    let parts: Vec<String> = parts
+        .map(|binding| {
+            let scheduled: i64 = binding.to.values().sum();
+            format!("{} {} of {}", binding.key, plain(scheduled), plain(binding.replicas))
+        })
+        .collect();
+    let more = if parts.len() > PARTS_MAX { ", …" } else { "" };
+    let first = parts.iter().take(PARTS_MAX).cloned().collect::<Vec<_>>().join(", ");
+    (!parts.is_empty()).then(|| {
+        format!(
+            "{} scheduled in part ({first}{more})",
+            are(number(parts.len()), "binding")
+        )
+    })
+}
+
 fn decisions_verdict(content: &Content) -> Verdict {
     let totals = &content.totals;
     let results = |word: &str| number(content.bindings.iter().filter(|binding| binding.result == word).count());
@@ -269,6 +294,7 @@ fn decisions_verdict(content: &Content) -> Verdict {
     if errors > 0 {
         harms.push(format!("{} in error", are(errors, "binding")));
     }
+    harms.extend(scheduled_in_part(&content.bindings));
     let mut more = format!(
         "{} on {}.",
         counted(to, "replica"),
