@@ -116,7 +116,19 @@ pending without the changes: 24 replicas added (1 binding)
 "#]],
         str![[""]],
     );
-    check(&with("headroom", &["deployment/huge"]), 0, str![[""]], str![[""]]);
+    check(
+        &with("headroom", &["deployment/huge"]),
+        0,
+        str![[r#"
+profile default
+
+BINDING               STRATEGY    REPLICAS  MOST  HEADROOM  STOPPED BY
+shop/huge-deployment  Aggregated  24 of 90    24       −66  cpu in 2 of 2 candidates; 1 cluster rejected (taint-toleration)
+  24 of 90 replicas, 66 missing; 25 were refused: 25 replicas requested, 24 fit in the candidate clusters
+
+"#]],
+        str![[""]],
+    );
     let (_, text, _) = run(&with("headroom", &["deployment/huge", "-o", "json"]));
     let document: Value = serde_json::from_str(&text).expect("it is JSON");
     let row = &document["bindings"][0];

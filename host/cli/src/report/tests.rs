@@ -151,6 +151,7 @@ fn decision(input: &Binding) -> Decision {
         plan: plan(input),
         replicas: input.replicas(),
         outcome,
+        partial: None,
         affinity: String::new(),
         failed_groups: Vec::new(),
         time: None,
