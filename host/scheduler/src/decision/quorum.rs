@@ -143,6 +143,8 @@ impl Fewer<'_, '_> {
                     Err(error) => self.attempt.failed[index].error = error,
                 },
                 Searched::Nothing(refusal) if index == 0 && self.is_enough() => kept = Some(refusal),
+                // More replicas than run were refused, not the quorum.
+                Searched::Nothing(_) if self.is_enough() => {}
                 Searched::Nothing(_) => {
                     let note = format!("the quorum of {} does not fit either", self.quorum);
                     self.attempt.failed[index].error.add(&note);
