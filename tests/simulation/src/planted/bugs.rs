@@ -70,8 +70,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write of the status alone holds the whole result once more.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "            last: candidate.last().to_vec(),\n            ..InFlight::new(None, moment)",
-            to: "            ..InFlight::new(None, moment)",
+            from: "            last: candidate.last().to_vec(),\n            partial: self\n",
+            to: "            partial: self\n",
         }],
     },
     Bug {
