@@ -152,10 +152,13 @@ fn what_is_missing_is_in_the_log_of_run_and_in_the_list_of_plugins() {
     let (exit, listed, log) = divvy_without("landlock", "ENOSYS", &list("json"));
     assert_eq!(exit, Some(0), "{log}");
     let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    // Libraries that other tests have built lie in the same folder, and are isolated as well.
+    let mut isolated = 0;
     for plugin in listed.as_array().expect("a list") {
         let missing = &plugin["missing"];
         match plugin["isolation"].as_str() {
             Some("process") => {
+                isolated += 1;
                 let message = missing[0]["message"].as_str().unwrap_or_default();
                 assert!(message.starts_with(expected), "{plugin:#}");
                 let hint = missing[0]["hint"].as_str().unwrap_or_default();
@@ -165,7 +168,9 @@ fn what_is_missing_is_in_the_log_of_run_and_in_the_list_of_plugins() {
         }
     }
     let (_, listed, _) = divvy_without("landlock", "ENOSYS", &list("wide"));
-    assert_eq!(listed.matches(&format!("warning: {expected}")).count(), 1, "{listed}");
+    assert!(isolated > 0, "{listed}");
+    let warnings = listed.matches(&format!("warning: {expected}")).count();
+    assert_eq!(warnings, isolated, "{listed}");
     let (_, listed, _) = divvy_without("landlock", "ENOSYS", &list("table"));
     assert!(!listed.contains(expected), "{listed}");
 }
