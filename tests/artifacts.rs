@@ -175,3 +175,14 @@ fn package_of(manifest: &Path) -> String {
         .expect("a package has a name");
     name.to_owned()
 }
+
+/// Has a command run in the repository's folder without standard input, with the bundled plugins and nothing else of this process's
+/// environment.
+pub(crate) fn with_bundled_plugins(command: &mut Command) -> &mut Command {
+    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
+    command
+        .current_dir(repository())
+        .env_clear()
+        .env("DIVVY_PLUGIN_PATH", plugins)
+        .stdin(Stdio::null())
+}

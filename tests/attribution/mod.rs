@@ -10,11 +10,11 @@ mod hangs;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 
 use serde_json::{Value, json};
 
-use crate::artifacts::{plugin, repository, workspace};
+use crate::artifacts::{with_bundled_plugins, workspace};
 use crate::c_interface::hostile::{HOSTILE, opened};
 use crate::manifests::{Binding, binding, cluster, list, priorities};
 
@@ -55,13 +55,8 @@ impl Ended {
 }
 
 fn divvy(arguments: &[&str]) -> Ended {
-    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
-    let output = Command::new(workspace().binary("divvy"))
-        .args(arguments)
-        .current_dir(repository())
-        .env_clear()
-        .env("DIVVY_PLUGIN_PATH", plugins)
-        .stdin(Stdio::null())
+    let mut command = Command::new(workspace().binary("divvy"));
+    let output = with_bundled_plugins(command.args(arguments))
         .output()
         .expect("the binary can be started");
     Ended {

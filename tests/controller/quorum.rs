@@ -229,7 +229,7 @@ fn parts_are_topped_up_where_estimators_are_asked() {
     assert_eq!(simulation.result("web"), clusters(&[("a", 75)]));
 }
 
-/// The room of a binding that is deleted is found, be it reported or not.
+/// The room of a deleted binding is found, whether it was reported or not.
 #[test]
 fn a_binding_that_is_deleted_makes_room() {
     let mut simulation = with_quorum("60%", &[("a", 80)]);

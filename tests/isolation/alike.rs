@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{divvy, divvy_json, file};
+use super::{divvy, file, scheduled};
 use crate::artifacts::plugin;
 use crate::scheduling::Host;
 
@@ -79,16 +79,7 @@ fn a_failure_holds_as_long_in_a_worker() {
     assert_ne!(own, text);
     let in_process = file("alike/none.toml", &own);
     for profile in [isolated, in_process] {
-        let (exit, output, log) = divvy_json(&[
-            "schedule",
-            "-f",
-            manifests.to_str().expect("a path of ASCII"),
-            "--profile",
-            profile.to_str().expect("a path of ASCII"),
-            "--explain",
-            "-o",
-            "json",
-        ]);
+        let (exit, output, log) = scheduled(&manifests, &profile, &["--explain"]);
         assert_eq!(exit, Some(1), "{output:#}{log}");
         assert_eq!(
             output[0]["validUntil"], "3000-01-01T00:00:00Z",

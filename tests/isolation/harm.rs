@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{divvy, divvy_json, file};
+use super::{divvy, file, scheduled};
 use crate::c_interface::hostile::{HOSTILE, opened};
 use crate::manifests::{binding, cluster, list, priorities};
 
@@ -87,15 +87,7 @@ pub(super) fn objects(point: &str, faults: &[&str]) -> String {
 pub(super) fn decided(test: &str, point: &str, faults: &[&str]) -> Vec<String> {
     let manifests = file(&format!("{test}-{point}.json"), &objects(point, faults));
     let profile = profile(&format!("{test}-{point}.toml"), "");
-    let (exit, output, log) = divvy_json(&[
-        "schedule",
-        "-f",
-        manifests.to_str().expect("a path of ASCII"),
-        "--profile",
-        profile.to_str().expect("a path of ASCII"),
-        "-o",
-        "json",
-    ]);
+    let (exit, output, log) = scheduled(&manifests, &profile, &[]);
     assert_eq!(exit, Some(3), "{log}");
     let bindings = output.as_array().unwrap_or_else(|| panic!("{output:#}"));
     assert_eq!(bindings.len(), faults.len(), "no binding is lost");

@@ -4,13 +4,13 @@
 //! per load of the profile.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use super::{divvy, file};
-use crate::artifacts::{plugin, repository, workspace};
+use crate::artifacts::{repository, with_bundled_plugins, workspace};
 use crate::c_interface::hostile::HOSTILE;
 use crate::c_interface::program;
 use crate::manifests::{binding, cluster, list};
@@ -26,15 +26,12 @@ const ERRORS: [(&str, &str); 2] = [
 
 /// Runs `divvy` where a call is not available.
 fn divvy_without(call: &str, error: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
-    let output = Command::new(&*LACKING)
+    let mut command = Command::new(&*LACKING);
+    command
         .args([call, error])
         .arg(workspace().binary("divvy"))
-        .args(arguments)
-        .current_dir(repository())
-        .env_clear()
-        .env("DIVVY_PLUGIN_PATH", plugins)
-        .stdin(Stdio::null())
+        .args(arguments);
+    let output = with_bundled_plugins(&mut command)
         .output()
         .expect("the program can be started");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");

@@ -18,23 +18,17 @@ mod skip;
 mod which;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::artifacts::{plugin, repository, workspace};
+use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Runs `divvy` in the repository's folder, and returns its exit code, standard output and standard error.
 fn divvy(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
     let mut command = Command::new(workspace().binary("divvy"));
-    command
-        .args(arguments)
-        .current_dir(repository())
-        .env_clear()
-        .env("DIVVY_PLUGIN_PATH", plugins)
-        .stdin(Stdio::null());
-    let Output { status, stdout, stderr } = command.output().expect("the binary can be started");
+    let ended = with_bundled_plugins(command.args(arguments)).output();
+    let Output { status, stdout, stderr } = ended.expect("the binary can be started");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
     (status.code(), text(stdout), text(stderr))
 }
@@ -44,6 +38,13 @@ fn divvy_json(arguments: &[&str]) -> (Option<i32>, Value, String) {
     let (exit, output, log) = divvy(arguments);
     let output = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}\n{log}"));
     (exit, output, log)
+}
+
+/// Schedules manifests under a profile, and returns what [`divvy_json`] does. `more` are further arguments.
+fn scheduled(manifests: &Path, profile: &Path, more: &[&str]) -> (Option<i32>, Value, String) {
+    let [manifests, profile] = [manifests, profile].map(|path| path.to_str().expect("a path of ASCII"));
+    let arguments = ["schedule", "-f", manifests, "--profile", profile, "-o", "json"];
+    divvy_json(&[&arguments, more].concat())
 }
 
 /// Writes a file for one test, and returns its path.

@@ -1,28 +1,19 @@
 //! What an isolated plugin prints becomes records of its log, so that it cannot be taken for the scheduler's own output.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
 use super::harm::{objects, profile};
-use super::{divvy, file};
-use crate::artifacts::{plugin, repository, workspace};
+use super::{file, scheduled};
+use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Schedules a binding with a fault at Assign; exit code, standard output and the lines of standard error.
 fn schedule(fault: &str) -> (Option<i32>, Value, Vec<String>) {
     let name = fault.replace(' ', "-");
     let manifests = file(&format!("output/{name}.json"), &objects("assign", &[fault]));
     let profile = profile(&format!("output/{name}.toml"), "");
-    let (exit, output, log) = divvy(&[
-        "schedule",
-        "-f",
-        manifests.to_str().expect("a path of ASCII"),
-        "--profile",
-        profile.to_str().expect("a path of ASCII"),
-        "-o",
-        "json",
-    ]);
-    let output = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}"));
+    let (exit, output, log) = scheduled(&manifests, &profile, &[]);
     (exit, output, log.lines().map(str::to_owned).collect())
 }
 
@@ -80,21 +71,16 @@ fn a_worker_inherits_no_descriptor() {
     let manifests = file("output/inherited.json", &objects("assign", &[fault]));
     let profile = profile("output/inherited.toml", "");
     let inherited = file("output/inherited.txt", "");
-    let output = Command::new("sh")
+    let mut command = Command::new("sh");
+    command
         .args(["-c", "exec 9>\"$1\"; shift; exec \"$@\"", "sh"])
         .arg(&inherited)
         .arg(workspace().binary("divvy"))
         .args(["schedule", "-f"])
         .arg(manifests)
         .arg("--profile")
-        .arg(profile)
-        .current_dir(repository())
-        .env_clear()
-        .env(
-            "DIVVY_PLUGIN_PATH",
-            plugin("duplicated").parent().expect("a library is in a folder"),
-        )
-        .stdin(Stdio::null())
+        .arg(profile);
+    let output = with_bundled_plugins(&mut command)
         .output()
         .expect("a shell is installed");
     assert!(output.status.success(), "{output:?}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::file;
 use super::harm::{objects, profile};
-use crate::artifacts::{plugin, repository, workspace};
+use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Signals a process, which may have ended.
 fn signal(name: &str, process: u32) {
@@ -30,18 +30,13 @@ fn workers(of: u32) -> Vec<u32> {
 fn a_paused_machine_is_not_a_plugin_that_hangs() {
     // Each call takes 0.4 s of the 1 s that it may take.
     let manifests = file("paused/objects.json", &objects("assign", &["nap", "nap", "nap"]));
-    let command = Command::new(workspace().binary("divvy"))
+    let mut command = Command::new(workspace().binary("divvy"));
+    command
         .args(["schedule", "-f"])
         .arg(manifests)
         .arg("--profile")
-        .arg(profile("paused/profile.toml", ""))
-        .current_dir(repository())
-        .env_clear()
-        .env(
-            "DIVVY_PLUGIN_PATH",
-            plugin("duplicated").parent().expect("a library is in a folder"),
-        )
-        .stdin(Stdio::null())
+        .arg(profile("paused/profile.toml", ""));
+    let command = with_bundled_plugins(&mut command)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

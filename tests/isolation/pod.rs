@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::missing::{LACKING, profile, schedule};
 use super::{divvy, file};
-use crate::artifacts::{plugin, repository, workspace};
+use crate::artifacts::{repository, with_bundled_plugins, workspace};
 
 /// The user and the group of the pod.
 const USER: &str = "65532";
@@ -32,7 +32,7 @@ fn an_isolated_plugin_decides_in_a_pod() {
     ] {
         assert!(deployment.contains(restriction), "the pod has no `{restriction}`");
     }
-    // Only root, or who may have namespaces, can restrict others like this.
+    // Only root, or a user who may make namespaces, can restrict a process like this.
     let mut namespace = Command::new("unshare");
     namespace.args(["--mount", "true"]).stderr(Stdio::null());
     if !namespace.status().is_ok_and(|status| status.success()) {
@@ -41,7 +41,8 @@ fn an_isolated_plugin_decides_in_a_pod() {
     let process = profile("pod", "process");
     let (decided, expected, _) = divvy(&schedule(&process));
     let probe = file("pod/probe", "");
-    let output = Command::new("unshare")
+    let mut command = Command::new("unshare");
+    command
         .args([
             "--mount",
             "sh",
@@ -51,15 +52,9 @@ fn an_isolated_plugin_decides_in_a_pod() {
         .arg(probe)
         .arg(USER)
         .arg(&*LACKING)
-        .arg(workspace().binary("divvy"))
-        .current_dir(repository())
-        .env_clear()
+        .arg(workspace().binary("divvy"));
+    let output = with_bundled_plugins(&mut command)
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env(
-            "DIVVY_PLUGIN_PATH",
-            plugin("duplicated").parent().expect("a library is in a folder"),
-        )
-        .stdin(Stdio::null())
         .output()
         .expect("the command can be started");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{divvy, divvy_json, file};
+use super::{divvy, divvy_json, file, scheduled};
 use crate::c_interface::hostile::HOSTILE;
 use crate::manifests::{binding, cluster, list};
 
@@ -100,15 +100,7 @@ fn a_decision_goes_on_without_a_plugin_that_may_be_skipped() {
 #[test]
 fn a_binding_waits_for_a_plugin_that_may_not_be_skipped() {
     let (objects, profile) = (objects(), profile("fail.toml", FILTER_AND_SCORE, "fail"));
-    let (exit, decided, log) = divvy_json(&[
-        "schedule",
-        "-f",
-        objects.to_str().expect("ASCII"),
-        "--profile",
-        profile.to_str().expect("ASCII"),
-        "-o",
-        "json",
-    ]);
+    let (exit, decided, log) = scheduled(&objects, &profile, &[]);
     assert_eq!(exit, Some(3), "{log}");
     let results: Vec<bool> = decided
         .as_array()

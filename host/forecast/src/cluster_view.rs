@@ -131,7 +131,7 @@ pub fn views(names: &[&str], rows: &[ClusterRow], placed: &[Placed<'_>]) -> Clus
 }
 
 impl Placed<'_> {
-    /// Reason why the binding was not scheduled; empty if it was, be it with fewer replicas than requested.
+    /// Reason why the binding was not scheduled; empty if it was, even with fewer replicas than requested.
     pub fn failure(&self) -> &str {
         match self.result {
             "Scheduled" => "",

@@ -7,7 +7,7 @@ use divvy_attribution::ThreadUsage;
 
 /// Looks at a worker within its deadline.
 const LOOKS: u32 = 20;
-/// Deadlines for which a worker is let be if it was ready to run all the time and got no processor.
+/// Further deadlines for a worker that was ready to run and got no processor.
 const PATIENCE: u32 = 10;
 
 /// The deadline of one operation.

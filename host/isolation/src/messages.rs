@@ -1,5 +1,5 @@
-//! Reads what a worker answers, as bytes, as the host does. For tests that make the bytes up: a plugin can write anything into the memory of
-//! its worker, and so into every answer.
+//! Reads the bytes of a worker's answers as the host does. For tests that invent such bytes: a plugin can write anything into the memory
+//! of its worker, and so into every answer.
 
 use divvy_loader::LibraryDescription;
 

@@ -65,7 +65,7 @@ fn lists(profile: &ProfileConfiguration) -> [(&'static str, usize); 4] {
     ]
 }
 
-/// Manifests, of which the first byte chooses YAML or JSON. What can be read yields bindings.
+/// Manifests, as YAML or JSON depending on the first byte. What can be read yields bindings.
 pub fn manifests(bytes: &[u8]) -> bool {
     let Some((choice, Ok(text))) = bytes
         .split_first()
@@ -118,7 +118,7 @@ key = "label:team"
 columns = { owner = { type = "text", from = "Owner name" } }
 "#;
 
-/// The text of a table, of which the first byte chooses declaration and format.
+/// The text of a table. The first byte chooses its declaration and format.
 pub fn table(bytes: &[u8]) -> bool {
     let Some((choice, Ok(text))) = bytes
         .split_first()
@@ -177,7 +177,7 @@ fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// What a worker answers, of which the first byte chooses the kind: what its plugin handed over, or a message of its own.
+/// A worker's answer: depending on the first byte, what its plugin handed over, or a message of the worker itself.
 pub fn answer(bytes: &[u8]) -> bool {
     let Some((choice, bytes)) = bytes.split_first() else {
         return false;

@@ -120,7 +120,7 @@ pub(super) fn success_message(partial: Option<&Partial>) -> String {
     }
 }
 
-/// Message of the condition of a binding that was scheduled, be it in part, if the decision is no longer known.
+/// Message of the condition of a binding that was scheduled, in whole or in part, if the decision is no longer known.
 pub(super) fn repaired_message(scheduled: i64, requested: Option<i64>) -> String {
     match requested {
         None => SUCCESS_MESSAGE.to_owned(),

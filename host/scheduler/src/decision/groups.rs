@@ -7,7 +7,6 @@ use divvy_karmada::detector::Binding;
 use divvy_spanned::names;
 
 use super::quorum::{Fewer, Partial, Running};
-
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Skipped, Target};
 use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
@@ -91,7 +90,8 @@ impl Attempt<'_> {
 }
 
 /// Tries the affinity groups of a binding's plan in order, starting with the observed one, which was used last. If all of them lack room
-/// and the plan has a quorum, they are tried for fewer replicas. Writes the clusters of the result to `targets`, sorted by name. A panic of Divvy ends the attempt and leaves `cycle` and `targets` empty.
+/// and the plan has a quorum, they are tried for fewer replicas. Writes the clusters of the result to `targets`, sorted by name. A panic
+/// of Divvy ends the attempt and leaves `cycle` and `targets` empty.
 ///
 /// All groups are tried without the same plugins: one that fails in a later group is left out of the earlier ones as well, so that the
 /// names of those left out suffice to decide in the same way again.
