@@ -25,6 +25,11 @@ pub unsafe trait Room {
     /// An address for the copy of a column that the plugin writes, whose original is at `original`; `None` if there is no
     /// room left.
     fn output(&mut self, original: *mut u8, bytes: usize, alignment: usize) -> Option<*mut u8>;
+
+    /// The next copies belong to this field, or to the fields of the struct behind it.
+    fn field(&mut self, name: &'static str) {
+        let _ = name;
+    }
 }
 
 /// There is no room left for a copy.
@@ -138,7 +143,10 @@ macro_rules! carried {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl $crate::carry::Carry for $name<'_> {
             fn carry(&mut self, room: &mut impl $crate::carry::Room) -> Result<(), $crate::carry::NoRoom> {
-                $( $crate::carry::Carry::carry(&mut self.$field, room)?; )+
+                $(
+                    $crate::carry::Room::field(room, stringify!($field));
+                    $crate::carry::Carry::carry(&mut self.$field, room)?;
+                )+
                 Ok(())
             }
         }

@@ -23,6 +23,7 @@ use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
 use super::copied::with_copies;
 use super::error::CallError;
+use super::inputs::Inputs;
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::suspension::WorkerFailures;
@@ -371,9 +372,13 @@ impl PluginInstance {
         let Some(observer) = self.observer.get() else {
             return self.cross(call, texts);
         };
+        let inputs = observer.compares_inputs().then(|| Inputs::of(call));
         observer.begins(self.name(), C::CALL);
         let result = self.cross(call, texts);
         observer.ends(self.name(), C::CALL, result.as_ref().err());
+        if let Some(field) = inputs.and_then(Inputs::overwritten) {
+            observer.overwrote(self.name(), C::CALL, field);
+        }
         result
     }
 

@@ -4,11 +4,13 @@
 //! - `construct`: how one is constructed. `suspension`: when one is not called because its worker keeps ending.
 //! - `services`: services of the host for a plugin: its log, its metrics, texts and failures. `log`: targets of the log. `limits`:
 //!   how much of it one call may hand over.
+//! - `inputs`: a call's inputs, compared before and after it for an observer that asks for it.
 
 mod call;
 mod construct;
 mod copied;
 pub mod error;
+mod inputs;
 pub mod instance;
 mod limits;
 pub(crate) mod log;
