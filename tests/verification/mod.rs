@@ -1,7 +1,9 @@
 //! The conformance kit: bundled plugins keep every contract, and a plugin that breaks one is caught by the check of that
 //! contract, and by no other.
 
-use divvy_conformance::check::{self, Broken, Effort};
+mod careless;
+
+use divvy_conformance::check::{self, Broken, Check, Effort};
 use divvy_conformance::{Case, Subject};
 use divvy_loader::PluginDirectories;
 
@@ -41,9 +43,16 @@ fn unfaithful(fault: &str) -> Subject {
     )
 }
 
+/// True for a check that observes its whole process, in which other tests run at the same time. [`careless`] makes these.
+fn takes_the_process(check: &Check) -> bool {
+    check.takes_the_process
+}
+
 /// The checks that apply, with their findings.
 fn checked(subject: &Subject) -> Vec<(&'static str, Option<Broken>)> {
-    let applying = check::all().into_iter().filter(|check| check.applies(subject));
+    let applying = check::all()
+        .into_iter()
+        .filter(|check| check.applies(subject) && !takes_the_process(check));
     applying
         .map(|check| (check.name, check::run(&check, subject, &EFFORT, |_| {}).broken))
         .collect()

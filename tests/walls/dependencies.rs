@@ -97,6 +97,7 @@ const CRATES: [(&str, &[&str]); 35] = [
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
     ("divvy-sandbox", &[]),
+    ("divvy-witness", &[]),
     (
         "divvy-isolation",
         &[
@@ -153,6 +154,7 @@ const CRATES: [(&str, &[&str]); 35] = [
             "divvy-manifests",
             "divvy-profile",
             "divvy-scheduler",
+            "divvy-witness",
         ],
     ),
     (

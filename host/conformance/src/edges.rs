@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::generate::{self, NOON, Shape};
+use crate::names::{FLEET, PLAIN};
 
 /// The edge cases for each of the shape's strategies. `largest` is the number of clusters in the largest of them.
 pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
@@ -27,6 +28,11 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
         zero["spec"]["replicaRequirements"] = json!({ "resourceRequest": { "cpu": "1" } });
         zero["spec"]["clusters"] = json!([{ "name": "member00000", "replicas": 3 }]);
         cases.push(case(clusters(&[5, 9]), zero));
+        // Names of real fleets, with room for everything.
+        for replicas in [12, 100] {
+            let binding = generate::deployment_binding_in("shop-prod", "checkout-prod", replicas);
+            cases.push(case(fleet(), by_strategy(binding, strategy)));
+        }
         // Only a last result: larger than the total, and partly on clusters that are gone.
         let mut last = binding(strategy, 2);
         last["spec"]["clusters"] = json!([
@@ -44,7 +50,7 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
 pub fn largest_case(shape: &Shape, largest: u64) -> Option<Case> {
     let mut random = Generator::new(largest, "conformance: many clusters");
     let clusters: Vec<Value> = (0..largest)
-        .map(|number| generate::cluster(&mut random, &name(number), 1))
+        .map(|number| generate::cluster(&mut random, &name(number), 1, &PLAIN))
         .collect();
     let strategy = shape.strategies.first().map_or("", |strategy| strategy.name.as_str());
     let mut binding = binding(strategy, i64::try_from(largest).ok()?.saturating_mul(3));
@@ -61,15 +67,37 @@ fn name(number: u64) -> String {
 
 fn clusters(room: &[i64]) -> Vec<Value> {
     let cluster = |(number, room): (u64, &i64)| {
-        let mut cluster = generate::cluster(&mut Generator::new(number, "conformance: edges"), &name(number), 1);
+        let mut cluster = generate::cluster(
+            &mut Generator::new(number, "conformance: edges"),
+            &name(number),
+            1,
+            &PLAIN,
+        );
         cluster["status"]["resourceSummary"] = json!({ "allocatable": { "pods": room.to_string() } });
         cluster
     };
     (0..).zip(room).map(cluster).collect()
 }
 
+/// Clusters with names of real fleets, each with some room.
+fn fleet() -> Vec<Value> {
+    let mut random = Generator::new(1, "conformance: fleet");
+    let random = &mut random;
+    let names = FLEET.names(random, 24);
+    let cluster = |name: &String| {
+        let mut cluster = generate::cluster(random, name, 1, &FLEET);
+        cluster["status"]["resourceSummary"] = json!({ "allocatable": { "pods": "20" } });
+        cluster
+    };
+    names.iter().map(cluster).collect()
+}
+
 fn binding(strategy: &str, replicas: i64) -> Value {
-    let mut binding = generate::deployment_binding("web", replicas);
+    by_strategy(generate::deployment_binding("web", replicas), strategy)
+}
+
+/// A binding that asks for a strategy.
+fn by_strategy(mut binding: Value, strategy: &str) -> Value {
     if !strategy.is_empty() {
         binding["metadata"]["annotations"] = json!({ "divvy.io/strategy": strategy });
     }

@@ -1,12 +1,15 @@
-//! Random cases. Each comes from a seed and its number alone, so any case can be made again.
+//! Random cases. Each depends only on a seed and its number, so any case can be made again.
 //!
 //! The generator's stream is part of Divvy's contract (`divvy_framework_arithmetic::random`), so a seed gives the same cases in every
 //! build of one version.
+
+use std::iter;
 
 use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
+use crate::names::{self, FLEET, PLAIN, Words};
 use crate::preferences;
 use crate::subject::Subject;
 
@@ -19,6 +22,8 @@ pub struct Shape {
     pub(crate) own: Option<preferences::Own>,
     /// True if bindings may have spread constraints.
     pub(crate) has_constraints: bool,
+    /// True if bindings may be in workload affinity groups.
+    pub(crate) has_groups: bool,
 }
 
 /// A strategy to request.
@@ -63,6 +68,7 @@ impl Shape {
             strategies: names.into_iter().map(asked).collect(),
             own: own.is_empty().then(|| preferences::Own::of(subject)).flatten(),
             has_constraints: profile.enforces_spread(),
+            has_groups: profile.needs_placements(),
         }
     }
 }
@@ -81,20 +87,61 @@ pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
         2 => 10 + random.below(40),
         _ => 2 + random.below(7),
     };
-    // Counts in the tens, or near the end of 32 bits.
-    let scale = if one_in(random, 8) { 9_999_991 } else { 1 };
-    let mut names: Vec<String> = (0..clusters).map(|number| format!("member{number}")).collect();
-    random.shuffle(&mut names);
-    let clusters: Vec<Value> = names.iter().map(|name| cluster(random, name, scale)).collect();
-    let mut objects = vec![binding(random, shape, &names, scale)];
-    if one_in(random, 6) {
-        objects = under_policy(random, objects.remove(0));
-    }
+    let size = Size::of(random);
+    let words = if one_in(random, 3) { &FLEET } else { &PLAIN };
+    let names = words.names(random, clusters);
+    let clusters: Vec<Value> = names
+        .iter()
+        .map(|name| cluster(random, name, size.scale, words))
+        .collect();
+    let mut binding = binding(random, shape, &names, size, words);
+    // Groups mean nothing to a profile in which no plugin reads them.
+    let (objects, key) = if shape.has_groups && !one_in(random, 3) {
+        let peers = join_groups(random, &mut binding, &names, size.scale);
+        let key = ["namespace", "name"].map(|field| binding["metadata"][field].as_str().unwrap_or_default().to_owned());
+        (iter::once(binding).chain(peers).collect(), Some(key.join("/")))
+    } else if one_in(random, 6) {
+        (under_policy(random, binding), None)
+    } else {
+        (vec![binding], None)
+    };
     Case {
         clusters,
         objects,
-        binding: None,
+        binding: key,
         time: NOON + random.below(172_800_000) as i64,
+    }
+}
+
+/// The order of magnitude of a case.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Factor of all counts.
+    scale: i64,
+    /// The replicas, if they are at a boundary.
+    replicas: Option<i64>,
+}
+
+impl Size {
+    /// Counts in the tens, near the end of 32 bits, or around a boundary, for which there is often enough room.
+    fn of(random: &mut Generator) -> Self {
+        match random.below(24) {
+            0..=2 => Self {
+                scale: 9_999_991,
+                replicas: None,
+            },
+            3..=6 => {
+                let replicas = names::boundary(random);
+                Self {
+                    scale: replicas / 20 + 1,
+                    replicas: Some(replicas),
+                }
+            }
+            _ => Self {
+                scale: 1,
+                replicas: None,
+            },
+        }
     }
 }
 
@@ -111,7 +158,7 @@ fn text(random: &mut Generator, items: &[&str]) -> String {
 }
 
 /// A cluster with most of what a plugin can read.
-pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
+pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Words) -> Value {
     let fits = random.below(21) as i64 * scale;
     let mut object = json!({
         "apiVersion": "cluster.karmada.io/v1alpha1",
@@ -127,14 +174,14 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
             "resourceSummary": { "allocatable": { "pods": fits.to_string() } },
         },
     });
-    for (field, values) in [("region", &["eu", "us", "ap"]), ("provider", &["aws", "gcp", "own"])] {
+    for (field, values) in [("region", words.regions), ("provider", words.providers)] {
         if !one_in(random, 6) {
             object["spec"][field] = text(random, values).into();
         }
     }
     if !one_in(random, 4) {
-        let zones: Vec<&str> = ["z1", "z2", "z3"].into_iter().filter(|_| one_in(random, 2)).collect();
-        object["spec"]["zones"] = zones.into();
+        let zones = words.zones.iter().copied().filter(|_| one_in(random, 2));
+        object["spec"]["zones"] = zones.collect();
     }
     if one_in(random, 3) {
         object["status"]["resourceSummary"]["allocatable"]["cpu"] = random.below(40).to_string().into();
@@ -159,15 +206,24 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
 }
 
 /// A binding of a Deployment, with all fields that Karmada's API allows together.
-fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) -> Value {
-    let replicas = match random.below(12) {
-        0 => 0,
-        1 => i64::from(i32::MAX),
+fn binding(random: &mut Generator, shape: &Shape, names: &[String], size: Size, words: &Words) -> Value {
+    let scale = size.scale;
+    let replicas = match (size.replicas, random.below(12)) {
+        (Some(replicas), _) => replicas,
+        (None, 0) => 0,
+        (None, 1) => i64::from(i32::MAX),
         // Not a multiple of the scale, so that there is something to round.
-        _ => ((1 + random.below(60) as i64) * scale + i64::from(scale > 1)).min(i64::from(i32::MAX)),
+        (None, _) => ((1 + random.below(60) as i64) * scale + i64::from(scale > 1)).min(i64::from(i32::MAX)),
     };
     let number = random.below(1 << 32);
-    let mut object = deployment_binding(&format!("web-{number:x}"), replicas);
+    let mut object = match words.is_real {
+        true => deployment_binding_in(
+            &text(random, &names::NAMESPACES),
+            &text(random, &names::WORKLOADS),
+            replicas,
+        ),
+        false => deployment_binding(&format!("web-{number:x}"), replicas),
+    };
     if replicas == 0 || one_in(random, 3) {
         let requests = json!({ "resourceRequest": { "cpu": "500m" } });
         object["spec"]["replicaRequirements"] = if one_in(random, 4) { Value::Null } else { requests };
@@ -195,7 +251,7 @@ fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) 
         object["spec"]["gracefulEvictionTasks"] =
             json!([{ "fromCluster": name, "reason": "TaintUntolerated", "producer": "TaintManager" }]);
     }
-    object["spec"]["placement"] = placement(random, shape, names);
+    object["spec"]["placement"] = placement(random, shape, names, words);
     let annotations = annotations(random, shape, names, replicas);
     object["metadata"]["annotations"] = annotations.into();
     object
@@ -203,30 +259,35 @@ fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) 
 
 /// A binding with this name, which is its UID as well.
 pub(crate) fn deployment_binding(name: &str, replicas: i64) -> Value {
+    deployment_binding_in("default", name, replicas)
+}
+
+/// A binding with this namespace and this name, which is its UID as well.
+pub(crate) fn deployment_binding_in(namespace: &str, name: &str, replicas: i64) -> Value {
     json!({
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding",
-        "metadata": { "name": name, "namespace": "default", "uid": name },
+        "metadata": { "name": name, "namespace": namespace, "uid": name },
         "spec": {
-            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name },
+            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name },
             "replicas": replicas,
             "placement": {},
         },
     })
 }
 
-fn placement(random: &mut Generator, shape: &Shape, names: &[String]) -> Value {
+fn placement(random: &mut Generator, shape: &Shape, names: &[String], words: &Words) -> Value {
     let mut placement = json!({});
     match random.below(10) {
-        0 => placement["clusterAffinity"] = affinity(random, names),
+        0 => placement["clusterAffinity"] = affinity(random, names, words),
         1 => {
             let group = |name: &str, affinity: Value| {
                 let mut group = affinity;
                 group["affinityName"] = name.into();
                 group
             };
-            let first = affinity(random, names);
-            let second = affinity(random, names);
+            let first = affinity(random, names, words);
+            let second = affinity(random, names, words);
             placement["clusterAffinities"] = json!([group("first", first), group("second", second)]);
         }
         _ => {}
@@ -240,11 +301,11 @@ fn placement(random: &mut Generator, shape: &Shape, names: &[String]) -> Value {
     placement
 }
 
-fn affinity(random: &mut Generator, names: &[String]) -> Value {
+fn affinity(random: &mut Generator, names: &[String], words: &Words) -> Value {
     match random.below(3) {
         0 => json!({ "labelSelector": { "matchLabels": { "tier": text(random, &["gold", "silver"]) } } }),
         1 => json!({ "fieldSelector": { "matchExpressions": [
-            { "key": "region", "operator": "In", "values": [text(random, &["eu", "us"])] },
+            { "key": "region", "operator": "In", "values": [text(random, words.regions)] },
         ] } }),
         _ => {
             let some: Vec<&String> = names.iter().filter(|_| !one_in(random, 3)).collect();
@@ -285,7 +346,7 @@ fn annotations(random: &mut Generator, shape: &Shape, names: &[String], replicas
     let all: Vec<&AskedStrategy> = shape.strategies.iter().collect();
     if let Some(strategy) = pick(random, &all) {
         annotations.insert("divvy.io/strategy".to_owned(), strategy.name.clone().into());
-        let given = preferences::of_strategy(random, strategy, names, replicas);
+        let given = preferences::for_strategy(random, strategy, names, replicas);
         if let Some(given) = given {
             annotations.insert("divvy.io/preferences".to_owned(), given.to_string().into());
         }
@@ -301,16 +362,54 @@ fn annotations(random: &mut Generator, shape: &Shape, names: &[String], replicas
     annotations
 }
 
+/// Puts a binding into workload affinity groups. Returns other bindings of its namespace, most of them in the same groups.
+///
+/// A peer is on most of the clusters, so that several peers often have one in common, and sometimes on none or on one that is gone.
+fn join_groups(random: &mut Generator, binding: &mut Value, names: &[String], scale: i64) -> Vec<Value> {
+    let groups = match random.below(3) {
+        0 => json!({ "affinityGroup": "app=shop" }),
+        1 => json!({ "antiAffinityGroup": "app=shop" }),
+        _ => json!({ "affinityGroup": "app=shop", "antiAffinityGroup": "tier=web" }),
+    };
+    let namespace = binding["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let mut peers = Vec::new();
+    for number in 0..=random.below(3) {
+        let mut peer = deployment_binding_in(&namespace, &format!("peer-{number}"), random.below(20) as i64 * scale);
+        peer["spec"]["workloadAffinityGroups"] = match random.below(6) {
+            0 => json!({ "affinityGroup": "app=other" }),
+            1 => json!({ "antiAffinityGroup": "app=shop" }),
+            _ => groups.clone(),
+        };
+        let mut clusters: Vec<Value> = Vec::new();
+        if !one_in(random, 6) {
+            for name in names {
+                if !one_in(random, 3) {
+                    clusters.push(json!({ "name": name, "replicas": 1 + random.below(9) as i64 * scale }));
+                }
+            }
+        }
+        if one_in(random, 12) {
+            clusters.push(json!({ "name": "gone", "replicas": 1 }));
+        }
+        random.shuffle(&mut clusters);
+        peer["spec"]["clusters"] = clusters.into();
+        peers.push(peer);
+    }
+    binding["spec"]["workloadAffinityGroups"] = groups;
+    peers
+}
+
 /// A policy and a workload in place of the binding.
 fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
     let name = binding["spec"]["resource"]["name"].clone();
+    let namespace = binding["metadata"]["namespace"].clone();
     let labels = json!({ "home": text(random, &["eu", "us", ""]) });
     let policy = json!({
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "PropagationPolicy",
         "metadata": {
             "name": "policy",
-            "namespace": "default",
+            "namespace": namespace,
             "labels": labels,
             "annotations": binding["metadata"]["annotations"],
         },
@@ -322,7 +421,7 @@ fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
     let workload = json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": { "name": name, "namespace": "default", "uid": name, "labels": labels },
+        "metadata": { "name": name, "namespace": namespace, "uid": name, "labels": labels },
         "spec": { "replicas": binding["spec"]["replicas"] },
     });
     vec![policy, workload]

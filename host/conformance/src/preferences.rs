@@ -10,7 +10,7 @@ use crate::generate::{AskedStrategy, one_in};
 use crate::schema;
 use crate::subject::Subject;
 
-/// A list that a strategy reads: its key, and its fields with their least values.
+/// A list that a strategy reads: its key, and its fields with their minimums.
 pub(crate) type List = RuleList;
 
 /// The lists of a declaration.
@@ -47,7 +47,7 @@ impl Own {
 }
 
 /// Random preferences for a strategy; `None` for half of the cases.
-pub(crate) fn of_strategy(
+pub(crate) fn for_strategy(
     random: &mut Generator,
     strategy: &AskedStrategy,
     names: &[String],

@@ -1,4 +1,5 @@
-//! The smallest case that still fails: clusters are left out first, then parts of the manifests, then numbers become smaller.
+//! The smallest case that still fails: clusters and other objects are left out first, then parts of the manifests, then numbers become
+//! smaller.
 //!
 //! A case is shrunk as manifests rather than as the random choices behind it, so that edge cases and cases that the
 //! user provides shrink as well, in this process or with a child process for each attempt.
@@ -24,19 +25,22 @@ pub fn smallest(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bo
     };
     loop {
         let before = best.clone();
-        // Clusters, in ever smaller parts.
-        let mut part = best.clusters.len();
-        while part > 0 {
-            let mut start = 0;
-            while start < best.clusters.len() {
-                let mut candidate = best.clone();
-                let end = (start + part).min(candidate.clusters.len());
-                candidate.clusters.drain(start..end);
-                if !try_one(candidate, &mut best, &mut left) {
-                    start = end;
+        // Clusters and other objects, in ever smaller parts. A case without any object has no binding, so one is left.
+        for (list, least) in [(List::Clusters, 0), (List::Objects, 1)] {
+            let mut part = list.of(&mut best).len().saturating_sub(least);
+            while part > 0 {
+                let mut start = 0;
+                while start < list.of(&mut best).len() {
+                    let mut candidate = best.clone();
+                    let items = list.of(&mut candidate);
+                    let end = (start + part).min(items.len());
+                    items.drain(start..end);
+                    if items.len() < least || !try_one(candidate, &mut best, &mut left) {
+                        start = end;
+                    }
                 }
+                part /= 2;
             }
-            part /= 2;
         }
         // Of the rest, one part at a time. The objects come first, because they matter more than one of many clusters.
         let passes = [
@@ -241,6 +245,17 @@ mod tests {
             [json!({ "kind": "Binding", "spec": { "replicas": 11 } })]
         );
         assert!(calls < 200, "{calls}");
+    }
+
+    #[test]
+    fn objects_that_do_not_matter_are_left_out() {
+        let object = |name: &str| json!({ "kind": "Binding", "name": name });
+        let case = Case {
+            objects: ["a", "b", "c", "d", "e"].map(object).to_vec(),
+            ..Case::default()
+        };
+        let found = smallest(&case, 100, |case| case.objects.contains(&object("d")));
+        assert_eq!(found.objects, [object("d")]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The plugin under test, in a profile.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework_abi::descriptor::feature;
@@ -9,7 +11,7 @@ use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::{Isolation, ProfileConfiguration, ProfileError};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
-use divvy_scheduler::plugin::{CallError, PluginInstance};
+use divvy_scheduler::plugin::{Call, CallError, CallObserver, PluginInstance};
 use divvy_scheduler::profile::{Profile, RegistryError, Strategy, registry};
 
 use crate::case::{Case, Situation};
@@ -21,16 +23,46 @@ pub struct Subject {
     configuration: ProfileConfiguration,
     directories: PluginDirectories,
     plugin: String,
+    /// Files and folders that the plugin may read.
+    granted: Vec<PathBuf>,
     kinds: WorkloadKinds,
     profile: Mutex<Arc<Profile>>,
     twin: OnceLock<Result<Arc<Profile>, String>>,
+    answers: Arc<Answers>,
+}
+
+/// Counts the calls that the plugin under test has answered without an error.
+#[derive(Debug)]
+struct Answers {
+    plugin: String,
+    count: AtomicU64,
+}
+
+impl CallObserver for Answers {
+    fn begins(&self, _plugin: &'static str, _call: Call) {}
+
+    fn ends(&self, plugin: &'static str, _call: Call, error: Option<&CallError>) {
+        if plugin == self.plugin && error.is_none() {
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Evidence of a case about a contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Nothing: no decision depended on the plugin under test.
+    Nothing,
+    /// The plugin took part in a decision that gave clusters to the binding, by this strategy.
+    Decision(String),
 }
 
 impl Subject {
     /// Loads the plugins of a profile, of which `plugin` is the one under test.
     ///
     /// All run in this process, whatever the profile or the file says, because the checks look at what a plugin does to its process; and
-    /// an error of any of them is the binding's, so that `on-error = "skip"` hides none.
+    /// an error of any of them is the binding's, so that `on-error = "skip"` hides none. What `read` of the profile grants to an isolated
+    /// plugin, the plugin under test may read here, too.
     ///
     /// # Errors
     ///
@@ -40,6 +72,8 @@ impl Subject {
         directories: PluginDirectories,
         plugin: &str,
     ) -> Result<Self, Vec<RegistryError>> {
+        let own = configuration.plugin.get(plugin);
+        let granted = own.map(|table| table.read.clone()).unwrap_or_default();
         let names: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
         for name in names {
             let table = configuration.plugin.entry(name).or_default();
@@ -48,8 +82,15 @@ impl Subject {
             table.read.clear();
         }
         let profile = registry::build(&configuration, &directories)?;
+        let answers = Arc::new(Answers {
+            plugin: plugin.to_owned(),
+            count: AtomicU64::new(0),
+        });
+        observe(&profile, &answers);
         let interpreter = configuration.resource_interpreter.unwrap_or_default();
         Ok(Self {
+            answers,
+            granted,
             kinds: WorkloadKinds::new(interpreter, &configuration.workload),
             configuration,
             directories,
@@ -57,6 +98,11 @@ impl Subject {
             profile: Mutex::new(Arc::new(profile)),
             twin: OnceLock::new(),
         })
+    }
+
+    /// Files and folders that the plugin may read.
+    pub(crate) fn granted(&self) -> &[PathBuf] {
+        &self.granted
     }
 
     /// Name of the plugin under test.
@@ -81,6 +127,7 @@ impl Subject {
         if profile.plugins().any(PluginInstance::is_quarantined)
             && let Ok(renewed) = self.constructed_again()
         {
+            observe(&renewed, &self.answers);
             *profile = renewed;
         }
         Arc::clone(&profile)
@@ -109,20 +156,31 @@ impl Subject {
         Scheduler::new(self.profile())
     }
 
-    /// Decides a case.
+    /// Decides a case. Returns what the decision shows as well.
     ///
     /// # Errors
     ///
     /// The case cannot be read.
-    pub(crate) fn decide(&self, case: &Case) -> Result<Decision, String> {
+    pub(crate) fn decide(&self, case: &Case) -> Result<(Decision, Shown), String> {
         let situation = case.read(self)?;
-        Ok(self.decide_situation(&situation))
+        Ok(self.decide_shown(&situation))
     }
 
     /// Decides a case that was read.
     pub(crate) fn decide_situation(&self, situation: &Situation) -> Decision {
         let mut scheduler = situation.scheduler(self.profile());
         scheduler.schedule(&situation.binding, &situation.fleet)
+    }
+
+    /// As [`Self::decide_situation`], with what the decision shows.
+    pub(crate) fn decide_shown(&self, situation: &Situation) -> (Decision, Shown) {
+        let before = self.answers.count.load(Ordering::Relaxed);
+        let decision = self.decide_situation(situation);
+        let shown = match self.answers.count.load(Ordering::Relaxed) == before {
+            true => Shown::Nothing,
+            false => shown(&decision),
+        };
+        (decision, shown)
     }
 
     /// Strategies of the profile that the plugin serves.
@@ -138,6 +196,11 @@ impl Subject {
         profile
             .strategies()
             .any(|strategy| self.is_own(strategy.plugin()) && has(&strategy))
+    }
+
+    /// True if the plugin serves this strategy, and the strategy has a feature.
+    pub(crate) fn serves_strategy(&self, name: &str, has: impl Fn(&Strategy<'_>) -> bool) -> bool {
+        self.any_strategy(|strategy| strategy.name() == name && has(strategy))
     }
 
     /// True if the plugin is one of the profile's filters.
@@ -242,6 +305,20 @@ pub(crate) fn features_of(strategy: &Strategy<'_>) -> u64 {
 /// True if two decisions differ, in words, and neither is a panic.
 pub(crate) fn is_another(first: &str, second: &str) -> bool {
     first != second && first != PANIC && second != PANIC
+}
+
+/// Has `answers` count the calls of a profile's plugins.
+fn observe(profile: &Profile, answers: &Arc<Answers>) {
+    let observer: Arc<dyn CallObserver> = answers.clone();
+    profile.observe(&observer);
+}
+
+/// Evidence of a decision in which the plugin under test took part.
+pub(crate) fn shown(decision: &Decision) -> Shown {
+    match (&decision.outcome, decision.plan.as_ref()) {
+        (Outcome::Scheduled(targets), Ok(plan)) if !targets.is_empty() => Shown::Decision(plan.strategy.clone()),
+        _ => Shown::Nothing,
+    }
 }
 
 /// The explanation of a decision, for comparing it with another.

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_dies_is_told_with_its_case() {
+    fn a_child_that_dies_is_reported_with_its_case() {
         let long = Duration::from_secs(30);
         let begins = r#"echo '{"event":"begins","case":4}'"#;
         for (script, how) in [

@@ -25,6 +25,9 @@ pub(crate) struct Verification {
     /// The checks, in order.
     #[serde(rename = "checks")]
     pub(crate) rows: Vec<Row>,
+    /// Names of the checks that were not made, because calls take too long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unmade: Vec<&'static str>,
 }
 
 /// A check with its outcome.
@@ -34,13 +37,18 @@ pub(crate) struct Row {
     check: &'static str,
     contract: &'static str,
     passed: bool,
-    /// Cases that were decided.
+    /// Cases that were tried.
     pub(crate) cases: u64,
+    /// Cases that show something about the contract.
+    pub(crate) decided: u64,
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
     pub(crate) took: Duration,
     /// Findings whose case is not written yet.
     #[serde(skip)]
     pub(crate) broken: Option<Broken>,
+    /// The reason why the system does not let the check be made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    impossible: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,12 +87,18 @@ impl Verification {
             runs,
             clusters,
             rows: Vec::new(),
+            unmade: Vec::new(),
         }
     }
 
-    /// True if no check failed.
+    /// True if every check was made.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.unmade.is_empty() && self.rows.iter().all(|row| row.impossible.is_none())
+    }
+
+    /// True if no check that was made failed.
     pub(crate) fn is_passed(&self) -> bool {
-        self.rows.iter().all(|row| row.passed)
+        self.rows.iter().all(|row| row.passed || row.impossible.is_some())
     }
 }
 
@@ -96,8 +110,10 @@ impl Row {
             contract,
             passed: true,
             cases: 0,
+            decided: 0,
             took: Duration::ZERO,
             broken: None,
+            impossible: None,
             message: None,
             case: None,
             cost: None,
@@ -110,6 +126,17 @@ impl Row {
         self.passed = false;
         self.message = Some(message);
         self.case = case;
+    }
+
+    /// Records the reason why the system does not let the check be made.
+    pub(crate) fn skip(&mut self, reason: String) {
+        self.passed = false;
+        self.impossible = Some(reason);
+    }
+
+    /// True if the calls that were timed take longer.
+    pub(crate) fn is_slower_than(&self, limit: Duration) -> bool {
+        self.cost.as_ref().is_some_and(|cost| cost.slowest() > limit)
     }
 }
 
@@ -143,8 +170,8 @@ pub(crate) fn write_head(verification: &Verification, out: &mut dyn Write) -> io
     writeln!(out)?;
     writeln!(
         out,
-        "{faint}{:NAME$}  {:6}  {:>6}  {:>7}  CONTRACT{faint:#}",
-        "CHECK", "RESULT", "CASES", "TIME"
+        "{faint}{:NAME$}  {:7}  {:>6}  {:>7}  {:>7}  CONTRACT{faint:#}",
+        "CHECK", "RESULT", "CASES", "DECIDED", "TIME"
     )
 }
 
@@ -154,35 +181,52 @@ pub(crate) fn write_head(verification: &Verification, out: &mut dyn Write) -> io
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_row(row: &Row, out: &mut dyn Write) -> io::Result<()> {
-    let (word, style) = match row.passed {
-        true => ("ok", style::GOOD),
-        false => ("FAILED", style::BAD),
+    let (word, style) = match (row.passed, &row.impossible) {
+        (_, Some(_)) => ("skipped", style::NOTABLE),
+        (true, None) => ("ok", style::GOOD),
+        (false, None) => ("FAILED", style::BAD),
     };
-    let cases = match row.cases {
-        0 => "-".to_owned(),
-        cases => cases.to_string(),
+    let [cases, decided] = match row.cases {
+        0 => ["-".to_owned(), "-".to_owned()],
+        cases => [cases.to_string(), row.decided.to_string()],
     };
     let took = match row.took.is_zero() {
         true => "-".to_owned(),
         false => format!("{:.1} s", row.took.as_secs_f64()),
     };
-    let cost = row.cost.map(|cost| described(&cost, row.peak_bytes.unwrap_or(0)));
+    let cost = row.cost.as_ref();
+    let cost = cost.map(|cost| described(cost, row.peak_bytes.unwrap_or(0)));
     let text = cost.as_deref().unwrap_or(row.contract);
     writeln!(
         out,
-        "{:NAME$}  {style}{word:6}{style:#}  {cases:>6}  {took:>7}  {text}",
+        "{:NAME$}  {style}{word:7}{style:#}  {cases:>6}  {decided:>7}  {took:>7}  {text}",
         row.check
     )
 }
 
 /// Time and memory in words.
 fn described(cost: &Cost, peak_bytes: u64) -> String {
-    let took = Duration::from_nanos(cost.nanoseconds);
     let mebibytes = peak_bytes as f64 / f64::from(1 << 20);
     format!(
-        "the slowest call takes {took:.1?} with {}; the process needs {mebibytes:.0} MiB, host and fleet included",
-        counted(usize::try_from(cost.clusters).unwrap_or(usize::MAX), "cluster")
+        "{}; the process needs {mebibytes:.0} MiB, host and fleet included",
+        times(cost)
     )
+}
+
+/// The times of a cost in words.
+fn times(cost: &Cost) -> String {
+    let [median, percentile] = [cost.nanoseconds, cost.percentile99_nanoseconds].map(Duration::from_nanos);
+    let clusters = counted(usize::try_from(cost.clusters).unwrap_or(usize::MAX), "cluster");
+    let call = match cost.call.as_str() {
+        "" => "a call",
+        call => call,
+    };
+    format!("{call} takes {median:.1?} with {clusters}, and 99 of 100 calls on small cases {percentile:.1?} at most")
+}
+
+/// The message that calls take longer than they may.
+pub(crate) fn too_slow(cost: &Cost, limit: Duration) -> String {
+    format!("{}; the limit is {limit:?}", times(cost))
 }
 
 /// Writes the findings and the verdict.
@@ -191,7 +235,8 @@ fn described(cost: &Cost, peak_bytes: u64) -> String {
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_end(verification: &Verification, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let failed: Vec<&Row> = verification.rows.iter().filter(|row| !row.passed).collect();
+    let (impossible, made): (Vec<&Row>, Vec<&Row>) = verification.rows.iter().partition(|row| row.impossible.is_some());
+    let failed: Vec<&Row> = made.iter().copied().filter(|row| !row.passed).collect();
     writeln!(out)?;
     for row in &failed {
         let (bad, faint) = (style::BAD, style::FAINT);
@@ -208,18 +253,21 @@ pub(crate) fn write_end(verification: &Verification, columns: Option<usize>, out
         }
         writeln!(out)?;
     }
+    for row in impossible {
+        let reason = row.impossible.as_deref().unwrap_or_default();
+        writeln!(out, "{}: cannot be checked here: {}", row.check, printable(reason))?;
+    }
+    if !verification.unmade.is_empty() {
+        let unmade = counted(verification.unmade.len(), "further check");
+        writeln!(
+            out,
+            "{unmade} not made, because calls take too long; a higher `--max-time` makes them"
+        )?;
+    }
     let name = printable(&verification.plugin);
+    let made = counted(made.len(), "check");
     match failed.len() {
-        0 => writeln!(
-            out,
-            "plugin `{name}` keeps its contracts in all of {}",
-            counted(verification.rows.len(), "check")
-        ),
-        count => writeln!(
-            out,
-            "plugin `{name}` breaks {} of {}",
-            count,
-            counted(verification.rows.len(), "check")
-        ),
+        0 => writeln!(out, "plugin `{name}` keeps its contracts in all of {made}"),
+        count => writeln!(out, "plugin `{name}` breaks {count} of {made}"),
     }
 }

@@ -13,18 +13,18 @@ use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
-use super::{Check, Method};
+use super::Check;
 use crate::case::{Case, Situation, fleet_of};
-use crate::subject::{Subject, features_of};
+use crate::subject::{Shown, Subject, features_of};
 
 /// The check of the promise.
 pub(super) fn check() -> Check {
-    Check {
-        name: "each-alone",
-        contract: "as promised, clusters that are taken away change nothing for the others",
-        applies: |subject| subject.promises_anywhere(feature::EACH_ALONE),
-        method: Method::PerCase(each_alone),
-    }
+    Check::per_case(
+        "each-alone",
+        "as promised, clusters that are taken away change nothing for the others",
+        |subject| subject.promises_anywhere(feature::EACH_ALONE),
+        each_alone,
+    )
 }
 
 /// Sets of clusters that are taken away per case.
@@ -60,23 +60,27 @@ struct Ran {
     explanation: Explanation,
 }
 
-fn each_alone(subject: &Subject, case: &Case) -> Result<(), String> {
+fn each_alone(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let Some(plan) = situation.plan(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
-    compare(subject, &situation, &subject.profile(), &plan)?;
+    let asked = compare(subject, &situation, &subject.profile(), &plan)?;
     // Whatever strategy the case asks for, also under one that duplicates.
     let Some(strategy) = duplicating(subject) else {
-        return Ok(());
+        return Ok(asked);
     };
     let profile = Profile::clone(&subject.profile()).overriding_strategy(Some(strategy));
-    match Plan::under(&profile, &PlanInput::new(&situation.binding)) {
-        Ok(plan) => compare(subject, &situation, &profile, &plan),
-        Err(_) => Ok(()),
-    }
+    let Ok(plan) = Plan::under(&profile, &PlanInput::new(&situation.binding)) else {
+        return Ok(asked);
+    };
+    let duplicated = compare(subject, &situation, &profile, &plan)?;
+    Ok(match asked {
+        Shown::Nothing => duplicated,
+        shown @ Shown::Decision(_) => shown,
+    })
 }
 
 /// A strategy of the profile that duplicates; one of the plugin under test must promise that it judges each cluster alone.
@@ -91,7 +95,8 @@ fn duplicating(subject: &Subject) -> Option<String> {
     strategies.next().map(|strategy| strategy.name().to_owned())
 }
 
-fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &Plan) -> Result<(), String> {
+/// Compares the cycle with cycles without some clusters. It shows something if both have a result.
+fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &Plan) -> Result<Shown, String> {
     let run = |fleet: &FleetSnapshot, ledger: &Ledger| {
         let input = CycleInput {
             fresh: situation.binding.is_fresh(),
@@ -107,8 +112,9 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
         })
     };
     let Some(before) = run(&situation.fleet, &Ledger::default()) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
+    let mut shown = Shown::Nothing;
     let counts_after_filters = before.error.is_none() && counts_after_filters(profile, plan);
     for (number, taken) in losses(situation).into_iter().enumerate() {
         let left = situation.clusters.iter();
@@ -123,6 +129,9 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             (0..left.len()).for_each(|row| ledger.book(row, i64::MAX, []));
         }
         let Some(after) = run(&fleet, &ledger) else { continue };
+        if before.error.is_none() && after.error.is_none() {
+            shown = Shown::Decision(plan.strategy.clone());
+        }
         let names: Vec<&str> = taken.iter().copied().take(12).collect();
         let without = names.join(", ");
         for cluster in &after.explanation.clusters {
@@ -156,7 +165,7 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             return Err(format!("succeeds, and without {without}: {error}"));
         }
     }
-    Ok(())
+    Ok(shown)
 }
 
 /// True if the promise counts at Select and Assign.

@@ -19,6 +19,7 @@ pub(super) fn checks() -> Vec<Check> {
     let once = |name, contract, check| Check {
         name,
         contract,
+        takes_the_process: false,
         applies: |_| true,
         method: Method::Once(check),
     };
@@ -146,7 +147,7 @@ fn preferences(subject: &Subject) -> Result<(), Broken> {
             binding: None,
             time: NOON,
         };
-        let decision = subject.decide(&case)?;
+        let (decision, _) = subject.decide(&case)?;
         let message = match decision.outcome {
             Outcome::Failed(CycleError::InvalidPreferences { .. } | CycleError::InvalidBinding { .. }) => continue,
             Outcome::Failed(error) if error.is_plugin_fault() => format!("{error}, with {mistake} in preferences"),

@@ -1,40 +1,83 @@
 //! The checks, one per contract.
 //!
 //! - `loading`: the plugin's description of itself, and its answers to bad configurations and preferences.
+//! - `deciding`: the plugin decides at all.
+//! - `cost`: time and memory.
 //! - `results`: the rules of a result, as the host's own cycle finds them broken.
 //! - `repeating`: the same answer again, at the next call, from another instance, on other threads and with kept
 //!   values.
 //! - `promises`: the plugin's promises beyond the rules of a single result.
-//! - `alone`: the promise that each cluster is judged alone.
+//! - `alone`: the promise that each cluster is judged on its own.
 //! - `parts`: the declaration of the parts of a binding that a plugin acts on.
-//! - `cost`: time and memory.
+//! - `observed`: deciding while the calls of the plugin are observed, for the checks below.
+//! - `inputs`: columns that a call may only read.
+//! - `surroundings`: the clock, the environment, files and the process, which are no business of a call.
+//! - `growth`: memory over many calls.
 
 mod alone;
 mod cost;
+mod deciding;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod growth;
+mod inputs;
 mod loading;
+mod observed;
 mod parts;
 mod promises;
 mod repeating;
 mod results;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod surroundings;
+mod tally;
 
 use serde::{Deserialize, Serialize};
 
+pub use cost::Cost;
+
 use crate::case::Case;
 use crate::generate::{self, Shape};
-use crate::subject::Subject;
+use crate::subject::{Shown, Subject};
 use crate::{edges, shrink};
+use tally::Tally;
 
-/// Settings of a check.
+/// Checks one case. The error says what is broken.
+type Holds = Box<dyn Fn(&Subject, &Case) -> Result<Shown, String>>;
+
+/// How a check is made.
 #[derive(Clone, Copy)]
 enum Method {
     /// Once.
     Once(fn(&Subject) -> Result<(), Broken>),
     /// On each case. The error says what is broken.
-    PerCase(fn(&Subject, &Case) -> Result<(), String>),
-    /// On all cases together.
-    Together(fn(&Subject, &[Case]) -> Result<(), Broken>),
-    /// Measured on the largest case.
-    Measured(fn(&Subject, &Case) -> Result<Cost, Broken>),
+    PerCase(fn(&Subject, &Case) -> Result<Shown, String>),
+    /// On each case, with something that is made before the first.
+    Prepared(fn(&Subject) -> Result<Holds, Stop>),
+    /// On all cases together. Adds up what they show.
+    Together(fn(&Subject, &[Case], &mut Tally) -> Result<(), Broken>),
+    /// Measured on the largest case and on small ones.
+    Measured(fn(&Subject, &Case, &[Case]) -> Result<Cost, Broken>),
+}
+
+/// The reason why a check does not come to its cases.
+enum Stop {
+    /// The contract is broken already.
+    #[cfg_attr(
+        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+        expect(dead_code, reason = "only checks of Linux are prepared")
+    )]
+    Broken(Broken),
+    /// The system does not let the check be made.
+    #[cfg_attr(
+        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+        expect(dead_code, reason = "only checks of Linux are prepared")
+    )]
+    Impossible(String),
+}
+
+impl From<String> for Stop {
+    fn from(message: String) -> Self {
+        Self::Broken(message.into())
+    }
 }
 
 /// A check.
@@ -43,6 +86,8 @@ pub struct Check {
     pub name: &'static str,
     /// The contract, in one phrase.
     pub contract: &'static str,
+    /// True if the check needs a process of its own, because it observes or changes the whole process.
+    pub takes_the_process: bool,
     applies: fn(&Subject) -> bool,
     method: Method,
 }
@@ -58,25 +103,21 @@ pub struct Broken {
     pub case: Option<Case>,
 }
 
-/// Cost of a plugin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Cost {
-    /// Nanoseconds of the slowest kind of call of the plugin, the fastest of several on the largest case.
-    pub nanoseconds: u64,
-    /// Clusters of that case.
-    pub clusters: u64,
-}
-
 /// Result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// Cases that were decided; 0 for a check without cases.
+    /// Cases that were tried; 0 for a check without cases.
     pub cases: u64,
+    /// Cases that show something about the contract: the plugin took part in a decision that gave clusters to the binding.
+    #[serde(default)]
+    pub decided: u64,
     /// The contract is broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
+    /// The reason why the system does not let the check be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<String>,
     /// Cost of the plugin, if the check measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
@@ -98,6 +139,13 @@ pub struct Effort {
 /// Attempts to find a smaller case.
 const ATTEMPTS: usize = 2_000;
 
+/// Of the random cases, checks that take the process make one in so many: whether a call reads a file depends less on the case than
+/// whether its result is right, and observing a call takes longer than the call.
+const OBSERVED: u64 = 4;
+
+/// Random cases on which calls are timed, besides the largest case.
+const TIMED: u64 = 100;
+
 impl From<String> for Broken {
     fn from(message: String) -> Self {
         Self { message, case: None }
@@ -107,16 +155,39 @@ impl From<String> for Broken {
 /// All checks, in the order in which they are reported.
 pub fn all() -> Vec<Check> {
     let mut checks = loading::checks();
+    checks.push(deciding::check());
+    checks.push(cost::check());
     checks.extend(results::checks());
     checks.extend(repeating::checks());
     checks.extend(promises::checks());
     checks.push(alone::check());
     checks.push(parts::check());
-    checks.extend(cost::checks());
+    checks.push(inputs::check());
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        checks.extend(surroundings::checks());
+        checks.push(growth::check());
+    }
     checks
 }
 
 impl Check {
+    /// A check of each case.
+    fn per_case(
+        name: &'static str,
+        contract: &'static str,
+        applies: fn(&Subject) -> bool,
+        holds: fn(&Subject, &Case) -> Result<Shown, String>,
+    ) -> Self {
+        Self {
+            name,
+            contract,
+            takes_the_process: false,
+            applies,
+            method: Method::PerCase(holds),
+        }
+    }
+
     /// True if the plugin, in its profile, can break the contract.
     pub fn applies(&self, subject: &Subject) -> bool {
         (self.applies)(subject)
@@ -134,68 +205,112 @@ pub fn cases(shape: &Shape, effort: &Effort) -> impl Iterator<Item = Case> {
 /// Runs a check in this process. `begins` is called with the number of each case before it is decided.
 pub fn run(check: &Check, subject: &Subject, effort: &Effort, mut begins: impl FnMut(u64)) -> Outcome {
     let shape = Shape::of(subject);
-    let of = |cases: u64, result: Result<(), Broken>| Outcome {
-        cases,
-        broken: result.err(),
-        cost: None,
-    };
-    match check.method {
-        Method::Once(once) => of(0, once(subject)),
-        Method::PerCase(holds) => {
-            let mut decided = 0;
-            for case in cases(&shape, effort) {
-                begins(decided);
-                decided += 1;
-                if let Err(message) = holds(subject, &case) {
-                    return of(decided, Err(smallest(subject, holds, &case, message)));
-                }
-            }
-            of(decided, Ok(()))
-        }
+    let holds: Holds = match check.method {
+        Method::Once(once) => return Outcome::of(&Tally::default(), once(subject)),
+        Method::PerCase(holds) => Box::new(holds),
+        Method::Prepared(prepare) => match prepare(subject) {
+            Ok(holds) => holds,
+            Err(stop) => return Outcome::stopped(stop),
+        },
         Method::Together(together) => {
             let all: Vec<Case> = cases(&shape, effort).collect();
             begins(0);
-            of(all.len() as u64, together(subject, &all))
+            let mut tally = Tally::default();
+            let result = together(subject, &all, &mut tally);
+            return Outcome::of(&tally, result);
         }
         Method::Measured(measured) => {
-            let Some(case) = edges::largest_case(&shape, effort.largest) else {
+            let Some(largest) = edges::largest_case(&shape, effort.largest) else {
                 return Outcome::default();
             };
+            let small: Vec<Case> = (0..TIMED.min(effort.runs))
+                .map(|number| generate::case(&shape, effort.seed, number))
+                .collect();
             begins(0);
-            match measured(subject, &case) {
-                Ok(cost) => Outcome {
-                    cases: 1,
-                    broken: None,
-                    cost: Some(cost),
-                },
-                Err(broken) => of(1, Err(broken)),
+            return Outcome::measured(measured(subject, &largest, &small), small.len() as u64 + 1);
+        }
+    };
+    let mut effort = effort.clone();
+    if check.takes_the_process {
+        effort.runs = effort.runs.div_ceil(OBSERVED);
+    }
+    let mut tally = Tally::default();
+    for case in cases(&shape, &effort) {
+        begins(tally.cases());
+        match holds(subject, &case) {
+            Ok(shown) => tally.add(shown),
+            Err(message) => {
+                tally.add(Shown::Nothing);
+                return Outcome::of(&tally, Err(smallest(subject, &holds, &case, message)));
             }
         }
     }
+    let result = tally.is_enough();
+    Outcome::of(&tally, result.map_err(Broken::from))
 }
 
-/// Runs a check on one case alone.
+/// Runs a check on a single case.
 pub fn run_one(check: &Check, subject: &Subject, case: &Case) -> Outcome {
+    let one = std::slice::from_ref(case);
     let result = match check.method {
         Method::Once(once) => once(subject),
-        Method::PerCase(holds) => holds(subject, case).map_err(Broken::from),
-        Method::Together(together) => together(subject, std::slice::from_ref(case)),
-        Method::Measured(measured) => measured(subject, case).map(|_| ()),
+        Method::PerCase(holds) => holds(subject, case).map(|_| ()).map_err(Broken::from),
+        Method::Prepared(prepare) => match prepare(subject) {
+            Ok(holds) => holds(subject, case).map(|_| ()).map_err(Broken::from),
+            Err(stop) => return Outcome::stopped(stop),
+        },
+        Method::Together(together) => together(subject, one, &mut Tally::default()),
+        Method::Measured(measured) => measured(subject, case, &[]).map(|_| ()),
     };
     Outcome {
         cases: 1,
         broken: result.err(),
-        cost: None,
+        ..Outcome::default()
+    }
+}
+
+impl Outcome {
+    fn of(tally: &Tally, result: Result<(), Broken>) -> Self {
+        Self {
+            cases: tally.cases(),
+            decided: tally.decided(),
+            broken: result.err(),
+            ..Self::default()
+        }
+    }
+
+    fn stopped(stop: Stop) -> Self {
+        match stop {
+            Stop::Broken(broken) => Self {
+                broken: Some(broken),
+                ..Self::default()
+            },
+            Stop::Impossible(reason) => Self {
+                impossible: Some(reason),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn measured(measured: Result<Cost, Broken>, cases: u64) -> Self {
+        match measured {
+            Ok(cost) => Self {
+                cases,
+                decided: cost.decided,
+                cost: Some(cost),
+                ..Self::default()
+            },
+            Err(broken) => Self {
+                cases,
+                broken: Some(broken),
+                ..Self::default()
+            },
+        }
     }
 }
 
 /// The smallest case that breaks the contract, with its own message.
-fn smallest(
-    subject: &Subject,
-    holds: fn(&Subject, &Case) -> Result<(), String>,
-    case: &Case,
-    message: String,
-) -> Broken {
+fn smallest(subject: &Subject, holds: &Holds, case: &Case, message: String) -> Broken {
     let small = shrink::smallest(case, ATTEMPTS, |candidate| holds(subject, candidate).is_err());
     let message = holds(subject, &small).err().unwrap_or(message);
     Broken {

@@ -5,27 +5,27 @@ use std::sync::Arc;
 use divvy_framework_abi::sized::kind;
 use divvy_scheduler::profile::Profile;
 
-use super::{Check, Method};
+use super::Check;
 use crate::case::Case;
-use crate::subject::{PANIC, Subject, described, explanation_of, is_another};
+use crate::subject::{PANIC, Shown, Subject, described, explanation_of, is_another, shown};
 
 /// The check of the declaration.
 pub(super) fn check() -> Check {
-    Check {
-        name: "acts-on",
-        contract: "as declared, a call for a binding without the parts that the plugin acts on changes nothing",
-        applies: |subject| {
+    Check::per_case(
+        "acts-on",
+        "as declared, a call for a binding without the parts that the plugin acts on changes nothing",
+        |subject| {
             [kind::FILTER, kind::SCORE]
                 .into_iter()
                 .any(|point| subject.acts_on(point) != 0)
         },
-        method: Method::PerCase(acts_on),
-    }
+        acts_on,
+    )
 }
 
-fn acts_on(subject: &Subject, case: &Case) -> Result<(), String> {
+fn acts_on(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let trusting = subject.profile();
     let distrusting = Arc::new(Profile::clone(&trusting).distrusting_parts_of(subject.plugin()));
@@ -41,11 +41,11 @@ fn acts_on(subject: &Subject, case: &Case) -> Result<(), String> {
     }
     // A second panic may be a quarantine instead, whose explanation is another.
     if [without.as_str(), &with].contains(&PANIC) {
-        return Ok(());
+        return Ok(Shown::Nothing);
     }
-    // A rejection for which another filter would reject the cluster as well, or a score of 0 with a remark, shows here alone.
+    // Only the explanation shows a rejection of a cluster that another filter rejects as well, or a score of 0 with a remark.
     match explanation_of(&trusted) == explanation_of(&called) {
-        true => Ok(()),
+        true => Ok(shown(&called)),
         false => Err(format!(
             "the binding has none of the parts that the plugin acts on, but a call changes the explanation of `{without}`"
         )),

@@ -12,37 +12,37 @@ use divvy_scheduler::plan::{AffinityGroup, Plan};
 use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
-use super::{Check, Method};
+use super::Check;
 use crate::case::{Case, Situation};
-use crate::subject::{Subject, features_of};
+use crate::subject::{Shown, Subject, features_of};
 
 /// The checks of promises.
 pub(super) fn checks() -> Vec<Check> {
     vec![
-        Check {
-            name: "order",
-            contract: "as promised, the order of the candidates changes nothing",
-            applies: |subject| promises(subject, feature::ORDER_INDEPENDENT),
-            method: Method::PerCase(order),
-        },
-        Check {
-            name: "inertia",
-            contract: "as promised, a result that is the last one stays",
-            applies: |subject| promises(subject, feature::INERT),
-            method: Method::PerCase(inertia),
-        },
-        Check {
-            name: "spread",
-            contract: "as promised, the candidates satisfy the spread constraints",
-            applies: Subject::enforces_spread,
-            method: Method::PerCase(spread),
-        },
-        Check {
-            name: "no-candidates",
-            contract: "a division among no candidates does not panic",
-            applies: |subject| !subject.strategies().is_empty(),
-            method: Method::PerCase(no_candidates),
-        },
+        Check::per_case(
+            "order",
+            "as promised, the order of the candidates changes nothing",
+            |subject| promises(subject, feature::ORDER_INDEPENDENT),
+            order,
+        ),
+        Check::per_case(
+            "inertia",
+            "as promised, a result that is the last one stays",
+            |subject| promises(subject, feature::INERT),
+            inertia,
+        ),
+        Check::per_case(
+            "spread",
+            "as promised, the candidates satisfy the spread constraints",
+            Subject::enforces_spread,
+            spread,
+        ),
+        Check::per_case(
+            "no-candidates",
+            "a division among no candidates does not panic",
+            |subject| !subject.strategies().is_empty(),
+            no_candidates,
+        ),
     ]
 }
 
@@ -74,6 +74,11 @@ impl Division {
             plan,
             profile,
         })
+    }
+
+    /// Evidence of a comparison of this division.
+    fn shown(&self) -> Shown {
+        Shown::Decision(self.plan.strategy.clone())
     }
 
     fn input<'a>(&'a self, plan: &'a Plan, fresh: bool) -> Option<CycleInput<'a>> {
@@ -108,18 +113,18 @@ impl Division {
     }
 }
 
-fn order(subject: &Subject, case: &Case) -> Result<(), String> {
+fn order(subject: &Subject, case: &Case) -> Result<Shown, String> {
     /// Orders that are tried per case, beside the reverse one.
     const ORDERS: u64 = 4;
     let Some(division) = Division::of(subject, case, feature::ORDER_INDEPENDENT) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let mut cycle = Cycle::new();
     let Some((candidates, expected)) = division.first(&mut cycle) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let mut candidates = candidates;
     candidates.reverse();
@@ -140,16 +145,16 @@ fn order(subject: &Subject, case: &Case) -> Result<(), String> {
         }
         Generator::new(turn, "conformance: order").shuffle(&mut candidates);
     }
-    Ok(())
+    Ok(division.shown())
 }
 
-fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
+fn inertia(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Some(division) = Division::of(subject, case, feature::INERT) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let mut cycle = Cycle::new();
     let Some((mut candidates, expected)) = division.first(&mut cycle) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let fleet = &division.situation.fleet;
     let binding = &division.situation.binding;
@@ -176,14 +181,14 @@ fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
         .collect();
     let plan = subject.scheduler().plan(&settled);
     let Ok(plan) = plan.as_ref() else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let Some(input) = division.input(plan, false) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let result = cycle.divide_among(&input, &candidates);
     match &result {
-        Ok(targets) if **targets == *expected => Ok(()),
+        Ok(targets) if **targets == *expected => Ok(division.shown()),
         _ => Err(format!(
             "`{}` becomes `{}` with itself as the last result",
             division.described(Ok(&expected)),
@@ -192,38 +197,38 @@ fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
     }
 }
 
-fn no_candidates(subject: &Subject, case: &Case) -> Result<(), String> {
+fn no_candidates(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Some(division) = Division::of(subject, case, 0) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     match Cycle::new().divide_among(&input, &[]) {
         Err(error @ CycleError::Plugin(CallError::Panic { .. })) => Err(error.to_string()),
-        _ => Ok(()),
+        _ => Ok(division.shown()),
     }
 }
 
-fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
+fn spread(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let Some(plan) = situation.plan(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let profile = subject.profile();
     let ignores = profile
         .strategy(&plan.strategy)
         .is_ok_and(|strategy| plan.ignores_spread(strategy));
     let Some(placement) = situation.binding.object.spec.placement.as_deref() else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     if placement.spread_constraints.is_empty() || ignores {
-        return Ok(());
+        return Ok(Shown::Nothing);
     }
     let Some(group) = plan.groups.first() else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let input = CycleInput {
         fresh: situation.binding.is_fresh(),
@@ -238,7 +243,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
         .map(|candidate| situation.fleet.name(candidate.row))
         .collect();
     if names.is_empty() {
-        return Ok(());
+        return Ok(Shown::Nothing);
     }
     for constraint in placement.spread_constraints.iter().map(default_spread_constraint) {
         let groups = groups(&situation, &constraint, &names);
@@ -252,7 +257,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(Shown::Decision(plan.strategy.clone()))
 }
 
 fn named(constraint: &SpreadConstraint) -> String {

@@ -8,35 +8,30 @@ use divvy_karmada::api::Cluster;
 use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::Fleet;
 
+use super::tally::Tally;
 use super::{Broken, Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::{Subject, described, explanation_of, is_another};
+use crate::subject::{Shown, Subject, described, explanation_of, is_another, shown};
 
 /// Threads that decide at the same time.
 const THREADS: usize = 8;
 
 /// The checks that decide more than once.
 pub(super) fn checks() -> Vec<Check> {
-    let per_case = |name, contract, applies, holds| Check {
-        name,
-        contract,
-        applies,
-        method: Method::PerCase(holds),
-    };
     vec![
-        per_case(
+        Check::per_case(
             "determinism",
             "the same input gives the same decision, also from another instance with another past",
             |_| true,
             determinism,
         ),
-        per_case(
+        Check::per_case(
             "explanations",
             "a decision that is explained is the same, and so is its explanation",
             |_| true,
             explanations,
         ),
-        per_case(
+        Check::per_case(
             "kept-values",
             "a value kept up by the rows that changed decides as one that is made afresh",
             |subject| {
@@ -48,7 +43,7 @@ pub(super) fn checks() -> Vec<Check> {
             },
             kept_values,
         ),
-        per_case(
+        Check::per_case(
             "valid-until",
             "a decision stays the same until the time that the plugin names",
             Subject::needs_time,
@@ -57,6 +52,7 @@ pub(super) fn checks() -> Vec<Check> {
         Check {
             name: "threads",
             contract: "8 threads decide at the same time as one does alone",
+            takes_the_process: false,
             applies: |_| true,
             method: Method::Together(threads),
         },
@@ -67,11 +63,12 @@ fn differs(what: &str, first: &str, second: &str) -> String {
     format!("{what}: `{first}`, then `{second}`")
 }
 
-fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
+fn determinism(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
-    let first = described(&subject.decide_situation(&situation));
+    let (decision, shown) = subject.decide_shown(&situation);
+    let first = described(&decision);
     let second = described(&subject.decide_situation(&situation));
     if is_another(&first, &second) {
         return Err(differs("the same binding is decided differently", &first, &second));
@@ -82,20 +79,21 @@ fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
     let mut scheduler = situation.scheduler(twin);
     let third = described(&scheduler.schedule(&situation.binding, &situation.fleet));
     match is_another(&first, &third) {
-        false => Ok(()),
+        false => Ok(shown),
         true => Err(differs("another instance decides differently", &first, &third)),
     }
 }
 
-fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
+fn explanations(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let explained = || {
         let mut scheduler = situation.scheduler(subject.profile()).explaining(true);
         scheduler.schedule(&situation.binding, &situation.fleet)
     };
-    let plain = described(&subject.decide_situation(&situation));
+    let (decision, shown) = subject.decide_shown(&situation);
+    let plain = described(&decision);
     let (first, second) = (explained(), explained());
     if is_another(&plain, &described(&first)) {
         return Err(differs(
@@ -105,7 +103,7 @@ fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
         ));
     }
     match explanation_of(&first) == explanation_of(&second) {
-        true => Ok(()),
+        true => Ok(shown),
         false => Err("the same decision is explained in two ways".to_owned()),
     }
 }
@@ -113,9 +111,9 @@ fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
 /// Maximum number of clusters for which each change is decided on its own.
 const STEPS: usize = 60;
 
-fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
+fn kept_values(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let mut scheduler = situation.scheduler(subject.profile());
     let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
@@ -140,16 +138,17 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
         }
     }
     let kept = decide(&mut fleet);
-    let afresh = described(&subject.decide_situation(&Situation {
+    let (decision, shown) = subject.decide_shown(&Situation {
         fleet: crate::case::fleet_of(&situation.clusters, subject),
         binding: situation.binding.clone(),
         clusters: Vec::new(),
         time: situation.time,
         peers: situation.peers.clone(),
         placements: Arc::clone(&situation.placements),
-    }));
+    });
+    let afresh = described(&decision);
     match is_another(&kept, &afresh) {
-        false => Ok(()),
+        false => Ok(shown),
         true => Err(differs(
             "after changes of single clusters the decision is another than on the same clusters afresh",
             &kept,
@@ -171,12 +170,12 @@ fn altered(cluster: &Cluster) -> Cluster {
     altered
 }
 
-fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
+fn valid_until(subject: &Subject, case: &Case) -> Result<Shown, String> {
     const MINUTE: i64 = 60_000;
     const DAY: i64 = 1_440 * MINUTE;
     const YEAR: i64 = 365 * DAY;
     let Ok(situation) = case.read(subject) else {
-        return Ok(());
+        return Ok(Shown::Nothing);
     };
     let at = |time: i64| {
         let mut scheduler = situation.scheduler(subject.profile()).deciding_at(Some(time));
@@ -213,17 +212,21 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(shown(&first))
 }
 
-fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
+fn threads(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
     let situations: Vec<(&Case, Situation)> = cases
         .iter()
         .filter_map(|case| Some((case, case.read(subject).ok()?)))
         .collect();
     let alone: Vec<String> = situations
         .iter()
-        .map(|(_, situation)| described(&subject.decide_situation(situation)))
+        .map(|(_, situation)| {
+            let (decision, shown) = subject.decide_shown(situation);
+            tally.add(shown);
+            described(&decision)
+        })
         .collect();
     let profile = subject.profile();
     // Each thread begins at another case, so that the threads meet in different cases.

@@ -4,29 +4,30 @@ use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::verify::Violation;
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::plugin::CallError;
+use divvy_scheduler::profile::Strategy;
 
-use super::{Check, Method};
+use super::Check;
 use crate::case::Case;
-use crate::subject::Subject;
+use crate::subject::{Shown, Subject};
 
 /// The checks of results.
 pub(super) fn checks() -> Vec<Check> {
     let assigns = |subject: &Subject| !subject.strategies().is_empty();
     vec![
-        per_case("panics", "no call panics", |_| true, panics),
-        per_case(
+        Check::per_case("panics", "no call panics", |_| true, panics),
+        Check::per_case(
             "failures",
             "no call fails for a reason of the plugin's own, or that it does not serve",
             |_| true,
             failures,
         ),
-        per_case(
+        Check::per_case(
             "range-of-results",
             "no result is for a cluster that the call does not have",
             |_| true,
             range_of_results,
         ),
-        per_case(
+        Check::per_case(
             "rejections",
             "a filter leaves the rejections of others as they are",
             Subject::filters,
@@ -36,7 +37,7 @@ pub(super) fn checks() -> Vec<Check> {
                 })
             },
         ),
-        per_case(
+        Check::per_case(
             "scores",
             "every score is from 0 to 100",
             Subject::scores,
@@ -46,7 +47,7 @@ pub(super) fn checks() -> Vec<Check> {
                 })
             },
         ),
-        per_case(
+        Check::per_case(
             "members",
             "a selector chooses from the clusters of its call, and no more than there are",
             Subject::selects,
@@ -56,63 +57,75 @@ pub(super) fn checks() -> Vec<Check> {
                 })
             },
         ),
-        per_case(
+        Check::per_case(
             "distinct",
             "a selector chooses no cluster twice",
             Subject::selects,
             |subject, case| violation(subject, case, |found| matches!(found, Violation::SelectedTwice { .. })),
         ),
-        per_case(
+        Check::per_case(
             "counts",
             "every count is from 0 to 2147483647",
             assigns,
             |subject, case| {
-                violation(subject, case, |found| {
-                    matches!(found, Violation::Negative { .. } | Violation::TooLarge { .. })
-                })
+                assigned(
+                    subject,
+                    case,
+                    |_| true,
+                    |found| matches!(found, Violation::Negative { .. } | Violation::TooLarge { .. }),
+                )
             },
         ),
-        per_case(
+        Check::per_case(
             "sum",
             "the counts add up to the replicas",
             |subject| subject.any_strategy(|strategy| !strategy.duplicates()),
-            |subject, case| violation(subject, case, |found| matches!(found, Violation::WrongSum { .. })),
+            |subject, case| {
+                assigned(
+                    subject,
+                    case,
+                    |strategy| !strategy.duplicates(),
+                    |found| matches!(found, Violation::WrongSum { .. }),
+                )
+            },
         ),
-        per_case(
+        Check::per_case(
             "duplicates",
             "as promised, every candidate gets the full count",
             |subject| subject.any_strategy(|strategy| strategy.duplicates()),
-            |subject, case| violation(subject, case, |found| matches!(found, Violation::NotDuplicated { .. })),
+            |subject, case| {
+                assigned(
+                    subject,
+                    case,
+                    |strategy| strategy.duplicates(),
+                    |found| matches!(found, Violation::NotDuplicated { .. }),
+                )
+            },
         ),
-        per_case(
+        Check::per_case(
             "capacity",
             "as promised, no cluster gets more than its capacity",
             |subject| subject.any_strategy(|strategy| strategy.respects_capacity()),
-            |subject, case| violation(subject, case, |found| matches!(found, Violation::OverCapacity { .. })),
+            |subject, case| {
+                assigned(
+                    subject,
+                    case,
+                    |strategy| strategy.respects_capacity(),
+                    |found| matches!(found, Violation::OverCapacity { .. }),
+                )
+            },
         ),
     ]
 }
 
-fn per_case(
-    name: &'static str,
-    contract: &'static str,
-    applies: fn(&Subject) -> bool,
-    holds: fn(&Subject, &Case) -> Result<(), String>,
-) -> Check {
-    Check {
-        name,
-        contract,
-        applies,
-        method: Method::PerCase(holds),
-    }
-}
-
-/// The error of a case that is the fault of the plugin under test; `None` if there is none, or another plugin's.
-pub(super) fn fault(subject: &Subject, case: &Case) -> Option<CycleError> {
+/// Decides a case: the error that is the fault of the plugin under test, or what the decision shows. Errors of other plugins show nothing.
+fn decided(subject: &Subject, case: &Case) -> Result<Shown, CycleError> {
     // A case that cannot be read breaks nothing. Shrinking tries such cases.
-    let decision = subject.decide(case).ok()?;
+    let Ok((decision, shown)) = subject.decide(case) else {
+        return Ok(Shown::Nothing);
+    };
     let Outcome::Failed(error) = decision.outcome else {
-        return None;
+        return Ok(shown);
     };
     let plugin = match &error {
         CycleError::Violation(violation) => plugin_of(violation),
@@ -123,9 +136,12 @@ pub(super) fn fault(subject: &Subject, case: &Case) -> Option<CycleError> {
             | CallError::Suspended { plugin, .. }
             | CallError::Quarantined { plugin, .. },
         ) => plugin,
-        _ => return None,
+        _ => return Ok(shown),
     };
-    (plugin == subject.plugin()).then_some(error)
+    match plugin == subject.plugin() {
+        true => Err(error),
+        false => Ok(shown),
+    }
 }
 
 fn plugin_of(violation: &Violation) -> &str {
@@ -143,39 +159,56 @@ fn plugin_of(violation: &Violation) -> &str {
     }
 }
 
-fn violation(subject: &Subject, case: &Case, is_meant: impl Fn(&Violation) -> bool) -> Result<(), String> {
-    match fault(subject, case) {
-        Some(CycleError::Violation(violation)) if is_meant(&violation) => Err(violation.to_string()),
-        _ => Ok(()),
+/// An error if the plugin under test breaks a rule that is meant. Other faults are those of other checks.
+fn violation(subject: &Subject, case: &Case, is_meant: impl Fn(&Violation) -> bool) -> Result<Shown, String> {
+    match decided(subject, case) {
+        Ok(shown) => Ok(shown),
+        Err(CycleError::Violation(violation)) if is_meant(&violation) => Err(violation.to_string()),
+        Err(_) => Ok(Shown::Nothing),
     }
 }
 
-fn panics(subject: &Subject, case: &Case) -> Result<(), String> {
-    match fault(subject, case) {
-        Some(error @ CycleError::Plugin(CallError::Panic { .. })) => Err(error.to_string()),
-        _ => Ok(()),
+/// As [`violation`], for a rule about results of the plugin's strategies with a feature.
+fn assigned(
+    subject: &Subject,
+    case: &Case,
+    has: impl Fn(&Strategy<'_>) -> bool,
+    is_meant: impl Fn(&Violation) -> bool,
+) -> Result<Shown, String> {
+    Ok(match violation(subject, case, is_meant)? {
+        Shown::Decision(strategy) if subject.serves_strategy(&strategy, has) => Shown::Decision(strategy),
+        _ => Shown::Nothing,
+    })
+}
+
+fn panics(subject: &Subject, case: &Case) -> Result<Shown, String> {
+    match decided(subject, case) {
+        Ok(shown) => Ok(shown),
+        Err(error @ CycleError::Plugin(CallError::Panic { .. })) => Err(error.to_string()),
+        Err(_) => Ok(Shown::Nothing),
     }
 }
 
-fn failures(subject: &Subject, case: &Case) -> Result<(), String> {
-    match fault(subject, case) {
-        Some(error @ CycleError::Plugin(CallError::Internal { .. } | CallError::NotServed { .. })) => {
+fn failures(subject: &Subject, case: &Case) -> Result<Shown, String> {
+    match decided(subject, case) {
+        Ok(shown) => Ok(shown),
+        Err(error @ CycleError::Plugin(CallError::Internal { .. } | CallError::NotServed { .. })) => {
             Err(error.to_string())
         }
-        _ => Ok(()),
+        Err(_) => Ok(Shown::Nothing),
     }
 }
 
 /// The SDK ignores results out of range and counts them.
-fn range_of_results(subject: &Subject, case: &Case) -> Result<(), String> {
+fn range_of_results(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let counted = || {
         let metrics = subject.with_instance(|instance| instance.metrics());
         metrics.and_then(|metrics| metrics.counters.get("results_out_of_range").copied())
     };
     let before = counted().unwrap_or(0);
-    let _decided = subject.decide(case);
+    let shown = subject.decide(case).map_or(Shown::Nothing, |(_, shown)| shown);
     match counted().unwrap_or(0).saturating_sub(before) {
-        0 => Ok(()),
+        0 => Ok(shown),
         count => Err(format!(
             "plugin `{}` wrote {count} results for clusters that the call does not have",
             subject.plugin()

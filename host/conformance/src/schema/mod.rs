@@ -1,7 +1,13 @@
-//! Values for a JSON Schema as schemars writes them: valid ones at random, and invalid ones by the keyword that they break.
+//! Values for a JSON Schema as schemars writes them: valid ones at random, and [invalid] ones by the keyword that they break.
+
+mod invalid;
+
+pub use invalid::{Invalid, invalid_objects};
 
 use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
+
+use invalid::LONGEST;
 
 /// Nesting beyond which optional keys are left out, for schemas that refer to themselves.
 const DEPTH: u32 = 5;
@@ -21,6 +27,16 @@ pub fn instance(random: &mut Generator, schema: &Value, texts: &[String]) -> Val
         random,
     }
     .make(schema, 0)
+}
+
+/// A random valid value for a part of the schema `root`.
+fn instance_within(random: &mut Generator, root: &Value, part: &Value) -> Value {
+    Maker {
+        root,
+        texts: &[],
+        random,
+    }
+    .make(part, 0)
 }
 
 struct Maker<'a> {
@@ -68,9 +84,9 @@ impl Maker<'_> {
                 (0..count).map(|_| self.make(&schema["items"], depth + 1)).collect()
             }
             Some("integer") => self.integer(schema).into(),
-            Some("number") => json!(self.integer(schema) as f64 / 4.0),
+            Some("number") => self.number(schema),
             Some("boolean") => (self.random.below(2) == 0).into(),
-            Some("string") => self.text().into(),
+            Some("string") => self.text_within(schema).into(),
             Some("null") => Value::Null,
             // Anything is allowed.
             _ => json!({}),
@@ -103,6 +119,17 @@ impl Maker<'_> {
         }
     }
 
+    fn number(&mut self, schema: &Value) -> Value {
+        let minimum = schema["minimum"].as_f64().unwrap_or(0.0);
+        let maximum = schema["maximum"].as_f64().unwrap_or(minimum + 1_000.0).max(minimum);
+        let value = match self.random.below(8) {
+            0 => maximum,
+            1 => minimum,
+            _ => (minimum + self.random.below(48) as f64 / 4.0).min(maximum),
+        };
+        value.into()
+    }
+
     fn text(&mut self) -> String {
         let words = ["eu", "us", "aws", "gold", "tier", ""];
         let number = self.random.below((self.texts.len() + words.len()) as u64) as usize;
@@ -116,6 +143,22 @@ impl Maker<'_> {
         }
     }
 
+    /// A text of a length that the schema allows.
+    fn text_within(&mut self, schema: &Value) -> String {
+        let mut text = self.text();
+        if let Some(longest) = schema["maxLength"].as_u64() {
+            text = text
+                .chars()
+                .take(usize::try_from(longest).unwrap_or(usize::MAX))
+                .collect();
+        }
+        let shortest = schema["minLength"].as_u64().unwrap_or(0).min(LONGEST);
+        while (text.chars().count() as u64) < shortest {
+            text.push('x');
+        }
+        text
+    }
+
     fn pick(&mut self, values: &[Value]) -> Option<Value> {
         values.get(self.random.below(values.len() as u64) as usize).cloned()
     }
@@ -127,124 +170,11 @@ fn resolved(root: &Value, reference: &str) -> Value {
     root.pointer(path).cloned().unwrap_or(Value::Null)
 }
 
-/// A value that a schema does not allow, and why.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Invalid {
-    /// The value.
-    pub value: Value,
-    /// The mistake in it, for messages.
-    pub mistake: String,
-}
-
-/// Objects that a schema refuses: an unknown key, and for each key of the top level a value of a wrong type, below its minimum
-/// or above its maximum. Each is otherwise `base`, which the schema allows.
-pub fn invalid_objects(schema: &Value, base: &Value) -> Vec<Invalid> {
-    let Some(keys) = schema["properties"].as_object() else {
-        return Vec::new();
-    };
-    let with = |key: &str, value: Value, mistake: String| {
-        let mut object = base.clone();
-        if !object.is_object() {
-            object = json!({});
-        }
-        object[key] = value;
-        Invalid { value: object, mistake }
-    };
-    let mut invalid = Vec::new();
-    if schema["additionalProperties"] == Value::Bool(false) {
-        let key = "no-such-key";
-        invalid.push(with(key, 1.into(), format!("the unknown key `{key}`")));
-    }
-    for (key, part) in keys {
-        let part = match part["$ref"].as_str() {
-            Some(reference) => resolved(schema, reference),
-            None => part.clone(),
-        };
-        if let Some(value) = wrong_type(schema, &part) {
-            invalid.push(with(key, value.clone(), format!("`{key}` = {value}")));
-        }
-        for (bound, step) in [("minimum", -1), ("maximum", 1)] {
-            if part["type"] == "integer"
-                && let Some(limit) = part[bound].as_i64()
-                && let Some(beyond) = limit.checked_add(step)
-            {
-                invalid.push(with(
-                    key,
-                    beyond.into(),
-                    format!("`{key}` = {beyond}, beyond its {bound}"),
-                ));
-            }
-        }
-    }
-    invalid
-}
-
-/// A value of a type that a schema does not allow; `None` if it allows all that are tried.
-fn wrong_type(root: &Value, schema: &Value) -> Option<Value> {
-    let candidates = [
-        json!({ "no-such-key": [] }),
-        json!(true),
-        json!("\u{1}no such word"),
-        json!([[7]]),
-        json!(-0.5),
-    ];
-    let mut allowed = Vec::new();
-    types(root, schema, &mut allowed, 0).then_some(())?;
-    candidates.into_iter().find(|candidate| {
-        let kind = match candidate {
-            Value::Object(_) => "object",
-            Value::Bool(_) => "boolean",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            _ => "number",
-        };
-        !allowed.iter().any(|known| known == kind)
-    })
-}
-
-/// Collects the types that a schema allows. False if it says nothing about types, so that anything is allowed.
-fn types(root: &Value, schema: &Value, allowed: &mut Vec<String>, depth: u32) -> bool {
-    if depth > DEPTH {
-        return false;
-    }
-    if let Some(reference) = schema["$ref"].as_str() {
-        return types(root, &resolved(root, reference), allowed, depth + 1);
-    }
-    for key in ["oneOf", "anyOf"] {
-        if let Some(branches) = schema[key].as_array() {
-            return branches.iter().all(|branch| types(root, branch, allowed, depth + 1));
-        }
-    }
-    let kind_of = |value: &Value| match value {
-        Value::String(_) => "string",
-        Value::Bool(_) => "boolean",
-        _ => "number",
-    };
-    if let Some(value) = schema.get("const") {
-        allowed.push(kind_of(value).to_owned());
-        return true;
-    }
-    if let Some(values) = schema["enum"].as_array() {
-        allowed.extend(values.iter().map(|value| kind_of(value).to_owned()));
-        return true;
-    }
-    let kinds: Vec<&str> = match &schema["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        kind => kind.as_str().into_iter().collect(),
-    };
-    allowed.extend(kinds.iter().map(|kind| (*kind).to_owned()));
-    if kinds.contains(&"integer") {
-        // An integer is a number; a fraction is not tried.
-        allowed.push("number".to_owned());
-    }
-    !kinds.is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn schema() -> Value {
+    pub(super) fn schema() -> Value {
         json!({
             "type": "object",
             "additionalProperties": false,
@@ -252,6 +182,8 @@ mod tests {
                 "step": { "type": "integer", "minimum": 1, "maximum": 9 },
                 "mode": { "$ref": "#/$defs/Mode" },
                 "names": { "type": ["array", "null"], "items": { "type": "string" } },
+                "part": { "type": ["number", "null"], "minimum": 0.5, "maximum": 2 },
+                "title": { "type": "string", "minLength": 1, "maxLength": 3 },
                 "any": {},
             },
             "required": ["step"],
@@ -278,24 +210,5 @@ mod tests {
                 "{value}"
             );
         }
-    }
-
-    #[test]
-    fn invalid_objects_break_one_keyword_each() {
-        let mistakes: Vec<String> = invalid_objects(&schema(), &json!({ "step": 2 }))
-            .into_iter()
-            .map(|invalid| format!("{}: {}", invalid.mistake, invalid.value))
-            .collect();
-        assert_eq!(
-            mistakes,
-            [
-                r#"the unknown key `no-such-key`: {"no-such-key":1,"step":2}"#,
-                r#"`mode` = {"no-such-key":[]}: {"mode":{"no-such-key":[]},"step":2}"#,
-                r#"`names` = {"no-such-key":[]}: {"names":{"no-such-key":[]},"step":2}"#,
-                r#"`step` = {"no-such-key":[]}: {"step":{"no-such-key":[]}}"#,
-                r#"`step` = 0, beyond its minimum: {"step":0}"#,
-                r#"`step` = 10, beyond its maximum: {"step":10}"#,
-            ]
-        );
     }
 }

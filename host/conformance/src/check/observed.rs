@@ -1,0 +1,108 @@
+//! Deciding cases while the calls of the plugin under test are observed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use divvy_scheduler::decision::Decision;
+use divvy_scheduler::plugin::{Call, CallError, CallObserver};
+use divvy_scheduler::profile::Profile;
+
+use crate::case::Situation;
+use crate::subject::{Shown, Subject, shown};
+
+/// Observes the calls of the plugin under test. Those of the profile's other plugins do not reach it.
+pub(super) trait Observer: Send + Sync + 'static {
+    /// A call begins.
+    fn begins(&self) {}
+    /// A call has ended.
+    fn ends(&self, call: Call, error: Option<&CallError>) {
+        let _ = (call, error);
+    }
+    /// True if the inputs of calls are to be compared.
+    fn compares_inputs(&self) -> bool {
+        false
+    }
+    /// A call has written to this field.
+    fn overwrote(&self, call: Call, field: &'static str) {
+        let _ = (call, field);
+    }
+}
+
+/// A profile in which the calls of the plugin under test are observed.
+pub(super) struct Observed<O> {
+    profile: Arc<Profile>,
+    filter: Arc<OwnCalls<O>>,
+}
+
+/// Hands over the calls of one plugin, and counts them.
+struct OwnCalls<O> {
+    plugin: String,
+    count: AtomicU64,
+    observer: O,
+}
+
+impl<O: Observer> CallObserver for OwnCalls<O> {
+    fn begins(&self, plugin: &'static str, _call: Call) {
+        if plugin == self.plugin {
+            self.observer.begins();
+        }
+    }
+
+    fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>) {
+        if plugin == self.plugin {
+            self.observer.ends(call, error);
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn compares_inputs(&self) -> bool {
+        self.observer.compares_inputs()
+    }
+
+    fn overwrote(&self, plugin: &'static str, call: Call, field: &'static str) {
+        if plugin == self.plugin {
+            self.observer.overwrote(call, field);
+        }
+    }
+}
+
+impl<O: Observer> Observed<O> {
+    /// Constructs the plugins of the subject's profile again, for `observer`.
+    ///
+    /// # Errors
+    ///
+    /// The plugins cannot be constructed a second time.
+    pub(super) fn new(subject: &Subject, observer: O) -> Result<Self, String> {
+        let filter = Arc::new(OwnCalls {
+            plugin: subject.plugin().to_owned(),
+            count: AtomicU64::new(0),
+            observer,
+        });
+        let profile = subject.constructed_again()?;
+        let observer: Arc<dyn CallObserver> = filter.clone();
+        profile.observe(&observer);
+        Ok(Self { profile, filter })
+    }
+
+    /// The observer.
+    pub(super) fn observer(&self) -> &O {
+        &self.filter.observer
+    }
+
+    /// Number of calls so far.
+    pub(super) fn calls(&self) -> u64 {
+        self.filter.count.load(Ordering::Relaxed)
+    }
+
+    /// Decides a case. Returns what the decision shows as well.
+    pub(super) fn decide(&self, situation: &Situation) -> (Decision, Shown) {
+        let before = self.calls();
+        let mut scheduler = situation.scheduler(Arc::clone(&self.profile));
+        let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+        let shown = match self.calls() == before {
+            true => Shown::Nothing,
+            false => shown(&decision),
+        };
+        (decision, shown)
+    }
+}

@@ -1,0 +1,198 @@
+//! The surroundings of a call, which it may neither read nor change: the clock, the environment, files, other processes, and the state
+//! of its own process.
+//!
+//! A read of the environment or of a file breaks the contract by itself. The clock is different: runtimes such as Go's read it for their
+//! own purposes. So the clock is moved, and the decision must stay.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use divvy_scheduler::plugin::{Call, CallError, PluginInstance};
+use divvy_witness::{ProcessState, Request, Witness};
+
+use super::observed::{Observed, Observer};
+use super::{Check, Holds, Method, Stop};
+use crate::subject::{Shown, Subject, described, is_another};
+
+/// The checks of a call's surroundings.
+pub(super) fn checks() -> Vec<Check> {
+    let prepared = |name, contract, prepare| Check {
+        name,
+        contract,
+        takes_the_process: true,
+        applies: |_| true,
+        method: Method::Prepared(prepare),
+    };
+    vec![
+        prepared("clock", "the decision stays the same while the clock goes on", clock),
+        prepared(
+            "surroundings",
+            "no call reads the environment, opens a file or a socket, or starts a process",
+            surroundings,
+        ),
+        prepared(
+            "process",
+            "a call leaves its process as it was: directory, locale, signals, descriptors, rounding",
+            process,
+        ),
+    ]
+}
+
+/// Records requests that calls make to the system.
+struct Asked {
+    witness: Witness,
+    requests: Mutex<Vec<(Call, Request)>>,
+}
+
+impl Observer for Asked {
+    fn begins(&self) {
+        self.witness.begin();
+    }
+
+    fn ends(&self, call: Call, error: Option<&CallError>) {
+        let requests = self.witness.end();
+        // A panic prints a backtrace, for which it reads the environment and files.
+        if !matches!(error, Some(CallError::Panic { .. })) {
+            let mut known = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+            known.extend(requests.into_iter().map(|request| (call, request)));
+        }
+    }
+}
+
+impl Asked {
+    fn install() -> Result<Self, Stop> {
+        let witness = Witness::install().map_err(|error| {
+            let cause = &error.source;
+            Stop::Impossible(format!("{error}: {cause}"))
+        })?;
+        Ok(Self {
+            witness,
+            requests: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Requests since this was last called.
+    fn take(&self) -> Vec<(Call, Request)> {
+        std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Seconds by which the clock goes on between two decisions on a case: another second, minute, hour, day and week.
+const STEPS: [i64; 4] = [1, 61 * 60, 25 * 3_600, 8 * 86_400];
+
+fn clock(subject: &Subject) -> Result<Holds, Stop> {
+    let observed = Observed::new(subject, Asked::install()?)?;
+    Ok(Box::new(move |subject, case| {
+        let asked = observed.observer();
+        let Ok(situation) = case.read(subject) else {
+            return Ok(Shown::Nothing);
+        };
+        let (now, shown) = observed.decide(&situation);
+        let reading = asked.take().into_iter().find(|(_, request)| *request == Request::Clock);
+        let Some((call, _)) = reading else {
+            return Ok(shown);
+        };
+        let first = described(&now);
+        let mut passed = 0;
+        for step in STEPS {
+            asked.witness.advance_clock(step);
+            passed += step;
+            let later = described(&observed.decide(&situation).0);
+            if is_another(&first, &later) {
+                return Err(format!(
+                    "{call} reads the clock, and the decision depends on it: `{first}`, {passed} seconds later `{later}`. The time of a \
+                     decision is an input: declare that the plugin needs it"
+                ));
+            }
+        }
+        Ok(shown)
+    }))
+}
+
+fn surroundings(subject: &Subject) -> Result<Holds, Stop> {
+    let observed = Observed::new(subject, Asked::install()?)?;
+    let configuration = subject.configuration();
+    let granted = subject.granted().to_vec();
+    let is_granted = move |request: &Request| match request {
+        Request::Clock => true,
+        Request::System { path: Some(path), .. } => granted.iter().any(|granted| Path::new(path).starts_with(granted)),
+        _ => false,
+    };
+    // The constructor runs once more, without the rest of the profile, whose libraries are files.
+    let given = configuration.configuration_of(subject.plugin());
+    let witness = &observed.observer().witness;
+    witness.begin();
+    let _constructed = subject.with_instance(|instance| PluginInstance::construct(instance.library(), &given).is_ok());
+    let requests = witness.end();
+    if let Some(request) = requests.into_iter().find(|request| !is_granted(request)) {
+        return Err(Stop::from(format!("the constructor {request}")));
+    }
+    Ok(Box::new(move |subject, case| {
+        let Ok(situation) = case.read(subject) else {
+            return Ok(Shown::Nothing);
+        };
+        let (decision, shown) = observed.decide(&situation);
+        let asked = observed.observer();
+        let forbidden = asked.take().into_iter().find(|(_, request)| !is_granted(request));
+        if let Some((call, request)) = forbidden {
+            return Err(format!("{call} {request}"));
+        }
+        // A walk through the environment asks for nothing, but can have an effect.
+        asked.witness.hide_environment(true);
+        let bare = described(&observed.decide(&situation).0);
+        asked.witness.hide_environment(false);
+        asked.take();
+        let plain = described(&decision);
+        match is_another(&plain, &bare) {
+            true => Err(format!(
+                "the decision depends on the environment: `{plain}`, without any variables `{bare}`"
+            )),
+            false => Ok(shown),
+        }
+    }))
+}
+
+/// Compares the state of the process before and after each call.
+#[derive(Default)]
+struct Changed {
+    before: Mutex<Option<ProcessState>>,
+    found: Mutex<Option<String>>,
+}
+
+/// Maximum number of changes in a message.
+const NAMED: usize = 3;
+
+impl Observer for Changed {
+    fn begins(&self) {
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(ProcessState::now());
+    }
+
+    fn ends(&self, call: Call, _error: Option<&CallError>) {
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(before) = before else { return };
+        let changes = before.changes(&ProcessState::now());
+        if changes.is_empty() {
+            return;
+        }
+        // Otherwise, neither the next call nor a smaller case would show the change.
+        before.restore();
+        let named: Vec<&str> = changes.iter().take(NAMED).map(String::as_str).collect();
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.get_or_insert_with(|| format!("{call} {}", named.join(", and ")));
+    }
+}
+
+fn process(subject: &Subject) -> Result<Holds, Stop> {
+    let observed = Observed::new(subject, Changed::default())?;
+    Ok(Box::new(move |subject, case| {
+        let Ok(situation) = case.read(subject) else {
+            return Ok(Shown::Nothing);
+        };
+        let (_, shown) = observed.decide(&situation);
+        let found = &observed.observer().found;
+        match found.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(message) => Err(message),
+            None => Ok(shown),
+        }
+    }))
+}

@@ -1,0 +1,56 @@
+//! What a call asks of the system, and what it changes in its process: for a process that checks code which it does not trust to
+//! keep a contract, and that ends afterwards.
+//!
+//! - [`Witness`] reports the clock, the environment, files, the network and other processes that calls ask for, and can move the clock
+//!   that they see.
+//! - [`ProcessState`] is what a call must leave as it was: the directory, the locale, signals, descriptors and more.
+//! - [`memory_in_use`] is the memory of the C library's allocator and of the process.
+//!
+//! A witness is neither a sandbox nor a wall: whatever is asked for is answered as usual. It diverts functions in the memory of its own
+//! process, so it belongs into a child process. What it does not see:
+//!
+//! - the clock, read by an instruction of the processor (`rdtsc`, `cntvct_el0`);
+//! - the environment, if code walks through it, unless it decides differently while it is hidden;
+//! - a copy of the environment that was made while a library was opened, as Go's runtime makes one;
+//! - files that are mapped or read by way of descriptors that were open before;
+//! - random numbers: the standard library of Rust asks for some on behalf of every `HashMap`.
+//!
+//! ```no_run
+//! use divvy_witness::{ProcessState, Witness};
+//!
+//! let witness = Witness::install()?;
+//! let before = ProcessState::now();
+//! witness.begin();
+//! // The call.
+//! let asked = witness.end();
+//! let changed = before.changes(&ProcessState::now());
+//! # Ok::<(), divvy_witness::NotInstalled>(())
+//! ```
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod linux;
+mod request;
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use linux::{ProcessState, Witness, memory_in_use};
+pub use request::Request;
+
+/// Memory in use, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryInUse {
+    /// Blocks of the C library's allocator that are in use. Modulo 2³², as the C library counts them: differences count.
+    pub allocated: u32,
+    /// Private memory of the process.
+    pub resident: u64,
+}
+
+/// Requests of calls cannot be seen.
+#[derive(Debug, thiserror::Error)]
+#[error("{facility} is not available")]
+pub struct NotInstalled {
+    /// What the system lacks or forbids.
+    pub facility: &'static str,
+    /// The error of the system.
+    #[source]
+    pub source: std::io::Error,
+}

@@ -1,0 +1,81 @@
+//! What a call asks for. One test, because a witness watches a whole process and cannot be removed.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use divvy_witness::{Request, Witness};
+
+/// What is asked for during `call`, in words.
+fn asked(witness: &Witness, call: impl FnOnce()) -> Vec<String> {
+    witness.begin();
+    call();
+    witness.end().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_witness_reports_requests_of_calls_and_nothing_else() {
+    let folder = std::env::temp_dir();
+    let witness = Witness::install().expect("the system lets a process watch itself");
+
+    // Outside of a call, everything goes on as usual, and nothing is reported.
+    std::fs::read_dir(&folder).expect("the folder can be listed");
+    assert!(std::env::var_os("PATH").is_some());
+    let outside = SystemTime::now();
+    assert!(asked(&witness, || {}).is_empty());
+
+    // Memory, threads and printing are no requests.
+    let harmless = asked(&witness, || {
+        let thread = std::thread::spawn(|| vec![1_u8; 1 << 20].len());
+        let length = thread.join().expect("it does not panic");
+        writeln!(std::io::stdout(), "{length}").expect("it can be written");
+    });
+    assert!(harmless.is_empty(), "{harmless:?}");
+
+    let found = asked(&witness, || {
+        let _variable = std::env::var_os("DIVVY_NO_SUCH_VARIABLE");
+        let _file = std::fs::read("/no/such/file");
+        let _state = std::fs::metadata("/no/such/state");
+        let _folder = std::fs::create_dir("/no/such/folder");
+        let _socket = std::net::UdpSocket::bind("127.0.0.1:0");
+        let _again = std::fs::read("/no/such/file");
+    });
+    assert_eq!(
+        found,
+        [
+            "reads the environment variable `DIVVY_NO_SUCH_VARIABLE`",
+            "opens `/no/such/file`",
+            "looks at the file `/no/such/state`",
+            "creates `/no/such/folder`",
+            "opens a socket",
+        ]
+    );
+    let started = asked(&witness, || {
+        let _status = std::process::Command::new("/no/such/program").status();
+    });
+    assert!(started.iter().any(|asked| asked == "starts a process"), "{started:?}");
+
+    // The clock goes on for calls alone.
+    const DAY: u64 = 86_400;
+    witness.advance_clock(DAY as i64);
+    let mut inside = outside;
+    let clock = asked(&witness, || inside = SystemTime::now());
+    assert_eq!(clock, [Request::Clock.to_string()]);
+    let passed = inside.duration_since(outside).expect("the clock goes on");
+    assert!((DAY..DAY + 600).contains(&passed.as_secs()), "{passed:?}");
+    let after = outside.elapsed().expect("the clock goes on");
+    assert!(after < Duration::from_secs(600), "{after:?}");
+
+    // Code that walks through the environment sees none of it while it is hidden.
+    let mut variables = 0;
+    witness.hide_environment(true);
+    asked(&witness, || variables = std::env::vars_os().count());
+    witness.hide_environment(false);
+    assert_eq!(variables, 0);
+    assert!(std::env::vars_os().count() > 0);
+
+    // The value is that of the variable.
+    let mut path = None;
+    asked(&witness, || path = std::env::var_os("PATH"));
+    assert_eq!(path, std::env::var_os("PATH"));
+}

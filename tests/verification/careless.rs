@@ -1,0 +1,256 @@
+//! Rules that no single result shows, broken by a library without the SDK (`tests/fixtures/careless.c`), under the real binary. The plugin
+//! passes every other check. What no check can find is here, too, and in the guide on testing.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::artifacts::{plugin_folders, repository};
+use crate::c_interface;
+use crate::command_line::run;
+
+fn library() -> &'static Path {
+    static LIBRARY: LazyLock<PathBuf> =
+        LazyLock::new(|| c_interface::library("careless", &[repository().join("tests/fixtures/careless.c")]));
+    &LIBRARY
+}
+
+/// Verifies the plugin with a fault: the report.
+fn verified(fault: &str, more: &[&str]) -> (Option<i32>, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = folder.path().join("profile.toml");
+    let text = format!(
+        "[[profile]]\nname = 'careless'\nextends = 'default'\n\
+         filters = ['api-enablement', 'cluster-affinity']\nassign = ['careless']\n\
+         [profile.plugin.careless]\npath = '{}'\nallow-uncertified = true\nconfiguration.fault = '{fault}'\n",
+        library().display()
+    );
+    std::fs::write(&profile, text).expect("the file can be written");
+    let [profile, failures] = [profile, folder.path().join("failures")].map(|path| path.display().to_string());
+    let arguments = [
+        "plugin",
+        "verify",
+        "careless",
+        "--profile",
+        &profile,
+        "--failures",
+        &failures,
+        "-o",
+        "json",
+    ];
+    let (exit, stdout, stderr) = run(&[&arguments[..], more].concat());
+    let report = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{fault}: {error}\n{stdout}{stderr}"));
+    (exit, report)
+}
+
+/// The checks that fail, with their messages.
+fn failing(report: &Value) -> Vec<(String, String)> {
+    let checks = report["checks"].as_array().expect("a list").iter();
+    let failing = checks.filter(|check| check["passed"] == false);
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    failing
+        .map(|check| (text(&check["check"]), text(&check["message"])))
+        .collect()
+}
+
+const FEW: [&str; 4] = ["--runs", "150", "--clusters", "40"];
+
+/// Verifies with the check that must find the fault, and returns its message.
+#[track_caller]
+fn message(fault: &str, check: &str) -> String {
+    let (exit, report) = verified(fault, &[&FEW[..], &["--check", check]].concat());
+    let found = failing(&report);
+    let [(failed, message)] = found.as_slice() else {
+        panic!("{fault}: {report:#}");
+    };
+    assert_eq!((exit, failed.as_str()), (Some(1), check), "{fault}: {message}");
+    message.clone()
+}
+
+#[test]
+fn without_a_fault_it_passes_and_the_report_counts_what_was_decided() {
+    let (exit, report) = verified("none", &FEW);
+    assert_eq!((exit, failing(&report)), (Some(0), Vec::new()), "{report:#}");
+    let checks = report["checks"].as_array().expect("a list");
+    for name in [
+        "decides",
+        "sum",
+        "determinism",
+        "threads",
+        "inputs",
+        "clock",
+        "surroundings",
+        "process",
+        "memory",
+        "cost",
+    ] {
+        let check = checks.iter().find(|check| check["check"] == name).expect(name);
+        let [cases, decided] = ["cases", "decided"].map(|key| check[key].as_u64().expect(key));
+        assert!(0 < decided && decided <= cases, "{check:#}");
+    }
+}
+
+#[test]
+fn a_plugin_that_refuses_everything_fails() {
+    let found = message("refuses everything", "decides");
+    assert!(
+        found.contains("cases, its strategy `Careless` decided none of them. Most often ("),
+        "{found}"
+    );
+    assert!(
+        found.contains(" times), the outcome is like this one: `Unschedulable: "),
+        "{found}"
+    );
+}
+
+/// With the default number of cases, each check wants something to look at.
+#[test]
+fn a_check_of_many_cases_that_show_nothing_fails() {
+    let arguments = ["--runs", "500", "--clusters", "5", "--check", "sum"];
+    let (exit, report) = verified("refuses everything", &arguments);
+    let found = failing(&report);
+    assert_eq!(exit, Some(1), "{report:#}");
+    assert!(found[0].1.starts_with("none of "), "{found:?}");
+    assert_eq!(report["checks"][0]["decided"], 0);
+}
+
+#[test]
+fn a_decision_that_depends_on_the_clock_is_caught() {
+    for fault in ["clock", "day"] {
+        let found = message(fault, "clock");
+        assert!(
+            found.starts_with("Assign reads the clock, and the decision depends on it: `"),
+            "{fault}: {found}"
+        );
+    }
+    let found = message("system call", "surroundings");
+    assert_eq!(found, "Assign reads the clock by a system call");
+    let found = message("local time", "surroundings");
+    assert_eq!(found, "Assign reads the environment variable `TZ`");
+}
+
+#[test]
+fn reads_of_the_environment_files_and_more_are_caught() {
+    for (fault, expected) in [
+        ("environment", "Assign reads the environment variable `DIVVY_WEIGHTS`"),
+        (
+            "constructor",
+            "the constructor reads the environment variable `DIVVY_WEIGHTS`",
+        ),
+        ("file", "Assign opens `/etc/divvy-weights.csv`"),
+        ("state of a file", "Assign looks at the file `/etc/divvy-weights.csv`"),
+        ("socket", "Assign opens a socket"),
+        ("machine", "Assign asks for the name of the machine"),
+        ("child", "Assign starts a process"),
+    ] {
+        assert_eq!(message(fault, "surroundings"), expected);
+    }
+    let found = message("whole environment", "surroundings");
+    assert!(
+        found.starts_with("the decision depends on the environment: `"),
+        "{found}"
+    );
+}
+
+#[test]
+fn changes_of_the_process_are_caught() {
+    for (fault, expected) in [
+        ("locale", "Assign changes the locale from `C` to `C.UTF-8`"),
+        ("signals", "Assign changes the signals that its thread blocks from "),
+        ("handler", "Assign changes what happens on signal 15"),
+        ("directory", "Assign changes the working directory from `"),
+        ("mask", "Assign changes the mask of new files (umask) from 0"),
+        ("variable", "Assign changes the environment variable `DIVVY_WEIGHTS`"),
+        ("rounding", "Assign changes how the processor rounds"),
+        ("descriptor", "Assign leaves descriptor "),
+        ("timer", "Assign sets a timer that sends a signal"),
+        ("child", "Assign leaves a child process behind"),
+    ] {
+        if fault == "rounding" && !cfg!(target_arch = "x86_64") {
+            continue;
+        }
+        let found = message(fault, "process");
+        assert!(found.starts_with(expected), "{fault}: {found}");
+    }
+}
+
+#[test]
+fn overwritten_inputs_are_caught() {
+    assert_eq!(
+        message("capacity", "inputs"),
+        "Assign overwrites `capacity`, which it may only read"
+    );
+    // The snapshot is in memory that cannot be written to, so any check finds it.
+    assert_eq!(message("names", "inputs"), "the process was killed by SIGSEGV");
+}
+
+#[test]
+fn memory_that_grows_with_every_call_is_caught() {
+    for (fault, least) in [("leak", 100_000), ("small leak", 8)] {
+        let found = message(fault, "memory");
+        let bytes = found
+            .strip_prefix("memory grows by ")
+            .and_then(|rest| rest.split(' ').next());
+        let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).expect("a number");
+        assert!((least..least + 9_000).contains(&bytes), "{fault}: {found}");
+        assert!(found.contains(" bytes per call, in each of 3 times "), "{found}");
+    }
+}
+
+/// By default, without an option. Checks that would take hours are not made.
+#[test]
+fn slow_calls_are_caught() {
+    let arguments = [&FEW[..], &["--check", "cost", "--check", "sum"]].concat();
+    let (exit, report) = verified("slow", &arguments);
+    let found = failing(&report);
+    assert_eq!((exit, found.len()), (Some(1), 1), "{report:#}");
+    let (check, message) = &found[0];
+    assert_eq!(check, "cost");
+    assert!(
+        message.starts_with("Assign takes 3") && message.ends_with("; the limit is 100ms"),
+        "{message}"
+    );
+    assert_eq!(report["unmade"], serde_json::json!(["sum"]));
+}
+
+#[test]
+fn names_and_counts_of_real_fleets_are_tried() {
+    let found = message("production", "panics");
+    assert!(found.contains("panicked: a name that ends with -prod"), "{found}");
+    let arguments = ["--runs", "2000", "--clusters", "5", "--check", "sum"];
+    let (exit, report) = verified("1000", &arguments);
+    let found = failing(&report);
+    assert_eq!(exit, Some(1), "{report:#}");
+    assert_eq!(found[0].1, "plugin `careless` divided 999 replicas, expected 1000");
+}
+
+/// Each is in the guide, with the reason.
+#[test]
+fn what_is_out_of_reach_or_harmless_passes() {
+    for (fault, check) in [
+        // One count among two billion.
+        ("4711", "sum"),
+        // No function and no system call.
+        ("instruction", "clock"),
+        // Read, but without an effect, as by the runtime of Go.
+        ("harmless clock", "clock"),
+        ("harmless clock", "surroundings"),
+        ("print", "surroundings"),
+    ] {
+        let (exit, report) = verified(fault, &[&FEW[..], &["--check", check]].concat());
+        assert_eq!((exit, failing(&report)), (Some(0), Vec::new()), "{fault}");
+    }
+}
+
+/// The other checks of the bundled plugins are made in the tests' own process.
+#[test]
+fn bundled_plugins_leave_their_process_and_its_surroundings_alone() {
+    for plugin in plugin_folders() {
+        let checks = ["clock", "surroundings", "process", "memory"].map(|check| format!("--check={check}"));
+        let checks: Vec<&str> = checks.iter().map(String::as_str).collect();
+        let arguments = ["plugin", "verify", &plugin, "--runs", "100", "--clusters", "40"];
+        let (exit, stdout, stderr) = run(&[&arguments[..], &checks].concat());
+        assert_eq!(exit, Some(0), "{plugin}: {stdout}{stderr}");
+    }
+}
