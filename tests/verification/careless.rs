@@ -182,7 +182,12 @@ fn overwritten_inputs_are_caught() {
         "Assign overwrites `capacity`, which it may only read"
     );
     // The snapshot is in memory that cannot be written to, so any check finds it.
-    assert_eq!(message("names", "inputs"), "the process was killed by SIGSEGV");
+    let found = message("names", "inputs");
+    assert!(
+        found.starts_with("the process was killed by SIGSEGV; its last line of output: ")
+            && found.contains("`careless`"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -212,6 +217,15 @@ fn slow_calls_are_caught() {
         "{message}"
     );
     assert_eq!(report["unmade"], serde_json::json!(["sum"]));
+}
+
+/// A key that may be left out has bounds if it is given.
+#[test]
+fn bounds_of_optional_keys_are_tried() {
+    assert_eq!(
+        message("optional bound", "configuration"),
+        "it accepts `limit` = 0 (beyond its minimum) in its configuration"
+    );
 }
 
 #[test]

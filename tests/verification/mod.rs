@@ -146,12 +146,12 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
         (
             "kept-values",
             1,
-            "after changes of single clusters the decision is another",
+            "after changes of single clusters, the decision differs",
         ),
         ("valid-until", 2, "the decision at "),
         ("order", 2, "in one order: `member"),
         ("inertia", 2, "`member"),
-        ("spread", 1, "the candidates member"),
+        ("spread", 1, "the candidates "),
         (
             "no-candidates",
             0,
@@ -184,7 +184,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
 #[test]
 fn a_plugin_that_minds_other_threads_is_caught() {
     let broken = only_finding(&unfaithful("threads"), "threads");
-    let message = "on one of 8 threads the decision is another: `member";
+    let message = "on one of 8 threads, the decision differs: `member";
     assert!(broken.message.starts_with(message), "{}", broken.message);
 }
 

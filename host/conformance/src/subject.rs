@@ -294,7 +294,8 @@ impl Subject {
     }
 }
 
-/// The words for a panic of a plugin, which is a finding of its own. Three in a row change what comes next.
+/// Stands for a panic of a plugin where decisions are compared. The check `panics` reports it, and after three in a row the plugin is in
+/// quarantine, which gives another error.
 pub(crate) const PANIC: &str = "panic";
 
 /// Features that a strategy's library lists for it: bits of [`feature`].
@@ -303,7 +304,7 @@ pub(crate) fn features_of(strategy: &Strategy<'_>) -> u64 {
 }
 
 /// True if two decisions differ, in words, and neither is a panic.
-pub(crate) fn is_another(first: &str, second: &str) -> bool {
+pub(crate) fn differ(first: &str, second: &str) -> bool {
     first != second && first != PANIC && second != PANIC
 }
 

@@ -6,7 +6,7 @@
 //! - [`ProcessState`] is what a call must leave as it was: the directory, the locale, signals, descriptors and more.
 //! - [`memory_in_use`] is the memory of the C library's allocator and of the process.
 //!
-//! A witness is neither a sandbox nor a wall: whatever is asked for is answered as usual. It diverts functions in the memory of its own
+//! A witness prevents nothing: every request is answered as usual. It diverts functions in the memory of its own
 //! process, so it belongs into a child process. What it does not see:
 //!
 //! - the clock, read by an instruction of the processor (`rdtsc`, `cntvct_el0`);

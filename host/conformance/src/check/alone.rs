@@ -1,4 +1,4 @@
-//! The promise that each cluster is judged alone: clusters are taken away, and the others must not notice.
+//! The promise that each cluster is judged alone: clusters are taken away, and the result for the others must stay.
 //!
 //! Filters are compared on every case. Selectors, scores and strategies are compared where the promise counts: under a strategy
 //! that duplicates, without spread constraints in force and without tiers.
@@ -68,7 +68,7 @@ fn each_alone(subject: &Subject, case: &Case) -> Result<Shown, String> {
         return Ok(Shown::Nothing);
     };
     let asked = compare(subject, &situation, &subject.profile(), &plan)?;
-    // Whatever strategy the case asks for, also under one that duplicates.
+    // The promise counts most under a strategy that duplicates, so the case is decided by one as well.
     let Some(strategy) = duplicating(subject) else {
         return Ok(asked);
     };
@@ -144,8 +144,8 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             for (point, name, verdict) in verdicts {
                 let counts = point == kind::FILTER || counts_after_filters && after.error.is_none();
                 let (was, is) = (verdict(subject, known), verdict(subject, cluster));
-                let is_another = was != is && was != Verdict::Unknown && is != Verdict::Unknown;
-                if counts && is_another && subject.promises_at(point, feature::EACH_ALONE) {
+                let differs = was != is && was != Verdict::Unknown && is != Verdict::Unknown;
+                if counts && differs && subject.promises_at(point, feature::EACH_ALONE) {
                     return Err(format!(
                         "{name} {} {} and {} it without {without}",
                         was.word(),

@@ -23,7 +23,7 @@ pub(super) fn check() -> Check {
 const CASES: usize = 100;
 /// Clusters of the largest of them.
 const CLUSTERS: usize = 60;
-/// Rounds that fill whatever is kept on purpose.
+/// Rounds before the first window, which fill what the plugin keeps on purpose.
 const WARM_UP: usize = 3;
 /// Windows, each of which must show the growth.
 const WINDOWS: usize = 3;

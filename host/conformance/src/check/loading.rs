@@ -26,7 +26,7 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         once(
             "descriptor",
-            "what the plugin says about itself is complete and does not contradict itself",
+            "the plugin's description of itself is complete and does not contradict itself",
             descriptor,
         ),
         once(

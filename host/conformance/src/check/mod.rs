@@ -4,14 +4,13 @@
 //! - `deciding`: the plugin decides at all.
 //! - `cost`: time and memory.
 //! - `results`: the rules of a result, as the host's own cycle finds them broken.
-//! - `repeating`: the same answer again, at the next call, from another instance, on other threads and with kept
-//!   values.
+//! - `repeating`: the same decision at the next call, from another instance, on other threads and with kept values.
 //! - `promises`: the plugin's promises beyond the rules of a single result.
 //! - `alone`: the promise that each cluster is judged on its own.
 //! - `parts`: the declaration of the parts of a binding that a plugin acts on.
 //! - `observed`: deciding while the calls of the plugin are observed, for the checks below.
 //! - `inputs`: columns that a call may only read.
-//! - `surroundings`: the clock, the environment, files and the process, which are no business of a call.
+//! - `surroundings`: the clock, the environment, files and the process, which a call may neither read nor change.
 //! - `growth`: memory over many calls.
 
 mod alone;
@@ -58,7 +57,7 @@ enum Method {
     Measured(fn(&Subject, &Case, &[Case]) -> Result<Cost, Broken>),
 }
 
-/// The reason why a check does not come to its cases.
+/// The reason why a check ends before its first case.
 enum Stop {
     /// The contract is broken already.
     #[cfg_attr(
@@ -139,8 +138,8 @@ pub struct Effort {
 /// Attempts to find a smaller case.
 const ATTEMPTS: usize = 2_000;
 
-/// Of the random cases, checks that take the process make one in so many: whether a call reads a file depends less on the case than
-/// whether its result is right, and observing a call takes longer than the call.
+/// Checks that take the process make one random case in this many: whether a call reads a file depends less on the case than whether its
+/// result is right, and observing a call takes longer than the call.
 const OBSERVED: u64 = 4;
 
 /// Random cases on which calls are timed, besides the largest case.

@@ -7,7 +7,7 @@ use divvy_scheduler::profile::Profile;
 
 use super::Check;
 use crate::case::Case;
-use crate::subject::{PANIC, Shown, Subject, described, explanation_of, is_another, shown};
+use crate::subject::{PANIC, Shown, Subject, described, differ, explanation_of, shown};
 
 /// The check of the declaration.
 pub(super) fn check() -> Check {
@@ -34,12 +34,12 @@ fn acts_on(subject: &Subject, case: &Case) -> Result<Shown, String> {
         scheduler.schedule(&situation.binding, &situation.fleet)
     });
     let (without, with) = (described(&trusted), described(&called));
-    if is_another(&without, &with) {
+    if differ(&without, &with) {
         return Err(format!(
             "the binding has none of the parts that the plugin acts on: without a call `{without}`, with one `{with}`"
         ));
     }
-    // A second panic may be a quarantine instead, whose explanation is another.
+    // A second panic may be a quarantine instead, whose explanation differs.
     if [without.as_str(), &with].contains(&PANIC) {
         return Ok(Shown::Nothing);
     }

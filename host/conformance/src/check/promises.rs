@@ -27,7 +27,7 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         Check::per_case(
             "inertia",
-            "as promised, a result that is the last one stays",
+            "as promised, a division that is given its own result as the last one repeats it",
             |subject| promises(subject, feature::INERT),
             inertia,
         ),

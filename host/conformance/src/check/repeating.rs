@@ -1,5 +1,4 @@
-//! The same answer again: at the next call, from another instance, explained, with kept values, on other threads,
-//! later.
+//! The same decision again: at the next call, from another instance, explained, with kept values, on other threads, at a later time.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use divvy_scheduler::fleet::Fleet;
 use super::tally::Tally;
 use super::{Broken, Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::{Shown, Subject, described, explanation_of, is_another, shown};
+use crate::subject::{Shown, Subject, described, differ, explanation_of, shown};
 
 /// Threads that decide at the same time.
 const THREADS: usize = 8;
@@ -21,19 +20,19 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         Check::per_case(
             "determinism",
-            "the same input gives the same decision, also from another instance with another past",
+            "the same input gives the same decision, also from another instance with a different history",
             |_| true,
             determinism,
         ),
         Check::per_case(
             "explanations",
-            "a decision that is explained is the same, and so is its explanation",
+            "an explanation does not change the decision, and is the same each time",
             |_| true,
             explanations,
         ),
         Check::per_case(
             "kept-values",
-            "a value kept up by the rows that changed decides as one that is made afresh",
+            "a kept value that is updated by changed rows gives the same decision as a new one",
             |subject| {
                 let keeps = subject.with_instance(|instance| {
                     let library = instance.library();
@@ -59,7 +58,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-fn differs(what: &str, first: &str, second: &str) -> String {
+fn changed(what: &str, first: &str, second: &str) -> String {
     format!("{what}: `{first}`, then `{second}`")
 }
 
@@ -70,17 +69,17 @@ fn determinism(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let (decision, shown) = subject.decide_shown(&situation);
     let first = described(&decision);
     let second = described(&subject.decide_situation(&situation));
-    if is_another(&first, &second) {
-        return Err(differs("the same binding is decided differently", &first, &second));
+    if differ(&first, &second) {
+        return Err(changed("the same binding is decided differently", &first, &second));
     }
     // The twin is called once per case and has another history, which reveals state that is carried from one case to
     // the next.
     let twin = subject.twin()?;
     let mut scheduler = situation.scheduler(twin);
     let third = described(&scheduler.schedule(&situation.binding, &situation.fleet));
-    match is_another(&first, &third) {
+    match differ(&first, &third) {
         false => Ok(shown),
-        true => Err(differs("another instance decides differently", &first, &third)),
+        true => Err(changed("another instance decides differently", &first, &third)),
     }
 }
 
@@ -95,8 +94,8 @@ fn explanations(subject: &Subject, case: &Case) -> Result<Shown, String> {
     let (decision, shown) = subject.decide_shown(&situation);
     let plain = described(&decision);
     let (first, second) = (explained(), explained());
-    if is_another(&plain, &described(&first)) {
-        return Err(differs(
+    if differ(&plain, &described(&first)) {
+        return Err(changed(
             "an explanation changes the decision",
             &plain,
             &described(&first),
@@ -104,7 +103,7 @@ fn explanations(subject: &Subject, case: &Case) -> Result<Shown, String> {
     }
     match explanation_of(&first) == explanation_of(&second) {
         true => Ok(shown),
-        false => Err("the same decision is explained in two ways".to_owned()),
+        false => Err("the same decision is explained differently the second time".to_owned()),
     }
 }
 
@@ -147,10 +146,10 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<Shown, String> {
         placements: Arc::clone(&situation.placements),
     });
     let afresh = described(&decision);
-    match is_another(&kept, &afresh) {
+    match differ(&kept, &afresh) {
         false => Ok(shown),
-        true => Err(differs(
-            "after changes of single clusters the decision is another than on the same clusters afresh",
+        true => Err(changed(
+            "after changes of single clusters, the decision differs from that on the same clusters read at once",
             &kept,
             &afresh,
         )),
@@ -206,7 +205,7 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<Shown, String> {
                 Some(until) => format!("until {until}"),
             };
             return Err(format!(
-                "the decision at {now} holds {until}, but at {later} it is another: `{}`, then `{}`",
+                "the decision at {now} holds {until}, but at {later} it is different: `{}`, then `{}`",
                 described(&first),
                 described(&second)
             ));
@@ -229,7 +228,7 @@ fn threads(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), B
         })
         .collect();
     let profile = subject.profile();
-    // Each thread begins at another case, so that the threads meet in different cases.
+    // Each thread begins at a different case, so that calls for different cases overlap.
     let decide_all = |thread: usize| {
         let count = situations.len();
         (0..count)
@@ -239,8 +238,8 @@ fn threads(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), B
                 let mut scheduler = situation.scheduler(Arc::clone(&profile));
                 let here = described(&scheduler.schedule(&situation.binding, &situation.fleet));
                 let there = alone.get(number)?;
-                is_another(there, &here).then(|| Broken {
-                    message: differs("on one of 8 threads the decision is another", there, &here),
+                differ(there, &here).then(|| Broken {
+                    message: changed("on one of 8 threads, the decision differs", there, &here),
                     case: Some((*case).clone()),
                 })
             })

@@ -12,7 +12,7 @@ use divvy_witness::{ProcessState, Request, Witness};
 
 use super::observed::{Observed, Observer};
 use super::{Check, Holds, Method, Stop};
-use crate::subject::{Shown, Subject, described, is_another};
+use crate::subject::{Shown, Subject, described, differ};
 
 /// The checks of a call's surroundings.
 pub(super) fn checks() -> Vec<Check> {
@@ -77,7 +77,7 @@ impl Asked {
     }
 }
 
-/// Seconds by which the clock goes on between two decisions on a case: another second, minute, hour, day and week.
+/// Seconds by which the clock goes on between two decisions on a case: a second, then more than an hour, a day and a week.
 const STEPS: [i64; 4] = [1, 61 * 60, 25 * 3_600, 8 * 86_400];
 
 fn clock(subject: &Subject) -> Result<Holds, Stop> {
@@ -98,7 +98,7 @@ fn clock(subject: &Subject) -> Result<Holds, Stop> {
             asked.witness.advance_clock(step);
             passed += step;
             let later = described(&observed.decide(&situation).0);
-            if is_another(&first, &later) {
+            if differ(&first, &later) {
                 return Err(format!(
                     "{call} reads the clock, and the decision depends on it: `{first}`, {passed} seconds later `{later}`. The time of a \
                      decision is an input: declare that the plugin needs it"
@@ -143,7 +143,7 @@ fn surroundings(subject: &Subject) -> Result<Holds, Stop> {
         asked.witness.hide_environment(false);
         asked.take();
         let plain = described(&decision);
-        match is_another(&plain, &bare) {
+        match differ(&plain, &bare) {
             true => Err(format!(
                 "the decision depends on the environment: `{plain}`, without any variables `{bare}`"
             )),

@@ -56,7 +56,7 @@ fn within(root: &Value, schema: &Value, base: &Value, depth: usize) -> Vec<(usiz
         for (value, bound) in beyond_bounds(&part) {
             add(
                 with(key, value.clone()),
-                format!("`{key}` = {value}, beyond its {bound}"),
+                format!("`{key}` = {value} (beyond its {bound})"),
             );
         }
     }
@@ -229,14 +229,14 @@ mod tests {
                 r#"`mode` = {"no-such-key":[]}: {"mode":{"no-such-key":[]},"step":2}"#,
                 r#"`names` = {"no-such-key":[]}: {"names":{"no-such-key":[]},"step":2}"#,
                 r#"`part` = {"no-such-key":[]}: {"part":{"no-such-key":[]},"step":2}"#,
-                r#"`part` = -0.5, beyond its minimum: {"part":-0.5,"step":2}"#,
-                r#"`part` = 3, beyond its maximum: {"part":3,"step":2}"#,
+                r#"`part` = -0.5 (beyond its minimum): {"part":-0.5,"step":2}"#,
+                r#"`part` = 3 (beyond its maximum): {"part":3,"step":2}"#,
                 r#"`step` = {"no-such-key":[]}: {"step":{"no-such-key":[]}}"#,
-                r#"`step` = 0, beyond its minimum: {"step":0}"#,
-                r#"`step` = 10, beyond its maximum: {"step":10}"#,
+                r#"`step` = 0 (beyond its minimum): {"step":0}"#,
+                r#"`step` = 10 (beyond its maximum): {"step":10}"#,
                 r#"`title` = {"no-such-key":[]}: {"step":2,"title":{"no-such-key":[]}}"#,
-                r#"`title` = "", beyond its minLength: {"step":2,"title":""}"#,
-                r#"`title` = "xxxx", beyond its maxLength: {"step":2,"title":"xxxx"}"#,
+                r#"`title` = "" (beyond its minLength): {"step":2,"title":""}"#,
+                r#"`title` = "xxxx" (beyond its maxLength): {"step":2,"title":"xxxx"}"#,
             ]
         );
     }
@@ -257,8 +257,8 @@ mod tests {
         let found = invalid_objects(&schema, &json!({}));
         let mistakes: Vec<&str> = found.iter().map(|invalid| invalid.mistake.as_str()).collect();
         let at = |mistake: &str| mistakes.iter().position(|found| *found == mistake);
-        let nearer = at("`weight` = 0, beyond its minimum in `children`");
-        let deeper = at("`weight` = 0, beyond its minimum in `children` in `children`");
+        let nearer = at("`weight` = 0 (beyond its minimum) in `children`");
+        let deeper = at("`weight` = 0 (beyond its minimum) in `children` in `children`");
         assert!(nearer.is_some() && deeper.is_some() && nearer < deeper, "{mistakes:#?}");
         let value = &found[nearer.unwrap_or_default()].value;
         assert_eq!(value["children"][0]["weight"], 0);
