@@ -20,18 +20,18 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
         let rooms: [&[i64]; 5] = [&[], &[9], &[0], &[highest, highest], &[5, 0, 7]];
         for room in rooms {
             for replicas in [0, 1, 12, highest] {
-                cases.push(case(clusters(room), binding(strategy, replicas)));
+                cases.push(case(clusters(shape, room), binding(strategy, replicas)));
             }
         }
         // With requests, 0 replicas are divided rather than propagated whole.
         let mut zero = binding(strategy, 0);
         zero["spec"]["replicaRequirements"] = json!({ "resourceRequest": { "cpu": "1" } });
         zero["spec"]["clusters"] = json!([{ "name": "member00000", "replicas": 3 }]);
-        cases.push(case(clusters(&[5, 9]), zero));
+        cases.push(case(clusters(shape, &[5, 9]), zero));
         // Names of real fleets, with room for everything.
         for replicas in [12, 100] {
             let binding = generate::deployment_binding_in("shop-prod", "checkout-prod", replicas);
-            cases.push(case(fleet(), by_strategy(binding, strategy)));
+            cases.push(case(fleet(shape), by_strategy(binding, strategy)));
         }
         // Only a last result: larger than the total, and partly on clusters that are gone.
         let mut last = binding(strategy, 2);
@@ -40,7 +40,7 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
             { "name": "gone", "replicas": highest },
             { "name": "member00000", "replicas": 0 },
         ]);
-        cases.push(case(clusters(&[0, 0, 1]), last));
+        cases.push(case(clusters(shape, &[0, 0, 1]), last));
     }
     cases.extend(largest_case(shape, largest));
     cases
@@ -50,7 +50,7 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
 pub fn largest_case(shape: &Shape, largest: u64) -> Option<Case> {
     let mut random = Generator::new(largest, "conformance: many clusters");
     let clusters: Vec<Value> = (0..largest)
-        .map(|number| generate::cluster(&mut random, &name(number), 1, &PLAIN))
+        .map(|number| generate::cluster(&mut random, shape, &name(number), 1, &PLAIN))
         .collect();
     let strategy = shape.strategies.first().map_or("", |strategy| strategy.name.as_str());
     let mut binding = binding(strategy, i64::try_from(largest).ok()?.saturating_mul(3));
@@ -65,10 +65,11 @@ fn name(number: u64) -> String {
     format!("member{number:05}")
 }
 
-fn clusters(room: &[i64]) -> Vec<Value> {
+fn clusters(shape: &Shape, room: &[i64]) -> Vec<Value> {
     let cluster = |(number, room): (u64, &i64)| {
         let mut cluster = generate::cluster(
             &mut Generator::new(number, "conformance: edges"),
+            shape,
             &name(number),
             1,
             &PLAIN,
@@ -80,12 +81,12 @@ fn clusters(room: &[i64]) -> Vec<Value> {
 }
 
 /// Clusters with names of real fleets, each with some room.
-fn fleet() -> Vec<Value> {
+fn fleet(shape: &Shape) -> Vec<Value> {
     let mut random = Generator::new(1, "conformance: fleet");
     let random = &mut random;
     let names = FLEET.names(random, 24);
     let cluster = |name: &String| {
-        let mut cluster = generate::cluster(random, name, 1, &FLEET);
+        let mut cluster = generate::cluster(random, shape, name, 1, &FLEET);
         cluster["status"]["resourceSummary"] = json!({ "allocatable": { "pods": "20" } });
         cluster
     };

@@ -3,6 +3,7 @@
 //! The generator's stream is part of Divvy's contract (`divvy_framework_arithmetic::random`), so a seed gives the same cases in every
 //! build of one version.
 
+use std::collections::BTreeSet;
 use std::iter;
 
 use divvy_framework_arithmetic::random::Generator;
@@ -24,6 +25,8 @@ pub struct Shape {
     pub(crate) has_constraints: bool,
     /// True if bindings may be in workload affinity groups.
     pub(crate) has_groups: bool,
+    /// Texts in the plugin's configuration, which clusters must contain for the plugin to do anything: a region, the key of a label.
+    pub(crate) texts: Vec<String>,
 }
 
 /// A strategy to request.
@@ -69,6 +72,7 @@ impl Shape {
             own: own.is_empty().then(|| preferences::Own::of(subject)).flatten(),
             has_constraints: profile.enforces_spread(),
             has_groups: profile.needs_placements(),
+            texts: configured_texts(subject),
         }
     }
 }
@@ -92,7 +96,7 @@ pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
     let names = words.names(random, clusters);
     let clusters: Vec<Value> = names
         .iter()
-        .map(|name| cluster(random, name, size.scale, words))
+        .map(|name| cluster(random, shape, name, size.scale, words))
         .collect();
     let mut binding = binding(random, shape, &names, size, words);
     // Groups mean nothing to a profile in which no plugin reads them.
@@ -157,8 +161,32 @@ fn text(random: &mut Generator, items: &[&str]) -> String {
     pick(random, items).unwrap_or_default().to_owned()
 }
 
+/// The texts of the plugin's configuration, and those that its schema has as defaults, if they are valid as keys and values of labels.
+fn configured_texts(subject: &Subject) -> Vec<String> {
+    fn collect(value: &Value, texts: &mut BTreeSet<String>) {
+        match value {
+            Value::String(text) => _ = texts.insert(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(keys) => keys.values().for_each(|value| collect(value, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = BTreeSet::new();
+    collect(&subject.configuration().configuration_of(subject.plugin()), &mut texts);
+    let schema = subject.with_instance(|instance| instance.library().configuration_schema());
+    let schema: Value = serde_json::from_str(&schema.unwrap_or_default()).unwrap_or_default();
+    for key in schema["properties"].as_object().into_iter().flat_map(Map::values) {
+        collect(&key["default"], &mut texts);
+    }
+    texts.retain(|text| {
+        let is_allowed = |character: char| character.is_ascii_alphanumeric() || "-_./".contains(character);
+        !text.is_empty() && text.len() <= 63 && text.chars().all(is_allowed)
+    });
+    texts.into_iter().collect()
+}
+
 /// A cluster with most of what a plugin can read.
-pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Words) -> Value {
+pub(crate) fn cluster(random: &mut Generator, shape: &Shape, name: &str, scale: i64, words: &Words) -> Value {
     let fits = random.below(21) as i64 * scale;
     let mut object = json!({
         "apiVersion": "cluster.karmada.io/v1alpha1",
@@ -202,7 +230,35 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64, words: &Wo
     if one_in(random, 24) {
         object["status"] = json!({});
     }
+    use_texts(random, &mut object, &shape.texts);
     object
+}
+
+/// Puts texts of the plugin's configuration into a cluster, each wherever a plugin may look for it.
+fn use_texts(random: &mut Generator, cluster: &mut Value, texts: &[String]) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    if texts.is_empty() {
+        return;
+    }
+    for field in ["region", "provider"] {
+        if one_in(random, 2) {
+            cluster["spec"][field] = text(random, &texts).into();
+        }
+    }
+    if one_in(random, 2) {
+        cluster["spec"]["zones"] = json!([text(random, &texts)]);
+    }
+    for key in &texts {
+        for list in ["labels", "annotations"] {
+            if one_in(random, 2) {
+                let value = match one_in(random, 2) {
+                    true => text(random, &texts),
+                    false => (random.below(100) as f64 / 10.0).to_string(),
+                };
+                cluster["metadata"][list][*key] = value.into();
+            }
+        }
+    }
 }
 
 /// A binding of a Deployment, with all fields that Karmada's API allows together.
@@ -425,4 +481,67 @@ fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
         "spec": { "replicas": binding["spec"]["replicas"] },
     });
     vec![policy, workload]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cases(has_groups: bool, texts: &[&str]) -> Vec<Case> {
+        let shape = Shape {
+            strategies: Vec::new(),
+            own: None,
+            has_constraints: false,
+            has_groups,
+            texts: texts.iter().map(|&text| text.to_owned()).collect(),
+        };
+        (0..60).map(|number| case(&shape, 1, number)).collect()
+    }
+
+    #[test]
+    fn texts_of_the_configuration_are_in_clusters() {
+        let clusters = |texts: &[&str]| -> Vec<Value> {
+            let cases = cases(false, texts);
+            cases.into_iter().flat_map(|case| case.clusters).collect()
+        };
+        let is_in_europe = |cluster: &Value| cluster["spec"]["region"] == "europe";
+        assert!(!clusters(&[]).iter().any(is_in_europe));
+        let known = clusters(&["europe", "example.com/tier"]);
+        assert!(known.iter().any(is_in_europe));
+        assert!(!known.iter().all(is_in_europe));
+        for list in ["labels", "annotations"] {
+            let with = known
+                .iter()
+                .filter_map(|cluster| cluster["metadata"][list]["example.com/tier"].as_str());
+            let (named, numbers): (Vec<&str>, Vec<&str>) = with.partition(|value| value.parse::<f64>().is_err());
+            assert!(
+                !named.is_empty() && !numbers.is_empty(),
+                "{list}: {named:?} {numbers:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn bindings_have_peers_where_a_plugin_reads_them() {
+        let has_peers = |case: &Case| {
+            let bindings = || case.objects.iter().filter(|object| object["kind"] == "ResourceBinding");
+            let groups = |binding: &Value| binding["spec"]["workloadAffinityGroups"]["affinityGroup"] == "app=shop";
+            let is_placed = |binding: &Value| {
+                binding["spec"]["clusters"]
+                    .as_array()
+                    .is_some_and(|list| !list.is_empty())
+            };
+            let own = bindings().next().is_some_and(groups);
+            own && bindings().skip(1).any(|peer| groups(peer) && is_placed(peer))
+        };
+        assert!(!cases(false, &[]).iter().any(has_peers));
+        let cases = cases(true, &[]);
+        assert!(cases.iter().filter(|case| has_peers(case)).count() > 10);
+        // The binding that is decided is named, because others are read with it.
+        for case in cases.iter().filter(|case| has_peers(case)) {
+            let metadata = &case.objects[0]["metadata"];
+            let [namespace, name] = ["namespace", "name"].map(|key| metadata[key].as_str().unwrap_or_default());
+            assert_eq!(case.binding, Some(format!("{namespace}/{name}")));
+        }
+    }
 }
