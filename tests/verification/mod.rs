@@ -122,7 +122,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
         ("panics", 2, "plugin `unfaithful` panicked: two candidates are too many"),
         ("failures", 3, "plugin `unfaithful` failed: three are too many"),
         ("range-of-results", 2, "plugin `unfaithful` wrote "),
-        ("scores", 3, "plugin `unfaithful` gave cluster `member"),
+        ("scores", 3, "plugin `unfaithful` gave cluster `"),
         (
             "acts-on",
             2,
@@ -133,24 +133,24 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
             1,
             "plugin `unfaithful` selected index 1, but only 1 clusters are feasible",
         ),
-        ("distinct", 2, "plugin `unfaithful` selected cluster `member"),
-        ("counts", 1, "plugin `unfaithful` gave cluster `member"),
+        ("distinct", 2, "plugin `unfaithful` selected cluster `"),
+        ("counts", 1, "plugin `unfaithful` gave cluster `"),
         ("sum", 2, "plugin `unfaithful` divided 4 replicas, expected 5"),
         (
             "capacity",
             2,
-            "plugin `unfaithful` promises to respect capacity but gave cluster `member",
+            "plugin `unfaithful` promises to respect capacity but gave cluster `",
         ),
-        ("determinism", 2, "the same binding is decided differently: `member"),
-        ("explanations", 2, "an explanation changes the decision: `member"),
+        ("determinism", 2, "the same binding is decided differently: `"),
+        ("explanations", 2, "an explanation changes the decision: `"),
         (
             "kept-values",
             1,
             "after changes of single clusters, the decision differs",
         ),
         ("valid-until", 2, "the decision at "),
-        ("order", 2, "in one order: `member"),
-        ("inertia", 2, "`member"),
+        ("order", 2, "in one order: `"),
+        ("inertia", 2, "`"),
         ("spread", 1, "the candidates "),
         (
             "no-candidates",
@@ -159,6 +159,8 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
         ),
     ] {
         let mut found = findings(&unfaithful(fault));
+        // A strategy whose every result is refused decides nothing either.
+        found.retain(|(check, _)| *check != "decides");
         if fault == "determinism" {
             // Every check that compares two decisions finds it, but the first names the cause.
             found.truncate(1);
@@ -184,7 +186,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
 #[test]
 fn a_plugin_that_minds_other_threads_is_caught() {
     let broken = only_finding(&unfaithful("threads"), "threads");
-    let message = "on one of 8 threads, the decision differs: `member";
+    let message = "on one of 8 threads, the decision differs: `";
     assert!(broken.message.starts_with(message), "{}", broken.message);
 }
 
@@ -203,11 +205,11 @@ fn a_false_promise_to_judge_each_cluster_alone_is_caught() {
     };
     check_keeps_all(&company("none"));
     for (fault, clusters, message) in [
-        ("filter", 2, "Filter refuses member"),
-        ("score", 3, "succeeds, and without member"),
-        ("select", 2, "Select refuses member"),
+        ("filter", 2, "Filter refuses "),
+        ("score", 3, "succeeds, and without "),
+        ("select", 2, "Select refuses "),
         ("room", 2, "Select "),
-        ("assign", 2, "succeeds, and without member"),
+        ("assign", 2, "succeeds, and without "),
     ] {
         let broken = only_finding(&company(fault), "each-alone");
         assert!(broken.message.starts_with(message), "{fault}: {}", broken.message);
@@ -219,8 +221,12 @@ fn a_false_promise_to_judge_each_cluster_alone_is_caught() {
 #[test]
 fn a_false_promise_to_duplicate_is_caught() {
     let subject = subject("false-duplicate", "assign = ['false-duplicate']\n");
-    let broken = only_finding(&subject, "duplicates");
-    let message = "plugin `false-duplicate` promises to duplicate but gave cluster `member";
+    let broken = findings(&subject);
+    let names: Vec<&str> = broken.iter().map(|(check, _)| *check).collect();
+    // No result of its only strategy is accepted, so it decides nothing either.
+    assert_eq!(names, ["decides", "duplicates"], "{broken:#?}");
+    let broken = broken.into_iter().next_back().expect("there are two").1;
+    let message = "plugin `false-duplicate` promises to duplicate but gave cluster `";
     assert!(broken.message.starts_with(message), "{}", broken.message);
 }
 
