@@ -71,7 +71,12 @@ fn check_keeps_all(subject: &Subject) {
 #[test]
 fn bundled_plugins_keep_every_contract() {
     for plugin in plugin_folders() {
-        check_keeps_all(&subject(&plugin, ""));
+        // The built-in profile does not use them, and a plugin that is not called keeps every contract.
+        let lines = match plugin.as_str() {
+            "workload-affinity" | "workload-anti-affinity" => format!("filters = ['...', '{plugin}']\n"),
+            _ => String::new(),
+        };
+        check_keeps_all(&subject(&plugin, &lines));
     }
 }
 
@@ -151,7 +156,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
         ("valid-until", 2, "the decision at "),
         ("order", 2, "in one order: `"),
         ("inertia", 2, "`"),
-        ("spread", 1, "the candidates "),
+        ("spread", 2, "the candidates "),
         (
             "no-candidates",
             0,

@@ -215,13 +215,13 @@ fn described(cost: &Cost, peak_bytes: u64) -> String {
 
 /// The times of a cost in words.
 fn times(cost: &Cost) -> String {
-    let [median, percentile] = [cost.nanoseconds, cost.percentile99_nanoseconds].map(Duration::from_nanos);
+    let [fastest, percentile] = [cost.nanoseconds, cost.percentile99_nanoseconds].map(Duration::from_nanos);
     let clusters = counted(usize::try_from(cost.clusters).unwrap_or(usize::MAX), "cluster");
     let call = match cost.call.as_str() {
         "" => "a call",
         call => call,
     };
-    format!("{call} takes {median:.1?} with {clusters}, and 99 of 100 calls on small cases {percentile:.1?} at most")
+    format!("{call} takes {fastest:.1?} with {clusters}, and 99 of 100 calls on small cases {percentile:.1?} at most")
 }
 
 /// The message that calls take longer than they may.

@@ -19,11 +19,17 @@ const FEWEST_ROUNDS: usize = 3;
 /// Time for the largest case and for the small ones, each.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// Number of times that a small case is decided whose calls take long. The fastest counts, because a call that waits for a processor on a
+/// busy machine is not slow by itself.
+const ATTEMPTS: usize = 3;
+/// Nanoseconds from which a call on a small case takes long.
+const REPEATED: u64 = 1_000_000;
+
 /// Cost of a plugin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
-    /// Nanoseconds of the slowest kind of call of the plugin on the largest case: the median of several calls.
+    /// Nanoseconds of the slowest kind of call of the plugin on the largest case: the fastest of several calls.
     pub nanoseconds: u64,
     /// That kind of call.
     pub call: String,
@@ -115,19 +121,34 @@ fn cost(subject: &Subject, largest: &Case, small: &[Case]) -> Result<Cost, Broke
         }
     }
     let kinds = stopwatch.take().into_iter();
-    // The median: other work on the machine slows some calls down, but not most.
+    // The fastest: a call that waits for a processor on a busy machine is not slow by itself.
     let slowest = kinds
-        .map(|(call, took)| (percentile(took, 50), call))
+        .map(|(call, took)| (percentile(took, 0), call))
         .max_by_key(|(took, _)| *took);
     let started = Instant::now();
+    let mut all = Vec::new();
     for situation in small.iter().filter_map(|case| case.read(subject).ok()) {
+        let mut scheduler = situation.scheduler(Arc::clone(&profile));
+        let mut fastest: Option<Vec<u64>> = None;
+        for attempt in 0..ATTEMPTS {
+            let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+            if attempt == 0 {
+                count(decision);
+            }
+            let took: Vec<u64> = stopwatch.take().into_values().flatten().collect();
+            let longest = |took: &[u64]| took.iter().copied().max().unwrap_or(0);
+            if fastest.as_deref().is_none_or(|known| longest(&took) < longest(known)) {
+                fastest = Some(took);
+            }
+            if fastest.as_deref().is_none_or(|known| longest(known) < REPEATED) {
+                break;
+            }
+        }
+        all.extend(fastest.unwrap_or_default());
         if started.elapsed() > PATIENCE {
             break;
         }
-        let mut scheduler = situation.scheduler(Arc::clone(&profile));
-        count(scheduler.schedule(&situation.binding, &situation.fleet));
     }
-    let all = stopwatch.take().into_values().flatten().collect();
     let (nanoseconds, call) = slowest.map_or((0, String::new()), |(took, call)| (took, call.to_string()));
     Ok(Cost {
         nanoseconds,
@@ -152,7 +173,7 @@ mod tests {
     #[test]
     fn percentiles_are_values() {
         assert_eq!(percentile(Vec::new(), 99), 0);
-        assert_eq!(percentile(vec![7], 50), 7);
+        assert_eq!(percentile(vec![7, 9], 0), 7);
         assert_eq!(percentile((1..=12).rev().collect(), 50), 6);
         assert_eq!(percentile((1..=100).collect(), 99), 99);
         assert_eq!(percentile((1..=50).collect(), 99), 50);

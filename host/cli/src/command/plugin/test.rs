@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         failure.exit = Exit::Unschedulable;
         return Err(failure);
     }
-    verify(&built.path, &profile, arguments.runs)
+    verify(&built.path, &profile, arguments)
 }
 
 /// The profile that the arguments name; otherwise that in the plugin's folder, if it has one.
@@ -187,11 +187,15 @@ fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<()
 }
 
 /// Runs `divvy plugin verify` on the library, and returns its exit code.
-fn verify(library: &Path, profile: &ProfileArguments, runs: u64) -> Result<Exit, Failure> {
+fn verify(library: &Path, profile: &ProfileArguments, arguments: &TestArguments) -> Result<Exit, Failure> {
     let started = std::env::current_exe().and_then(|divvy| {
         let mut verify = Command::new(divvy);
         verify.args(["plugin", "verify"]).arg(library).args(profile.repeated());
-        verify.arg(format!("--runs={runs}"));
+        verify.arg(format!("--runs={}", arguments.runs));
+        if !arguments.release {
+            // A library without optimisation takes many times as long as the one that will run.
+            verify.arg("--max-time=1s");
+        }
         verify.stdin(Stdio::null()).status()
     });
     let status = started.map_err(|error| {

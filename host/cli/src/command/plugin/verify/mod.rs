@@ -77,7 +77,7 @@ pub(in crate::command) struct VerifyArguments {
     /// Only this check; may be repeated
     #[arg(long, value_name = "CHECK")]
     check: Vec<String>,
-    /// Fail if a call takes longer: the median on the largest case, and 99 of 100 on small ones
+    /// Fail if a call takes longer: the fastest of several on the largest case, and 99 of 100 on small ones
     ///
     /// If calls also take longer than 100 ms, the remaining checks are not made, because they would take hours.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "100ms")]
