@@ -364,6 +364,11 @@ impl PluginInstance {
         self.call(call, texts)
     }
 
+    /// True if an observer compares the inputs of calls: they are then the host's own, so that a write to one is seen.
+    fn compares_inputs(&self) -> bool {
+        self.observer().is_some_and(CallObserver::compares_inputs)
+    }
+
     #[inline]
     fn call<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         if self.is_quarantined() {
@@ -391,7 +396,7 @@ impl PluginInstance {
             Crossing::InProcess(plugin) => {
                 // A thread that a library ends in the call, with `pthread_exit`, has not returned: the process aborts, and names it.
                 let marked = ManuallyDrop::new(plugin.sites.calls[C::CALL as usize].enter());
-                let code = match plugin.is_copied {
+                let code = match plugin.is_copied && !self.compares_inputs() {
                     // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
                     false => unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) },
                     // SAFETY: as for the call itself.
