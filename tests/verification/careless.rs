@@ -153,6 +153,21 @@ fn reads_of_the_environment_files_and_more_are_caught() {
     );
 }
 
+/// The search for a smaller case takes longer than the time after which a call counts as hanging.
+#[test]
+fn a_fault_that_only_a_large_case_shows_is_named() {
+    let arguments = ["--runs=1", "--clusters=5000", "--timeout=8s", "--check=surroundings"];
+    let (_, report) = verified("file, large fleet", &arguments);
+    let found = failing(&report);
+    assert_eq!(
+        found,
+        [(
+            "surroundings".to_owned(),
+            "Assign opens `/etc/divvy-weights.csv`".to_owned()
+        )]
+    );
+}
+
 #[test]
 fn changes_of_the_process_are_caught() {
     for (fault, expected) in [
@@ -251,6 +266,8 @@ fn what_is_out_of_reach_or_harmless_passes() {
         ("harmless clock", "clock"),
         ("harmless clock", "surroundings"),
         ("print", "surroundings"),
+        // The allocator asks the system whether it may give memory back.
+        ("memory given back", "surroundings"),
     ] {
         let (exit, report) = verified(fault, &[&FEW[..], &["--check", check]].concat());
         assert_eq!((exit, failing(&report)), (Some(0), Vec::new()), "{fault}");

@@ -8,16 +8,19 @@ use serde_json::{Map, Value};
 
 use crate::case::Case;
 
-/// The smallest variant of a case for which `fails` is true, after at most `attempts` calls of it.
-pub fn smallest(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bool) -> Case {
+/// The smallest variant of a case for which `fails` is true, after at most `attempts` calls of it, and none after it returned `None`.
+pub fn smallest(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> Option<bool>) -> Case {
     let mut best = case.clone();
     let mut left = attempts;
     let mut try_one = |candidate: Case, best: &mut Case, left: &mut usize| {
         if *left == 0 || candidate == *best {
             return false;
         }
+        let Some(is_smaller) = fails(&candidate) else {
+            *left = 0;
+            return false;
+        };
         *left -= 1;
-        let is_smaller = fails(&candidate);
         if is_smaller {
             *best = candidate;
         }
@@ -30,7 +33,7 @@ pub fn smallest(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bo
             let mut part = list.of(&mut best).len().saturating_sub(least);
             while part > 0 {
                 let mut start = 0;
-                while start < list.of(&mut best).len() {
+                while left > 0 && start < list.of(&mut best).len() {
                     let mut candidate = best.clone();
                     let items = list.of(&mut candidate);
                     let end = (start + part).min(items.len());
@@ -231,10 +234,8 @@ mod tests {
         let smallest = smallest(&case, 10_000, |case| {
             calls += 1;
             let has_cluster = case.clusters.iter().any(|cluster| cluster["metadata"]["name"] == "c77");
-            has_cluster
-                && case.objects[0]["spec"]["replicas"]
-                    .as_i64()
-                    .is_some_and(|replicas| replicas >= 11)
+            let replicas = case.objects[0]["spec"]["replicas"].as_i64();
+            Some(has_cluster && replicas.is_some_and(|replicas| replicas >= 11))
         });
         assert_eq!(
             smallest.clusters,
@@ -254,7 +255,7 @@ mod tests {
             objects: ["a", "b", "c", "d", "e"].map(object).to_vec(),
             ..Case::default()
         };
-        let found = smallest(&case, 100, |case| case.objects.contains(&object("d")));
+        let found = smallest(&case, 100, |case| Some(case.objects.contains(&object("d"))));
         assert_eq!(found.objects, [object("d")]);
     }
 
@@ -267,8 +268,13 @@ mod tests {
         let mut calls = 0;
         let kept = smallest(&case, 7, |_| {
             calls += 1;
-            false
+            Some(false)
         });
-        assert_eq!((calls, kept), (7, case));
+        assert_eq!((calls, &kept), (7, &case));
+        let kept = smallest(&case, 7, |_| {
+            calls += 1;
+            (calls < 9).then_some(false)
+        });
+        assert_eq!((calls, kept), (9, case));
     }
 }

@@ -29,6 +29,8 @@ mod results;
 mod surroundings;
 mod tally;
 
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 
 pub use cost::Cost;
@@ -138,6 +140,9 @@ pub struct Effort {
 /// Attempts to find a smaller case.
 const ATTEMPTS: usize = 2_000;
 
+/// How long a smaller case is looked for.
+const SEARCH: Duration = Duration::from_secs(10);
+
 /// Checks that take the process make one random case in this many: whether a call reads a file depends less on the case than whether its
 /// result is right, and observing a call takes longer than the call.
 const OBSERVED: u64 = 4;
@@ -240,7 +245,9 @@ pub fn run(check: &Check, subject: &Subject, effort: &Effort, mut begins: impl F
             Ok(shown) => tally.add(shown),
             Err(message) => {
                 tally.add(Shown::Nothing);
-                return Outcome::of(&tally, Err(smallest(subject, &holds, &case, message)));
+                let number = tally.cases() - 1;
+                let broken = smallest(subject, &holds, &case, message, || begins(number));
+                return Outcome::of(&tally, Err(broken));
             }
         }
     }
@@ -308,9 +315,14 @@ impl Outcome {
     }
 }
 
-/// The smallest case that breaks the contract, with its own message.
-fn smallest(subject: &Subject, holds: &Holds, case: &Case, message: String) -> Broken {
-    let small = shrink::smallest(case, ATTEMPTS, |candidate| holds(subject, candidate).is_err());
+/// The smallest case that breaks the contract, with its own message. The search ends early if cases take long; `attempt` is called before
+/// each of them, so that the search is not taken for a call that hangs.
+fn smallest(subject: &Subject, holds: &Holds, case: &Case, message: String, mut attempt: impl FnMut()) -> Broken {
+    let deadline = Instant::now() + SEARCH;
+    let small = shrink::smallest(case, ATTEMPTS, |candidate| {
+        attempt();
+        (Instant::now() < deadline).then(|| holds(subject, candidate).is_err())
+    });
     let message = holds(subject, &small).err().unwrap_or(message);
     Broken {
         message,

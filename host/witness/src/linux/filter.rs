@@ -15,7 +15,8 @@ use crate::Request;
 /// What a system call asks for: its number, the predicate of a sentence, and which argument is a path.
 type Listed = (c_long, &'static str, Option<usize>);
 
-/// The system calls by which a call reaches beyond its process. Printing is none of them.
+/// The system calls by which a call reaches beyond its process. Printing is none of them, nor is `sysinfo`, by which glibc's `qsort`
+/// learns how much memory it may take.
 const LISTED: &[Listed] = &[
     (libc::SYS_openat, OPENS, Some(1)),
     (libc::SYS_openat2, OPENS, Some(1)),
@@ -34,11 +35,6 @@ const LISTED: &[Listed] = &[
     (libc::SYS_clone, FORKS, None),
     (libc::SYS_clone3, FORKS, None),
     (libc::SYS_uname, "asks for the name of the machine", None),
-    (
-        libc::SYS_sysinfo,
-        "asks for the memory and the load of the machine",
-        None,
-    ),
     (libc::SYS_clock_gettime, CLOCK, None),
     (libc::SYS_gettimeofday, CLOCK, None),
 ];
@@ -80,8 +76,13 @@ const ARCHITECTURE: u32 = 0xc000_0000 | libc::EM_X86_64 as u32;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: u32 = 0xc000_0000 | libc::EM_AARCH64 as u32;
 
-/// What glibc reads to learn the number of processors, when a thread allocates memory for the first time.
-const OF_THE_ALLOCATOR: [&str; 2] = ["/sys/devices/system/cpu/online", "/proc/stat"];
+/// What glibc's allocator reads: the number of processors when a thread allocates memory for the first time, and whether memory may be
+/// promised more than once when a thread gives back a large part.
+const OF_THE_ALLOCATOR: [&str; 3] = [
+    "/sys/devices/system/cpu/online",
+    "/proc/stat",
+    "/proc/sys/vm/overcommit_memory",
+];
 
 /// Has the calls of this thread, and of threads that it starts, reported from now on.
 pub(super) fn install() -> io::Result<()> {

@@ -40,7 +40,9 @@ pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) ->
     }
     let deadline = Instant::now() + SEARCH;
     // Each attempt that hangs takes the whole waiting time, so few attempts fit.
-    let smallest = shrink::smallest(&case, 500, |candidate| Instant::now() < deadline && dies(candidate));
+    let smallest = shrink::smallest(&case, 500, |candidate| {
+        (Instant::now() < deadline).then(|| dies(candidate))
+    });
     Some(smallest)
 }
 
