@@ -143,6 +143,52 @@ fn harm_costs_the_decision_that_it_was_done_in() {
     }
 }
 
+/// Those that ask for another strategy are decided as by a profile that does not have the plugin.
+#[test]
+fn a_binding_that_does_not_need_the_plugin_is_decided_as_without_it() {
+    let profile = |name: &str, assign: &str, more: &str| {
+        let lists = format!("filters = ['cluster-affinity']\nassign = [{assign}'average']\n{more}");
+        let text = format!("[[profile]]\nname = 'hostile'\nextends = 'default'\n{lists}");
+        file(name, &text)
+    };
+    let entry = format!(
+        "[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'process'\ndeadline = '1s'\n",
+        HOSTILE.display()
+    );
+    let with = profile("unneeded-with.toml", "'hostile', ", &entry);
+    let without = profile("unneeded-without.toml", "", "");
+
+    let clusters = || ["a", "b", "c"].map(|name| Value::from(cluster(name, 500)));
+    let others = |number: usize| -> Value {
+        let binding = binding(&format!("other-{number:02}"), 5 + number as i64);
+        binding.strategy("Average").into()
+    };
+    let faults = DEADLY.iter().filter(|(_, texts)| !texts.is_empty());
+    let count = faults.clone().count();
+    let hostile = faults.enumerate().flat_map(|(number, (fault, _))| {
+        let binding = binding(&format!("hostile-{number:02}"), 3).strategy("Hostile");
+        let binding = binding.annotation("hostile.example/fault", fault);
+        [
+            binding.annotation("hostile.example/point", "assign").into(),
+            others(number),
+        ]
+    });
+    let mixed = file("unneeded-mixed.json", &list(clusters().into_iter().chain(hostile)));
+    let alone = clusters().into_iter().chain((0..count).map(others));
+    let alone = file("unneeded-alone.json", &list(alone));
+
+    let (exit, expected, log) = scheduled(&alone, &without, &["--explain"]);
+    assert_eq!(exit, Some(0), "{log}");
+    let (exit, mixed, log) = scheduled(&mixed, &with, &["--explain"]);
+    assert_eq!(exit, Some(3), "{log}");
+    let is_other = |binding: &&Value| binding["binding"].as_str().is_some_and(|key| key.contains("other-"));
+    let mixed = mixed.as_array().expect("a list");
+    let found: Vec<&Value> = mixed.iter().filter(is_other).collect();
+    let expected: Vec<&Value> = expected.as_array().expect("a list").iter().collect();
+    assert_eq!((mixed.len(), found.len()), (2 * count, count), "{log}");
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn harm_in_a_constructor_is_an_error_of_the_profile() {
     for (fault, expected) in [
