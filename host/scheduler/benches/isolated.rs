@@ -7,6 +7,10 @@
 //! - *filter*: a call of an isolated filter, with 100 and with 1,000 clusters, beside the same call in this process.
 //! - *cycle*: a whole cycle with every plugin isolated, beside one with none.
 //! - *restart*: starting a worker until its library is open, beside `divvy --version`.
+//!
+//! How long it takes to wake a process depends on where it runs: on the same processor, it takes its turn at once; another one must be woken
+//! from its sleep, which takes ten times as long on a virtual machine. The system moves processes as it likes, so each figure is measured
+//! with both sides on one processor, and with each side on its own.
 
 mod stages;
 mod support;
@@ -27,7 +31,7 @@ use divvy_recordings::Recording;
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::profile::Profile;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::thread::futex;
+use rustix::thread::{CpuSet, futex, sched_getaffinity, sched_setaffinity};
 
 use stages::Stages;
 
@@ -60,11 +64,13 @@ const THEIRS: u32 = 1;
 const END: u32 = 2;
 
 impl Turn {
-    fn in_memory(file: impl AsFd) -> Self {
+    /// The word at the beginning of a file, which is mapped behind those with a smaller number.
+    fn in_memory(file: impl AsFd, number: usize) -> Self {
         let file: OwnedFd = file.as_fd().try_clone_to_owned().expect("a descriptor");
-        map_at(&file, ADDRESS, BYTES, Access::Write).expect("the address is free");
+        let address = ADDRESS + number * BYTES;
+        map_at(&file, address, BYTES, Access::Write).expect("the address is free");
         // SAFETY: the memory is mapped for as long as the process lives, and every value of the word is valid.
-        Self(unsafe { &*(ADDRESS as *const AtomicU32) })
+        Self(unsafe { &*(address as *const AtomicU32) })
     }
 
     fn give(&self, turn: u32) {
@@ -86,7 +92,7 @@ impl Turn {
 
 /// The other process of a bare round trip.
 fn echo() {
-    let turn = Turn::in_memory(std::io::stdin());
+    let turn = Turn::in_memory(std::io::stdin(), 0);
     while turn.wait_while(OURS) == THEIRS {
         turn.give(OURS);
     }
@@ -96,7 +102,7 @@ fn echo() {
 struct Echo(Turn, Child);
 
 impl Echo {
-    fn start() -> Self {
+    fn start(number: usize) -> Self {
         let file = File::from(memfd_create("round-trip", MemfdFlags::CLOEXEC).expect("a file in memory"));
         ftruncate(&file, BYTES as u64).expect("memory");
         let child = Command::new(std::env::current_exe().expect("a path"))
@@ -104,7 +110,7 @@ impl Echo {
             .stdin(Stdio::from(file.try_clone().expect("a descriptor")))
             .spawn()
             .expect("this program");
-        Self(Turn::in_memory(&file), child)
+        Self(Turn::in_memory(&file, number), child)
     }
 
     fn round_trip(&self) {
@@ -128,13 +134,34 @@ fn measure() {
     });
     let recording = support::recording();
     let own = support::profile();
-    let isolated = support::profile_of(|_| Isolation::Process);
-    let echo = Echo::start();
-    for clusters in [100, 1000] {
-        let calls = Calls::new(&recording, clusters, &own, &isolated);
-        calls.print(&echo);
+    let all = sched_getaffinity(None).expect("the processors of this process");
+    let usable: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect();
+    for (name, theirs) in [("one processor", 0), ("two processors", 1)] {
+        let (Some(ours), Some(theirs)) = (usable.first(), usable.get(theirs)) else {
+            println!("{name}: there are no two");
+            continue;
+        };
+        // What is started from here on, the workers of the profile included, stays where this process is now.
+        stay_on(&[*theirs]);
+        let isolated = support::profile_of(|_| Isolation::Process);
+        let echo = Echo::start(*theirs);
+        stay_on(&[*ours]);
+        for clusters in [100, 1000] {
+            println!("{clusters} clusters on {name}, medians of {ROUNDS} rounds of {CALLS}");
+            Calls::new(&recording, clusters, &own, &isolated).print(&echo);
+        }
     }
+    stay_on(&usable);
     restart();
+}
+
+/// Keeps this thread, and what it starts, on these processors.
+fn stay_on(processors: &[usize]) {
+    let mut set = CpuSet::new();
+    for number in processors {
+        set.set(*number);
+    }
+    sched_setaffinity(None, &set).expect("a processor of this process");
 }
 
 /// A filter in this process and in a worker, and whole cycles of both profiles.
@@ -193,7 +220,6 @@ impl<'a> Calls<'a> {
                 .collect(),
         );
         let [bare, own, isolated, own_cycle, isolated_cycle] = figures.map(median);
-        println!("{clusters} clusters, medians of {ROUNDS} rounds of {CALLS}");
         println!("  bare round trip           {bare:>8.2} µs");
         println!("  filter in this process    {own:>8.2} µs");
         println!("  filter in a worker        {isolated:>8.2} µs, {ratio:.2} bare round trips");
