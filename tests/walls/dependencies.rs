@@ -85,6 +85,7 @@ const CRATES: [(&str, &[&str]); 35] = [
         "divvy-profile",
         &[
             "divvy-spanned",
+            "divvy-framework-abi",
             "divvy-framework-calls",
             "divvy-framework-view",
             "divvy-karmada",
