@@ -30,6 +30,24 @@ pub enum CallError {
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
+    /// The plugin cannot use a row of a table.
+    #[error("plugin `{plugin}` refuses row {number} of the table `{table}` for cluster `{cluster}`{}: {message}", in_column(.column))]
+    Table {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table, as the plugin declares it.
+        table: String,
+        /// Name of a cluster that the row is for.
+        cluster: String,
+        /// Number of the row among those for the cluster, starting at 0.
+        number: usize,
+        /// Name of the column; empty for the whole row.
+        column: String,
+        /// Message of the plugin.
+        message: String,
+        /// Suggested fix, if one is known.
+        hint: Option<String>,
+    },
     /// The plugin reported an internal error.
     #[error("plugin `{plugin}` failed: {message}")]
     Internal {
@@ -106,5 +124,12 @@ fn at(location: &str) -> String {
         String::new()
     } else {
         format!(" (at {location})")
+    }
+}
+
+fn in_column(column: &str) -> String {
+    match column {
+        "" => String::new(),
+        column => format!(", column `{column}`"),
     }
 }
