@@ -6,6 +6,11 @@
 //! plugin reads a cell by the row of a cluster. A cell may be missing, because the table has no row for the cluster or
 //! no value in that column.
 //!
+//! A table can have [several rows](Table::with_several_rows) per key, [times](TableColumn::time) and
+//! [hours of a week](TableColumn::weekly), whose zones the host resolves. What only the plugin can check it checks in its
+//! [value for a snapshot](crate::value::SnapshotValuePlugin::snapshot_value), with [`TableView::refuse`]: the host then refuses the
+//! profile, with the file and the line of the row.
+//!
 //! ```
 //! use divvy_framework::prelude::*;
 //!
