@@ -82,6 +82,20 @@ impl Tables {
         ];
         self.run(&[&files, more].concat())
     }
+
+    fn diff(&self, change: &[&str]) -> (Option<i32>, String, String) {
+        let profile = self.path("profile.toml");
+        let files = [
+            "diff",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "--profile",
+            &profile,
+        ];
+        self.run(&[&files, change].concat())
+    }
 }
 
 #[test]
@@ -217,33 +231,13 @@ fn rows_for_unknown_clusters_are_refused_before_anything_is_scheduled() {
     let scheduled = tables.schedule(&["--record", &recording]);
     assert_eq!(scheduled, (Some(2), String::new(), refused.to_owned()));
     assert!(!fs::exists(&recording).expect("the folder can be read"));
-    let profile = tables.path("profile.toml");
-    let diff = [
-        "diff",
-        "-f",
-        "fleet.yaml",
-        "-f",
-        "scheduled.yaml",
-        "--cordon",
-        "west-1",
-        "--profile",
-        &profile,
-    ];
-    assert_eq!(tables.run(&diff), (Some(2), String::new(), refused.to_owned()));
+    assert_eq!(
+        tables.diff(&["--cordon", "west-1"]),
+        (Some(2), String::new(), refused.to_owned())
+    );
     // A cluster that is removed in a forecast is known.
     tables.write("power.csv", POWER);
-    let removed = [
-        "diff",
-        "-f",
-        "fleet.yaml",
-        "-f",
-        "scheduled.yaml",
-        "--without",
-        "west-1",
-        "--profile",
-        &profile,
-    ];
-    let (exit, _, stderr) = tables.run(&removed);
+    let (exit, _, stderr) = tables.diff(&["--without", "west-1"]);
     assert_ne!(exit, Some(2), "{stderr}");
 }
 
@@ -260,7 +254,6 @@ fn rows_for_no_cluster_are_warnings_with_the_nearest_value() {
     let (exit, quiet, stderr) = tables.schedule(&["--quiet"]);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{quiet}");
     let profile = tables.path("profile.toml");
-    let columns = "columns = { intensity = 'integer' }";
     let text = fs::read_to_string(&profile).expect("the profile can be read");
     for (key, property) in [
         ("provider", "provider `wset`"),
@@ -272,22 +265,11 @@ fn rows_for_no_cluster_are_warnings_with_the_nearest_value() {
         );
         let (_, _, stderr) = tables.schedule(&[]);
         let expected = format!("warning: carbon.csv:4: no cluster has the {property}\n");
-        assert!(stderr.contains(&expected), "{columns}: {stderr}");
+        assert!(stderr.contains(&expected), "{stderr}");
     }
     // A forecast warns as well.
     tables.write("profile.toml", &text);
-    let diff = [
-        "diff",
-        "-f",
-        "fleet.yaml",
-        "-f",
-        "scheduled.yaml",
-        "--cordon",
-        "west-1",
-        "--profile",
-        &profile,
-    ];
-    let (_, _, stderr) = tables.run(&diff);
+    let (_, _, stderr) = tables.diff(&["--cordon", "west-1"]);
     assert!(stderr.contains(warned), "{stderr}");
     assert!(!stdout.is_empty());
 }

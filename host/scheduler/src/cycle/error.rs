@@ -2,7 +2,7 @@
 
 use crate::guard::Defect;
 use crate::plan::Plan;
-use crate::plugin::CallError;
+use crate::plugin::{CallError, RefusedRow};
 use crate::profile::{UnknownStrategy, UnusableTables};
 
 use super::verify::Violation;
@@ -75,7 +75,7 @@ pub enum CycleError {
     UnusableTables(#[from] UnusableTables),
     /// A plugin cannot use a row of a table. Its profile is refused when it loads the next time.
     #[error(transparent)]
-    TableRow(CallError),
+    TableRow(Box<RefusedRow>),
     /// A plugin needs the placements of other bindings, which the caller does not provide.
     #[error("plugin `{plugin}` needs the placements of other bindings in the groups of this one, which are not known")]
     PlacementsUnknown {
@@ -117,7 +117,7 @@ impl CycleError {
                 message,
                 hint,
             },
-            table @ CallError::Table { .. } => Self::TableRow(table),
+            CallError::Table(row) => Self::TableRow(row),
             other => Self::Plugin(other),
         }
     }
@@ -173,7 +173,7 @@ impl CycleError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::InvalidBinding { hint, .. } | Self::InvalidPreferences { hint, .. } => hint.as_deref(),
-            Self::TableRow(CallError::Table { hint, .. }) => hint.as_deref(),
+            Self::TableRow(row) => row.hint.as_deref(),
             Self::Defect(_) => Some(Defect::HINT),
             _ => None,
         }

@@ -22,7 +22,7 @@ use divvy_profile::{OnError, ProfileConfiguration};
 use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
 use super::copied::with_copies;
-use super::error::CallError;
+use super::error::{CallError, RefusedRow};
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::suspension::WorkerFailures;
@@ -409,7 +409,7 @@ impl PluginInstance {
             let error = self.error(panics, sink.reported(code));
             let is_outcome = matches!(
                 error,
-                CallError::Unschedulable { .. } | CallError::Preferences { .. } | CallError::Table { .. }
+                CallError::Unschedulable { .. } | CallError::Preferences { .. } | CallError::Table(_)
             );
             if !is_outcome {
                 self.is_failing.store(true, Ordering::Relaxed);
@@ -514,7 +514,7 @@ impl PluginInstance {
             failure::TABLE => {
                 let mut parts = path.split('\n');
                 let mut part = || parts.next().unwrap_or_default().to_owned();
-                CallError::Table {
+                CallError::Table(Box::new(RefusedRow {
                     plugin,
                     table: part(),
                     cluster: part(),
@@ -522,7 +522,7 @@ impl PluginInstance {
                     column: part(),
                     message,
                     hint,
-                }
+                }))
             }
             // A code that this host does not know is treated by its class.
             _ => match failure::class(code) {

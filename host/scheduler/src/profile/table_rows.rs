@@ -15,7 +15,7 @@ use divvy_profile::table::LoadedTable;
 use super::RegistryError;
 use super::provided::ProvidedTables;
 use super::tables::TableUses;
-use crate::plugin::{CallError, PluginInstance, ValueTables};
+use crate::plugin::{CallError, PluginInstance, RefusedRow, ValueTables};
 
 /// The first row that each plugin refuses. Any other failure is left to the first decision, because it may be due to the
 /// clusters.
@@ -62,7 +62,10 @@ fn refused_row(plugin: &PluginInstance, uses: &TableUses, provided: &ProvidedTab
     };
     let answer = plugin.snapshot_value(&snapshot, seen, &view);
     plugin.forget_snapshot_value();
-    let Err(CallError::Table {
+    let Err(CallError::Table(row)) = answer else {
+        return None;
+    };
+    let RefusedRow {
         table,
         cluster,
         number,
@@ -70,10 +73,7 @@ fn refused_row(plugin: &PluginInstance, uses: &TableUses, provided: &ProvidedTab
         message,
         hint,
         ..
-    }) = answer
-    else {
-        return None;
-    };
+    } = *row;
     let table = loaded(&table)?;
     let cluster = snapshot.clusters().iter().find(|known| known.name() == cluster)?;
     Some(RegistryError::Table {
