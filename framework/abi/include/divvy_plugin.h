@@ -928,9 +928,10 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
 #define DIVVY_FAILURE_PREFERENCES 0x20001u
 /* The configuration is invalid at `divvy_failure.path`. The host rejects the profile. */
 #define DIVVY_FAILURE_CONFIGURATION 0x20002u
-/* A row of a table is invalid at `divvy_failure.path`: the name of the table as the plugin declares it, the key of the
- * row, the number of the row among those with that key (from 0), and the name of the column (empty for the whole row),
- * separated by line feeds. In a call for the value of a snapshot, the host rejects the profile. */
+/* A row of a table is invalid at `divvy_failure.path`: the name of the table as the plugin declares it, the name of a
+ * cluster that the row is for, the number of the row among those for the cluster (from 0), and the name of the column
+ * (empty for the whole row), separated by line feeds. If a call for the value of a snapshot fails so when the host
+ * loads a profile, which it tries with every row of the tables, it rejects the profile. */
 #define DIVVY_FAILURE_TABLE 0x20003u
 /* Any other error of the plugin. */
 #define DIVVY_FAILURE_INTERNAL 0x30001u
@@ -1282,6 +1283,37 @@ static inline int divvy_table_cell(const divvy_cycle_view *cycle, uint64_t colum
         return 0;
     }
     *cell = cycle->table_cells.data[column * rows + row];
+    return 1;
+}
+
+/*
+ * The number of rows that a table with several rows per key has for a row of the snapshot, by any of its columns.
+ */
+static inline uint64_t divvy_table_rows(const divvy_cycle_view *cycle, uint64_t column, uint64_t row)
+{
+    int64_t run;
+    return divvy_table_cell(cycle, column, row, &run) ? (uint64_t)run & 0xffffffffu : 0;
+}
+
+/*
+ * The cell of a declared column in one of these rows, counted from 0: 1 if it is there, and then its value in `cell`;
+ * otherwise 0.
+ */
+static inline int divvy_table_row_cell(const divvy_cycle_view *cycle, uint64_t column, uint64_t row, uint64_t number,
+                                       int64_t *cell)
+{
+    int64_t run;
+    if (!divvy_table_cell(cycle, column, row, &run) || number >= ((uint64_t)run & 0xffffffffu)) {
+        return 0;
+    }
+    const uint64_t index = ((uint64_t)run >> 32) + number;
+    if (index >= cycle->table_row_cells.length || index / 64 >= cycle->table_row_presence.length) {
+        return 0;
+    }
+    if ((cycle->table_row_presence.data[index / 64] >> (index % 64) & 1) == 0) {
+        return 0;
+    }
+    *cell = cycle->table_row_cells.data[index];
     return 1;
 }
 

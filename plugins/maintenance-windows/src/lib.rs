@@ -13,6 +13,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
 use divvy_framework::table::RefusedRow;
 
@@ -81,42 +82,35 @@ impl FilterPlugin for MaintenanceWindows {
         let now = context.time()?;
         let table = context.table(TABLE)?;
         let windows = Windows::of(&table)?;
-        let binding = context.binding();
-        let has_replicas: Vec<Row> = binding.last().filter_map(|target| target.row).collect();
-        let feasible: Vec<bool> = {
-            let mut feasible = vec![false; context.clusters().len()];
-            for row in result.feasible() {
-                feasible[row.index()] = true;
-            }
-            feasible
-        };
-        // Clusters with the same rows get the same answer.
-        let mut answers: BTreeMap<(i64, bool), Answer<'_>> = BTreeMap::new();
-        for &row in listed {
+        with_scratch(|(kept, feasible): &mut (RowSet, RowSet)| {
+            context.binding().collect_last_rows(&context.clusters(), kept);
+            feasible.reset(context.clusters().len());
+            result.feasible().for_each(|row| _ = feasible.insert(row));
+            // Clusters with the same rows get the same answer.
+            let mut answers: BTreeMap<(i64, bool), Answer<'_>> = BTreeMap::new();
             // A cluster that is rejected anyway must not limit the time for which the answer holds.
-            if !feasible.get(row.index()).copied().unwrap_or(false) {
-                continue;
-            }
-            let keeps = has_replicas.contains(&row);
-            let answer = match answers.entry((windows.rows_key(row), keeps)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(entry) => {
-                    let numbers = 0..windows.count(row);
-                    let all: Result<Vec<_>, RefusedRow> =
-                        numbers.map(|number| windows.window(&table, row, number)).collect();
-                    entry.insert(Answer::new(all?, self.lead, keeps, now))
+            for &row in listed.iter().filter(|row| feasible.contains(**row)) {
+                let keeps = kept.contains(row);
+                let answer = match answers.entry((windows.rows_key(row), keeps)) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(entry) => {
+                        let numbers = 0..windows.count(row);
+                        let all: Result<Vec<_>, RefusedRow> =
+                            numbers.map(|number| windows.window(&table, row, number)).collect();
+                        entry.insert(Answer::new(all?, self.lead, keeps, now))
+                    }
+                };
+                if let Some(changes) = answer.changes {
+                    context.valid_until(changes);
                 }
-            };
-            if let Some(changes) = answer.changes {
-                context.valid_until(changes);
+                match &answer.standing {
+                    Standing::Open => {}
+                    Standing::Cordoned(window) => result.cordon(row, || window.cordoned())?,
+                    Standing::Emptied(window) => result.reject(row, || window.emptied()),
+                }
             }
-            match &answer.standing {
-                Standing::Open => {}
-                Standing::Cordoned(window) => result.cordon(row, || window.cordoned())?,
-                Standing::Emptied(window) => result.reject(row, || window.emptied()),
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
