@@ -31,6 +31,7 @@
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`verification`]: the conformance kit of `divvy plugin verify`.
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
+//! - [`windows`]: maintenance windows, from the table to decisions and recordings.
 //! - [`public_interface`]: the SDK's interface for authors, compared with a file.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
@@ -72,3 +73,4 @@ mod trees;
 mod verification;
 mod walls;
 mod whole_cycles;
+mod windows;

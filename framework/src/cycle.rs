@@ -78,6 +78,11 @@ impl<'a> Cycle<'a> {
         clusters.declaring_raw(self.needs.has(feature::RAW_CLUSTERS))
     }
 
+    /// True if the plugin declares that it cordons clusters.
+    pub(crate) fn may_cordon(&self) -> bool {
+        self.needs.has(feature::CORDONS)
+    }
+
     /// The binding to schedule.
     pub fn binding(&self) -> Binding<'a> {
         Binding::new(self.view).declaring(self.needs.bits())

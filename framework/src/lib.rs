@@ -308,7 +308,7 @@ pub mod prelude {
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
-    pub use crate::table::{Cells, Table, TableColumn, TableView};
+    pub use crate::table::{Cells, Period, RowsPerKey, Table, TableColumn, TableView, Weekly};
     pub use crate::value::{
         BindingValueContext, BindingValuePlugin, ClusterColumns, SnapshotValueContext, SnapshotValuePlugin,
     };

@@ -5,7 +5,7 @@ use divvy_framework_abi::descriptor::feature;
 use crate::clusters::NotDeclared;
 use crate::configuration::{Configuration, NoConfiguration, ValueError};
 use crate::division::DivisionError;
-use crate::table::Table;
+use crate::table::{RefusedRow, RowsPerKey, Table};
 
 pub use crate::parts::BindingParts;
 pub use crate::prepare::{PrepareContext, PreparePlugin};
@@ -193,15 +193,16 @@ impl Needs {
     #[must_use]
     pub const fn tables(self, tables: &'static [Table]) -> Self {
         assert!(self.tables.is_empty(), "all tables are declared together");
-        Self {
-            bits: if tables.is_empty() {
-                self.bits
-            } else {
-                self.bits | feature::TABLES
-            },
-            tables,
-            ..self
+        let mut bits = self.bits;
+        let mut number = 0;
+        while number < tables.len() {
+            bits |= match tables[number].rows_per_key() {
+                RowsPerKey::One => feature::TABLES,
+                RowsPerKey::Several => feature::TABLES | feature::TABLE_ROWS,
+            };
+            number += 1;
         }
+        Self { bits, tables, ..self }
     }
 
     /// The placements of the bindings with which the binding shares a workload affinity group:
@@ -210,6 +211,12 @@ impl Needs {
     #[must_use]
     pub const fn placements(self) -> Self {
         self.and(feature::PLACEMENTS)
+    }
+
+    /// Cordoning clusters at Filter: [`FilterResult::cordon`](crate::filter::FilterResult::cordon).
+    #[must_use]
+    pub const fn cordons(self) -> Self {
+        self.and(feature::CORDONS)
     }
 
     /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.
@@ -397,6 +404,11 @@ pub enum Failure {
     /// The policy's preferences are invalid. The host reports an `Error` in the policy, with path and hint.
     #[error("{0}")]
     Preferences(#[from] ValueError),
+    /// A row of a table is not what the plugin expects: [`TableView::refuse`](crate::table::TableView::refuse). From
+    /// [`snapshot_value`](crate::value::SnapshotValuePlugin::snapshot_value), the host rejects the profile and reports the
+    /// file and the line of the row; later, it reports an `Error`.
+    #[error("{0}")]
+    Table(#[from] Box<RefusedRow>),
     /// An error of the plugin itself. The host reports an `Error` that names the plugin.
     #[error("{message}")]
     #[non_exhaustive]

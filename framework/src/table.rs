@@ -6,6 +6,11 @@
 //! plugin reads a cell by the row of a cluster. A cell may be missing, because the table has no row for the cluster or
 //! no value in that column.
 //!
+//! A table can have [several rows](Table::with_several_rows) per key, [times](TableColumn::time) and
+//! [hours of a week](TableColumn::weekly), whose zones the host resolves. What only the plugin can check it checks in its
+//! [value for a snapshot](crate::value::SnapshotValuePlugin::snapshot_value), with [`TableView::refuse`]: the host then refuses the
+//! profile, with the file and the line of the row.
+//!
 //! ```
 //! use divvy_framework::prelude::*;
 //!
@@ -58,18 +63,22 @@
 //! columns = { intensity = "integer" }
 //! ```
 
+use divvy_framework_abi::arena::Arena;
 use divvy_framework_abi::view::CycleView;
-use divvy_framework_view::tables::column;
+use divvy_framework_view::tables::column_of_rows;
 
+use crate::clusters::{Clusters, Row};
 use crate::plugin::{Failure, Needs};
 
-pub use divvy_framework_view::tables::{Cells, ColumnType, SCALE_MAX};
+pub use divvy_framework_view::tables::{CellValue, Cells, ColumnType, RowsPerKey, SCALE_MAX};
+pub use divvy_framework_view::weekly::{Period, Weekly};
 
 /// A table that a plugin reads, with the columns that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
     name: &'static str,
     columns: &'static [TableColumn],
+    rows_per_key: RowsPerKey,
 }
 
 /// A column of a [`Table`].
@@ -82,7 +91,26 @@ pub struct TableColumn {
 impl Table {
     /// The table that the profile provides under `name`, with columns that it must have.
     pub const fn new(name: &'static str, columns: &'static [TableColumn]) -> Self {
-        Self { name, columns }
+        Self {
+            name,
+            columns,
+            rows_per_key: RowsPerKey::One,
+        }
+    }
+
+    /// This table, with any number of rows per key: the profile provides it with `rows = "several"`. [`Cells::count`] and
+    /// [`Cells::nth`] read the rows. All declarations of a table must agree.
+    #[must_use]
+    pub const fn with_several_rows(self) -> Self {
+        Self {
+            rows_per_key: RowsPerKey::Several,
+            ..self
+        }
+    }
+
+    /// The number of rows per key.
+    pub const fn rows_per_key(self) -> RowsPerKey {
+        self.rows_per_key
     }
 
     /// The name.
@@ -125,6 +153,17 @@ impl TableColumn {
         Self::new(name, ColumnType::Boolean)
     }
 
+    /// A column of points in time, as milliseconds since 1970-01-01T00:00:00Z. A file states them with their offset from UTC
+    /// (`2026-12-24T20:00:00+01:00`), or by the local time of a zone (`2026-12-24 20:00 Europe/Berlin`).
+    pub const fn time(name: &'static str) -> Self {
+        Self::new(name, ColumnType::Time)
+    }
+
+    /// A column of hours that recur on days of the week, by the local time of a zone: `Mon-Fri 22:00-06:00 Europe/Berlin`.
+    pub const fn weekly(name: &'static str) -> Self {
+        Self::new(name, ColumnType::Weekly)
+    }
+
     const fn new(name: &'static str, column_type: ColumnType) -> Self {
         Self { name, column_type }
     }
@@ -151,14 +190,14 @@ impl TableColumn {
 /// The tables that a plugin declares, as they cross the boundary: one JSON object per table, with the columns of all its
 /// extension points.
 pub(crate) fn documents(needs: Needs) -> Vec<String> {
-    let mut tables: Vec<(&str, Vec<TableColumn>)> = Vec::new();
+    let mut tables: Vec<(&str, RowsPerKey, Vec<TableColumn>)> = Vec::new();
     for declared in needs.declared_tables() {
-        let known = tables.iter().position(|(name, _)| *name == declared.name);
+        let known = tables.iter().position(|(name, ..)| *name == declared.name);
         let index = known.unwrap_or(tables.len());
         if known.is_none() {
-            tables.push((declared.name, Vec::new()));
+            tables.push((declared.name, declared.rows_per_key, Vec::new()));
         }
-        let Some((_, columns)) = tables.get_mut(index) else {
+        let Some((.., columns)) = tables.get_mut(index) else {
             continue;
         };
         for column in declared.columns {
@@ -167,9 +206,13 @@ pub(crate) fn documents(needs: Needs) -> Vec<String> {
             }
         }
     }
-    let document = |(name, columns): &(&str, Vec<TableColumn>)| {
+    let document = |(name, rows, columns): &(&str, RowsPerKey, Vec<TableColumn>)| {
         let columns: Vec<serde_json::Value> = columns.iter().map(|column| column.to_json()).collect();
-        serde_json::json!({ "name": name, "columns": columns }).to_string()
+        match rows {
+            RowsPerKey::One => serde_json::json!({ "name": name, "columns": columns }),
+            RowsPerKey::Several => serde_json::json!({ "name": name, "rows": "several", "columns": columns }),
+        }
+        .to_string()
     };
     tables.iter().map(document).collect()
 }
@@ -180,6 +223,7 @@ pub struct TableView<'a> {
     view: &'a CycleView<'a>,
     needs: Needs,
     name: &'static str,
+    rows_per_key: RowsPerKey,
 }
 
 impl<'a> TableView<'a> {
@@ -190,8 +234,12 @@ impl<'a> TableView<'a> {
             let message = format!("reads the table `{name}` without declaring it: `Needs::tables`");
             return Err(Failure::internal(message));
         };
-        let name = table.name;
-        Ok(Self { view, needs, name })
+        Ok(Self {
+            view,
+            needs,
+            name: table.name,
+            rows_per_key: table.rows_per_key,
+        })
     }
 
     /// The cells of a column of integers.
@@ -232,6 +280,42 @@ impl<'a> TableView<'a> {
         self.cells(name, "booleans", |declared| declared == ColumnType::Boolean)
     }
 
+    /// The cells of a column of points in time, in milliseconds since 1970-01-01T00:00:00Z.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::integers`].
+    pub fn times(&self, name: &str) -> Result<Cells<'a, i64>, Failure> {
+        self.cells(name, "times", |declared| declared == ColumnType::Time)
+    }
+
+    /// The cells of a column of hours that recur on days of the week.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::integers`].
+    pub fn weekly(&self, name: &str) -> Result<Cells<'a, Weekly<'a>>, Failure> {
+        self.cells(name, "hours of a week", |declared| declared == ColumnType::Weekly)
+    }
+
+    /// A failure for a row of the table that the plugin cannot use: for the cluster in a row of the snapshot, the table's row
+    /// with this number (0 unless it has several), and its column, if one is at fault.
+    ///
+    /// Check tables in [`snapshot_value`](crate::value::SnapshotValuePlugin::snapshot_value): the host makes a value for every
+    /// row of a table when it loads the profile, so a row that the plugin refuses is an error of the profile, with the file and
+    /// the line of the row.
+    pub fn refuse(&self, row: Row, number: usize, column: Option<&str>, message: impl Into<String>) -> RefusedRow {
+        let clusters = Clusters::new(Arena::new(self.view.snapshot.as_slice()));
+        RefusedRow {
+            table: self.name,
+            cluster: clusters.get(row).name().to_owned(),
+            number,
+            column: column.unwrap_or_default().to_owned(),
+            message: message.into(),
+            hint: None,
+        }
+    }
+
     fn cells<T>(
         &self,
         name: &str,
@@ -251,8 +335,55 @@ impl<'a> TableView<'a> {
                 format!("reads column `{name}` of the table `{table}` as {as_what}, but declares it as {column_type}");
             return Err(Failure::internal(message));
         }
-        column(self.view, table, name, column_type)
+        column_of_rows(self.view, self.rows_per_key, table, name, column_type)
             .ok_or_else(|| Failure::internal(format!("column `{name}` of the table `{table}` is not provided")))
+    }
+}
+
+/// A row of a table that a plugin cannot use: [`TableView::refuse`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the table `{table}` for cluster `{cluster}`, row {number}{}: {message}", in_column(.column))]
+pub struct RefusedRow {
+    table: &'static str,
+    /// A cluster that the row is for. The host knows the row's key.
+    cluster: String,
+    number: usize,
+    column: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl RefusedRow {
+    /// This row, with a suggested remedy.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The row as it crosses the boundary.
+    pub(crate) fn path(&self) -> String {
+        let Self {
+            table,
+            cluster,
+            number,
+            column,
+            ..
+        } = self;
+        format!("{table}\n{cluster}\n{number}\n{column}")
+    }
+}
+
+impl From<RefusedRow> for Failure {
+    fn from(row: RefusedRow) -> Self {
+        Self::Table(Box::new(row))
+    }
+}
+
+fn in_column(column: &str) -> String {
+    match column {
+        "" => String::new(),
+        column => format!(", column `{column}`"),
     }
 }
 

@@ -92,10 +92,16 @@ fn every_bundled_plugin_decides_its_worked_example() {
             true => format!("scores = [{{ plugin = '{folder}' }}]"),
             false => format!("filters = ['{folder}']"),
         };
-        let opted_in = (!is_built_in).then(|| Host::extending(&alone()));
+        let folder_of_tables = tempfile::tempdir().expect("a folder");
+        let lines = || format!("{}\n{}", alone(), example.table_lines(folder_of_tables.path()));
+        let opted_in = (!is_built_in).then(|| Host::extending(&lines()));
         let host = opted_in.as_ref().unwrap_or(Host::built_in());
         let placements = Some(Arc::new(Placements::of(&bindings)));
-        let mut scheduler = host.scheduler().explaining(true).knowing(placements);
+        let mut scheduler = host
+            .scheduler()
+            .explaining(true)
+            .knowing(placements)
+            .deciding_at(example.time());
         let decision = scheduler.schedule(binding, &fleet);
         assert_eq!(told(&decision), example.result, "plugins/{folder}/README.md");
         let account = account(&decision);

@@ -82,6 +82,20 @@ impl Tables {
         ];
         self.run(&[&files, more].concat())
     }
+
+    fn diff(&self, change: &[&str]) -> (Option<i32>, String, String) {
+        let profile = self.path("profile.toml");
+        let files = [
+            "diff",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "--profile",
+            &profile,
+        ];
+        self.run(&[&files, change].concat())
+    }
 }
 
 #[test]
@@ -211,42 +225,53 @@ fn every_problem_of_a_table_has_file_and_line() {
 fn rows_for_unknown_clusters_are_refused_before_anything_is_scheduled() {
     let tables = Tables::new();
     tables.write("power.csv", &format!("{POWER}\nwest-11,1,,\n"));
-    // The file itself is valid, and regions without a cluster are not an error.
-    tables.write("carbon.csv", &format!("{CARBON}north,1\n"));
     assert_eq!(tables.check().0, Some(0));
     let refused = "error: power.csv:6: no cluster is named `west-11`\n  hint: did you mean `west-1`?\n";
     let recording = tables.path("recording.jsonl");
     let scheduled = tables.schedule(&["--record", &recording]);
     assert_eq!(scheduled, (Some(2), String::new(), refused.to_owned()));
     assert!(!fs::exists(&recording).expect("the folder can be read"));
-    let profile = tables.path("profile.toml");
-    let diff = [
-        "diff",
-        "-f",
-        "fleet.yaml",
-        "-f",
-        "scheduled.yaml",
-        "--cordon",
-        "west-1",
-        "--profile",
-        &profile,
-    ];
-    assert_eq!(tables.run(&diff), (Some(2), String::new(), refused.to_owned()));
+    assert_eq!(
+        tables.diff(&["--cordon", "west-1"]),
+        (Some(2), String::new(), refused.to_owned())
+    );
     // A cluster that is removed in a forecast is known.
     tables.write("power.csv", POWER);
-    let removed = [
-        "diff",
-        "-f",
-        "fleet.yaml",
-        "-f",
-        "scheduled.yaml",
-        "--without",
-        "west-1",
-        "--profile",
-        &profile,
-    ];
-    let (exit, _, stderr) = tables.run(&removed);
+    let (exit, _, stderr) = tables.diff(&["--without", "west-1"]);
     assert_ne!(exit, Some(2), "{stderr}");
+}
+
+/// The table may cover more than the clusters of the input, so a misspelt region is a warning.
+#[test]
+fn rows_for_no_cluster_are_warnings_with_the_nearest_value() {
+    let tables = Tables::new();
+    tables.write("carbon.csv", &format!("{CARBON}wset,1\nmars,2\n"));
+    assert_eq!(tables.check().0, Some(0));
+    let warned = "warning: carbon.csv:4: no cluster has the region `wset`\n  hint: did you mean `west`?\n\
+                  warning: carbon.csv:5: no cluster has the region `mars`\n";
+    let (exit, stdout, stderr) = tables.schedule(&[]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), warned));
+    let (exit, quiet, stderr) = tables.schedule(&["--quiet"]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{quiet}");
+    let profile = tables.path("profile.toml");
+    let text = fs::read_to_string(&profile).expect("the profile can be read");
+    for (key, property) in [
+        ("provider", "provider `wset`"),
+        ("label:zone", "label `zone` with the value `wset`"),
+    ] {
+        tables.write(
+            "profile.toml",
+            &text.replace("key = 'region'", &format!("key = '{key}'")),
+        );
+        let (_, _, stderr) = tables.schedule(&[]);
+        let expected = format!("warning: carbon.csv:4: no cluster has the {property}\n");
+        assert!(stderr.contains(&expected), "{stderr}");
+    }
+    // A forecast warns as well.
+    tables.write("profile.toml", &text);
+    let (_, _, stderr) = tables.diff(&["--cordon", "west-1"]);
+    assert!(stderr.contains(warned), "{stderr}");
+    assert!(!stdout.is_empty());
 }
 
 #[test]

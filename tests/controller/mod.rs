@@ -17,6 +17,7 @@ mod shadow;
 mod simulation;
 mod stored;
 mod tables;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,10 +1,12 @@
 //! Properties of each strategy for any input, from random manifests through its real library to decisions.
 //!
+//! - [`cordons`]: clusters that a filter cordons, under every strategy.
 //! - [`patches`]: decisions do not depend on the history of changes to clusters.
 //! - [`results`]: sums, capacity, independence of the order of the input.
 //! - [`steadiness`]: the replicas that a division keeps from the last result, as defined by its rules.
 //! - [`shapes`]: the purpose of each strategy: evenness, few clusters, proportions, preferred clusters first.
 
+mod cordons;
 mod patches;
 mod results;
 mod shapes;

@@ -8,7 +8,9 @@ use super::check_none;
 use crate::artifacts::{metadata, plugin_folders, plugin_package, repository};
 
 /// Dependencies that the arithmetic of a plugin needs in addition to the SDK, by folder. Each entry has a reason.
-const ARITHMETIC: [(&str, &[&str]); 1] = [
+const ARITHMETIC: [(&str, &[&str]); 2] = [
+    // It writes times into reasons; the calendar is not the SDK's.
+    ("maintenance-windows", &["jiff"]),
     // Its arithmetic has an error type for counts that cannot be satisfied.
     ("specified", &["thiserror"]),
 ];
@@ -85,6 +87,7 @@ const CRATES: [(&str, &[&str]); 36] = [
         "divvy-profile",
         &[
             "divvy-spanned",
+            "divvy-framework-abi",
             "divvy-framework-calls",
             "divvy-framework-view",
             "divvy-karmada",

@@ -643,6 +643,36 @@ typedef struct divvy_table_column_row {
 #define DIVVY_CELL_TEXT 3u
 /* A boolean: 0 or 1. */
 #define DIVVY_CELL_BOOLEAN 4u
+/* A point in time, in milliseconds since 1970-01-01T00:00:00Z. */
+#define DIVVY_CELL_TIME 5u
+/* Hours of a week, as an index into `divvy_cycle_view.table_weekly`. */
+#define DIVVY_CELL_WEEKLY 6u
+
+/* Hours that recur on days of the week, by the local time of a zone. An occurrence begins on one of the days. It lasts
+ * from the first instant at which the zone's clocks have reached `start` to the last at which they have not reached
+ * `end`: clocks that are put forward past one of both make it begin or end with the change, and clocks that are put
+ * back are within it both times. */
+typedef struct divvy_weekly_row {
+    /* Days on which it begins: bit 0 is Monday, bit 6 Sunday. */
+    uint32_t days;
+    /* Minute of the day at which it begins, from 0 to 1439. */
+    uint32_t start;
+    /* Minute at which it ends, counted from the beginning of the day on which it begins; more than `start`, and at most
+     * 1440 more. */
+    uint32_t end;
+    /* Zero. */
+    uint32_t reserved;
+    /* The zone's changes, in `divvy_cycle_view.table_offsets`; the first counts from the beginning of time. */
+    divvy_span offsets;
+} divvy_weekly_row;
+
+/* A change of a zone's offset from UTC. */
+typedef struct divvy_offset_row {
+    /* First millisecond, since 1970, of the offset. */
+    int64_t from;
+    /* Local time minus UTC, in seconds. */
+    int64_t seconds;
+} divvy_offset_row;
 
 /* The texts that name a binding and its resource. */
 typedef struct divvy_binding_names {
@@ -737,6 +767,18 @@ typedef struct divvy_table_column_row_slice {
     DIVVY_POINTER(const divvy_table_column_row, data)
     uint64_t length;
 } divvy_table_column_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_weekly_row_slice {
+    DIVVY_POINTER(const divvy_weekly_row, data)
+    uint64_t length;
+} divvy_weekly_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_offset_row_slice {
+    DIVVY_POINTER(const divvy_offset_row, data)
+    uint64_t length;
+} divvy_offset_row_slice;
 
 /* ----------------------------------------------------------------------------------------------------------------
  * Reasons as data: why a cluster has its share or its score, or was left out
@@ -886,6 +928,11 @@ static inline divvy_reason divvy_new_reason(uint32_t row, uint32_t cause)
 #define DIVVY_FAILURE_PREFERENCES 0x20001u
 /* The configuration is invalid at `divvy_failure.path`. The host rejects the profile. */
 #define DIVVY_FAILURE_CONFIGURATION 0x20002u
+/* A row of a table is invalid at `divvy_failure.path`: the name of the table as the plugin declares it, the name of a
+ * cluster that the row is for, the number of the row among those for the cluster (from 0), and the name of the column
+ * (empty for the whole row), separated by line feeds. If a call for the value of a snapshot fails so when the host
+ * loads a profile, which it tries with every row of the tables, it rejects the profile. */
+#define DIVVY_FAILURE_TABLE 0x20003u
 /* Any other error of the plugin. */
 #define DIVVY_FAILURE_INTERNAL 0x30001u
 /* The plugin panicked. After several consecutive panics the host stops calling it. */
@@ -1039,8 +1086,9 @@ typedef struct divvy_construct_call {
  * `required`) and `priorities`. */
 #define DIVVY_DOCUMENT_RULE_LISTS 3u
 /* The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
- * `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
- * those of `divvy_cycle_view.table_columns`. */
+ * `integer`, `decimal`, `text`, `boolean`, `time` or `weekly`, and `scale` for a decimal). The columns of all tables,
+ * in this order, are those of `divvy_cycle_view.table_columns`. A table with several rows per key has `"rows":
+ * "several"`, and needs `DIVVY_FEATURE_TABLE_ROWS`. */
 #define DIVVY_DOCUMENT_TABLES 4u
 
 /* Limits on what a plugin passes to the host while it runs. The host drops what exceeds them. It cuts a text between
@@ -1207,6 +1255,16 @@ typedef struct divvy_cycle_view {
     divvy_text table_pool;
     /* Placements of the bindings with which this one shares a workload affinity group; null if they are not known. */
     DIVVY_POINTER(const divvy_placements_view, placements)
+    /* Cells of the tables that are declared with several rows per key. In `table_cells`, a column of such a table has
+     * the cluster's run of these cells: the upper 32 bits are the first, the lower 32 bits the number. All columns of a
+     * table have as many in the same order. */
+    divvy_i64_slice table_row_cells;
+    /* One bit per cell of `table_row_cells`: 1 if the cell is there. */
+    divvy_u64_slice table_row_presence;
+    /* Hours of a week that cells refer to. */
+    divvy_weekly_row_slice table_weekly;
+    /* Offsets of time zones that hours of a week refer to. */
+    divvy_offset_row_slice table_offsets;
 } divvy_cycle_view;
 
 /*
@@ -1225,6 +1283,37 @@ static inline int divvy_table_cell(const divvy_cycle_view *cycle, uint64_t colum
         return 0;
     }
     *cell = cycle->table_cells.data[column * rows + row];
+    return 1;
+}
+
+/*
+ * The number of rows that a table with several rows per key has for a row of the snapshot, by any of its columns.
+ */
+static inline uint64_t divvy_table_rows(const divvy_cycle_view *cycle, uint64_t column, uint64_t row)
+{
+    int64_t run;
+    return divvy_table_cell(cycle, column, row, &run) ? (uint64_t)run & 0xffffffffu : 0;
+}
+
+/*
+ * The cell of a declared column in one of these rows, counted from 0: 1 if it is there, and then its value in `cell`;
+ * otherwise 0.
+ */
+static inline int divvy_table_row_cell(const divvy_cycle_view *cycle, uint64_t column, uint64_t row, uint64_t number,
+                                       int64_t *cell)
+{
+    int64_t run;
+    if (!divvy_table_cell(cycle, column, row, &run) || number >= ((uint64_t)run & 0xffffffffu)) {
+        return 0;
+    }
+    const uint64_t index = ((uint64_t)run >> 32) + number;
+    if (index >= cycle->table_row_cells.length || index / 64 >= cycle->table_row_presence.length) {
+        return 0;
+    }
+    if ((cycle->table_row_presence.data[index / 64] >> (index % 64) & 1) == 0) {
+        return 0;
+    }
+    *cell = cycle->table_row_cells.data[index];
     return 1;
 }
 
@@ -1405,6 +1494,10 @@ typedef struct divvy_filter_call {
     uint32_t code;
     /* Zero. */
     uint32_t reserved;
+    /* Per cluster of the snapshot: 1 if it takes no further replicas of the binding and keeps those of the last result,
+     * written by the plugin where `codes` has 0; 0 on entry. Empty unless the plugin needs `DIVVY_FEATURE_CORDONS`. A
+     * cluster that the last result does not list is rejected instead. */
+    divvy_u32_out cordoned;
 } divvy_filter_call;
 
 /* Scores the feasible clusters, from 0 to 100 after normalisation. */
@@ -1589,6 +1682,10 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_TABLES (UINT64_C(1) << 12)
 /* Need: the placements of the bindings with which the binding shares a workload affinity group. */
 #define DIVVY_FEATURE_PLACEMENTS (UINT64_C(1) << 13)
+/* Need: tables with several rows per key. */
+#define DIVVY_FEATURE_TABLE_ROWS (UINT64_C(1) << 14)
+/* Need of a filter: it can cordon clusters (`divvy_filter_call.cordoned`). */
+#define DIVVY_FEATURE_CORDONS (UINT64_C(1) << 15)
 /* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
 #define DIVVY_FEATURE_ENFORCES_SPREAD (UINT64_C(1) << 16)
 /* Promise of a filter: the clusters that it leaves satisfy the binding's workload affinity. */
@@ -1602,7 +1699,7 @@ typedef struct divvy_assign_call {
  * are no tiers; scores may change. */
 #define DIVVY_FEATURE_EACH_ALONE (UINT64_C(1) << 19)
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL UINT64_C(0xf3fff)
+#define DIVVY_FEATURE_ALL UINT64_C(0xfffff)
 /* Features that a plugin lists as optional; all others are required. */
 #define DIVVY_FEATURE_OPTIONAL UINT64_C(0xf001c)
 /* Promises that a part of a placement is enforced. */

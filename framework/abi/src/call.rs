@@ -177,6 +177,10 @@ call! {
         /// Zero.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         reserved: u32 = 0,
+        /// Per cluster of the snapshot: 1 if it takes no further replicas of the binding and keeps those of the last result,
+        /// written by the plugin where `codes` has 0; 0 on entry. Empty unless the plugin needs
+        /// [`crate::descriptor::feature::CORDONS`]. A cluster that the last result does not list is rejected instead.
+        cordoned: SliceMut<'a, u32> = SliceMut::EMPTY,
     }
 }
 

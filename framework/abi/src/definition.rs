@@ -96,6 +96,8 @@ pub const STRUCTURES: &[Structure] = &[
     row::RuleRow::DEFINITION,
     row::RuleValueRow::DEFINITION,
     row::TableColumnRow::DEFINITION,
+    row::WeeklyRow::DEFINITION,
+    row::OffsetRow::DEFINITION,
     row::BindingNames::DEFINITION,
     reason::FigureRow::DEFINITION,
     call::CallHead::DEFINITION,

@@ -48,6 +48,10 @@ numbers! {
         pub const TABLES: u64 = 1 << 12;
         /// Need: the placements of the bindings with which the binding shares a workload affinity group.
         pub const PLACEMENTS: u64 = 1 << 13;
+        /// Need: tables with several rows per key.
+        pub const TABLE_ROWS: u64 = 1 << 14;
+        /// Need of a filter: it can cordon clusters ([`crate::call::FilterCall::cordoned`]).
+        pub const CORDONS: u64 = 1 << 15;
         /// Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it.
         pub const ENFORCES_SPREAD: u64 = 1 << 16;
         /// Promise of a filter: the clusters that it leaves satisfy the binding's workload affinity.
@@ -62,7 +66,7 @@ numbers! {
         pub const EACH_ALONE: u64 = 1 << 19;
 
         /// All features of this version.
-        pub const ALL: u64 = ((1 << 14) - 1) | ENFORCES | EACH_ALONE;
+        pub const ALL: u64 = ((1 << 16) - 1) | ENFORCES | EACH_ALONE;
         /// Features that a plugin lists as optional; all others are required.
         pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES | EACH_ALONE;
         /// Promises that a part of a placement is enforced.

@@ -289,6 +289,47 @@ numbers! {
         pub const TEXT: u32 = 3;
         /// A boolean: 0 or 1.
         pub const BOOLEAN: u32 = 4;
+        /// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
+        pub const TIME: u32 = 5;
+        /// Hours of a week, as an index into [`CycleView::table_weekly`](crate::view::CycleView::table_weekly).
+        pub const WEEKLY: u32 = 6;
+    }
+}
+
+structure! {
+    /// Hours that recur on days of the week, by the local time of a zone. An occurrence begins on one of the days. It lasts
+    /// from the first instant at which the zone's clocks have reached `start` to the last at which they have not reached `end`:
+    /// clocks that are put forward past one of both make it begin or end with the change, and clocks that are put back are
+    /// within it both times.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+    #[cfg_attr(feature = "certificate", derive(StableAbi))]
+    pub struct WeeklyRow {
+        /// Days on which it begins: bit 0 is Monday, bit 6 Sunday.
+        pub days: u32,
+        /// Minute of the day at which it begins, from 0 to 1439.
+        pub start: u32,
+        /// Minute at which it ends, counted from the beginning of the day on which it begins; more than `start`, and at most
+        /// 1440 more.
+        pub end: u32,
+        /// Zero.
+        pub reserved: u32,
+        /// The zone's changes, in [`CycleView::table_offsets`](crate::view::CycleView::table_offsets); the first counts from
+        /// the beginning of time.
+        pub offsets: Span,
+    }
+}
+
+structure! {
+    /// A change of a zone's offset from UTC.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+    #[cfg_attr(feature = "certificate", derive(StableAbi))]
+    pub struct OffsetRow {
+        /// First millisecond, since 1970, of the offset.
+        pub from: i64,
+        /// Local time minus UTC, in seconds.
+        pub seconds: i64,
     }
 }
 

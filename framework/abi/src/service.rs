@@ -28,6 +28,11 @@ numbers! {
         pub const PREFERENCES: u32 = INPUT << 16 | 1;
         /// The configuration is invalid at [`super::Failure::path`]. The host rejects the profile.
         pub const CONFIGURATION: u32 = INPUT << 16 | 2;
+        /// A row of a table is invalid at [`super::Failure::path`]: the name of the table as the plugin declares it, the name of
+        /// a cluster that the row is for, the number of the row among those for the cluster (from 0), and the name of the column
+        /// (empty for the whole row), separated by line feeds. If a call for the value of a snapshot fails so when the host
+        /// loads a profile, which it tries with every row of the tables, it rejects the profile.
+        pub const TABLE: u32 = INPUT << 16 | 3;
         /// Any other error of the plugin.
         pub const INTERNAL: u32 = PLUGIN << 16 | 1;
         /// The plugin panicked. After several consecutive panics the host stops calling it.
@@ -315,8 +320,9 @@ numbers! {
         /// `minimum`, `required`) and `priorities`.
         pub const RULE_LISTS: u32 = 3;
         /// The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
-        /// `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
-        /// those of [`crate::view::CycleView::table_columns`].
+        /// `integer`, `decimal`, `text`, `boolean`, `time` or `weekly`, and `scale` for a decimal). The columns of all tables, in
+        /// this order, are those of [`crate::view::CycleView::table_columns`]. A table with several rows per key has `"rows":
+        /// "several"`, and needs [`crate::descriptor::feature::TABLE_ROWS`].
         pub const TABLES: u32 = 4;
     }
 }

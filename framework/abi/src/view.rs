@@ -5,8 +5,8 @@ use crate::carry::carried;
 use crate::column::{Pointer, Slice, Str};
 use crate::definition::numbers;
 use crate::row::{
-    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, PeerRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, OffsetRow, PairRow, PeerRow, RequestRow, RuleRow,
+    RuleValueRow, SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow, WeeklyRow,
 };
 use crate::sized::{SizePrefixed, kind, sized};
 use crate::text::{Span, Text};
@@ -108,6 +108,16 @@ sized! {
         /// Placements of the bindings with which this one shares a workload affinity group; null if they are not known.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,
+        /// Cells of the tables that are declared with several rows per key. In [`Self::table_cells`], a column of such a table
+        /// has the cluster's run of these cells: the upper 32 bits are the first, the lower 32 bits the number. All columns of
+        /// a table have as many in the same order.
+        table_row_cells: Slice<'a, i64> = Slice::EMPTY,
+        /// One bit per cell of [`Self::table_row_cells`]: 1 if the cell is there.
+        table_row_presence: Slice<'a, u64> = Slice::EMPTY,
+        /// Hours of a week that cells refer to.
+        table_weekly: Slice<'a, WeeklyRow> = Slice::EMPTY,
+        /// Offsets of time zones that hours of a week refer to.
+        table_offsets: Slice<'a, OffsetRow> = Slice::EMPTY,
     }
 }
 
@@ -144,6 +154,10 @@ carried!(CycleView {
     table_texts,
     table_pool,
     placements,
+    table_row_cells,
+    table_row_presence,
+    table_weekly,
+    table_offsets,
 });
 
 impl<'a> CycleView<'a> {

@@ -304,7 +304,9 @@ pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
     let preferences = preferences_at::<T, P>(&cycle, &kept)?;
     // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let codes = unsafe { call.codes.as_mut_slice() };
-    let mut result = FilterResult::new(&cycle, codes, call.code);
+    // SAFETY: as for the codes.
+    let cordoned = unsafe { call.cordoned.as_mut_slice() };
+    let mut result = FilterResult::new(&cycle, codes, cordoned, call.code);
     let context = FilterContext {
         plugin,
         cycle: &cycle,

@@ -164,6 +164,12 @@ impl From<Failure> for Failed {
                 failed
             }
             Failure::Preferences(error) => Self::value(failure::PREFERENCES, error),
+            Failure::Table(row) => {
+                let mut failed = Self::new(failure::TABLE, row.message.clone());
+                failed.0.path = row.path();
+                failed.0.hint = row.hint.clone().unwrap_or_default();
+                failed
+            }
             Failure::Internal { .. } => Self::new(failure::INTERNAL, given.to_string()),
         }
     }

@@ -37,6 +37,8 @@ impl Scenario {
                 .collect();
             let mut rest = self.clone();
             rest.clusters.retain(|cluster| cluster.name != name);
+            // Its rows stay, as they would in the file.
+            rest.has_stray_rows = true;
             if gone.last >= 0 {
                 rest = rest.lost(name, gone.last);
             }

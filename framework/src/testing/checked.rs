@@ -48,8 +48,18 @@ impl Scenario {
         &self,
         plugin: &P,
     ) -> Result<(Vec<String>, Explanation), Failure> {
-        let (codes, explanation) = self.filter_with(plugin, true)?;
-        Ok((self.names_where(&codes, |code| *code == 0), explanation))
+        let (filtered, explanation) = self.filter_with(plugin, true)?;
+        Ok((self.names_where(&filtered.codes, |code| *code == 0), explanation))
+    }
+
+    /// Runs Filter, and returns the names of the clusters that the plugin cordons.
+    ///
+    /// # Errors
+    ///
+    /// The plugin's [`Failure`].
+    pub fn cordoned<T: Preferences + 'static, P: FilterPlugin<T>>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
+        let (filtered, _) = self.filter_with(plugin, false)?;
+        Ok(self.names_where(&filtered.cordoned, |cordoned| *cordoned != 0))
     }
 
     /// Runs Filter like [`Self::feasible`]. The plugin must give the same answer a second time, and when no reasons are
@@ -93,14 +103,20 @@ impl Scenario {
         check_same(P::NAME, "the second time", &rejections, &again);
         let unexplained = self
             .filter_with(plugin, false)
-            .map(|(codes, _)| self.names_where(&codes, |code| *code == 0));
+            .map(|(filtered, _)| self.names_where(&filtered.codes, |code| *code == 0));
         check_same(P::NAME, "without reasons", &feasible, &unexplained);
+        let (explained, _) = self.filter_with(plugin, true)?;
+        let cordoned = self.names_where(&explained.cordoned, |cordoned| *cordoned != 0);
+        check_same(P::NAME, "without reasons", &cordoned, &self.cordoned(plugin));
         if judges_each_alone(P::PROMISES) {
             self.check_each_alone(P::NAME, false, |scenario| scenario.feasible(plugin));
+            self.check_each_alone(P::NAME, false, |scenario| scenario.cordoned(plugin));
         }
         self.check_parts(P::NAME, P::ACTS_ON, |scenario| {
-            let (codes, explanation) = scenario.filter_with(plugin, true)?;
-            Ok((scenario.names_where(&codes, |code| *code != 0), explanation))
+            let (filtered, explanation) = scenario.filter_with(plugin, true)?;
+            let mut named = scenario.names_where(&filtered.codes, |code| *code != 0);
+            named.extend(scenario.names_where(&filtered.cordoned, |cordoned| *cordoned != 0));
+            Ok((named, explanation))
         });
         Ok(rejections)
     }

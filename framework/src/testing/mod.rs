@@ -45,7 +45,7 @@ pub use peers::PeerBuilder;
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};
-pub use tables::TableBuilder;
+pub use tables::{RowBuilder, TableBuilder};
 
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,15 @@ use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Needs};
 use crate::prepare::Kept;
 
+/// The result of a filter, per cluster.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Filtered {
+    /// 0 where the plugin does not reject it.
+    pub(super) codes: Vec<u32>,
+    /// 1 where the plugin cordons it.
+    pub(super) cordoned: Vec<u32>,
+}
+
 /// Clusters and a binding, on which single steps of plugins can be run.
 #[derive(Debug, Clone, Default)]
 pub struct Scenario {
@@ -52,6 +61,8 @@ pub struct Scenario {
     /// Needs of the plugin's configuration.
     pub(super) needs: Needs,
     pub(super) tables: Vec<TableBuilder>,
+    /// True if tables may have rows that are for no cluster.
+    pub(super) has_stray_rows: bool,
     pub(super) peers: Peers,
 }
 
@@ -219,7 +230,7 @@ impl Scenario {
         plugin: &P,
     ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let (codes, explanation) = self.filter_with(plugin, true)?;
+        let (Filtered { codes, .. }, explanation) = self.filter_with(plugin, true)?;
         let mut feasible = Vec::new();
         let mut rejected = Vec::new();
         for (name, code) in names.into_iter().zip(codes) {
@@ -236,16 +247,16 @@ impl Scenario {
         Ok((feasible, rejected))
     }
 
-    /// One code per cluster, 0 where the plugin does not reject it.
+    /// What the plugin decides about each cluster.
     pub(super) fn filter_with<T: Preferences + 'static, P: FilterPlugin<T>>(
         &self,
         plugin: &P,
         explain: bool,
-    ) -> Result<(Vec<u32>, Explanation), Failure> {
+    ) -> Result<(Filtered, Explanation), Failure> {
         let preferences = Given::<T>::new(self.preferences_as()?);
         self.run(explain, P::NEEDS, |cycle| {
-            let mut codes = vec![0; self.clusters.len()];
-            let mut result = FilterResult::new(&cycle, &mut codes, 1);
+            let (mut codes, mut cordoned) = (vec![0; self.clusters.len()], vec![0; self.clusters.len()]);
+            let mut result = FilterResult::new(&cycle, &mut codes, &mut cordoned, 1);
             let context = FilterContext {
                 plugin,
                 cycle: &cycle,
@@ -254,7 +265,7 @@ impl Scenario {
             };
             plugin.filter(&context, &mut result)?;
             within_range(result.dropped)?;
-            Ok(codes)
+            Ok(Filtered { codes, cordoned })
         })
     }
 

@@ -166,6 +166,7 @@ impl Failure {
             CycleError::TimeUnknown { .. }
             | CycleError::TableUnknown { .. }
             | CycleError::UnusableTables(_)
+            | CycleError::TableRow(_)
             | CycleError::PlacementsUnknown { .. }
             | CycleError::Plugin(_)
             | CycleError::Violation(_)

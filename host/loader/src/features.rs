@@ -67,6 +67,7 @@ pub fn inputs(features: u64) -> Vec<&'static str> {
             (feature::TIME, "time of the decision"),
             (feature::TABLES, "tables of the profile"),
             (feature::PLACEMENTS, "placements of other bindings"),
+            (feature::CORDONS, "may cordon clusters"),
         ],
     )
 }

@@ -1,6 +1,6 @@
 //! The tables that a plugin declares: the document [`TABLES`](divvy_framework_abi::service::document::TABLES).
 
-use divvy_framework_view::tables::{ColumnType, SCALE_MAX};
+use divvy_framework_view::tables::{ColumnType, RowsPerKey, SCALE_MAX};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -9,8 +9,19 @@ use serde::{Deserialize, Deserializer};
 pub struct DeclaredTable {
     /// Name of the table, which a profile can map to another.
     pub name: String,
+    /// Rows per key.
+    #[serde(default, deserialize_with = "rows_per_key")]
+    pub rows: RowsPerKey,
     /// The columns, in the order in which the plugin sees them.
     pub columns: Vec<DeclaredColumn>,
+}
+
+fn rows_per_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RowsPerKey, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "one" => Ok(RowsPerKey::One),
+        "several" => Ok(RowsPerKey::Several),
+        other => Err(D::Error::custom(format!("a table has no `{other}` rows per key"))),
+    }
 }
 
 /// A column that a plugin reads.
@@ -38,6 +49,8 @@ impl<'de> Deserialize<'de> for DeclaredColumn {
             "decimal" if scale <= SCALE_MAX => ColumnType::Decimal { scale },
             "text" => ColumnType::Text,
             "boolean" => ColumnType::Boolean,
+            "time" => ColumnType::Time,
+            "weekly" => ColumnType::Weekly,
             other => {
                 return Err(D::Error::custom(format!(
                     "column `{name}` has no type `{other}` with scale {scale}"

@@ -25,7 +25,7 @@ pub use model::{
     AffinityGroups, Isolation, OnError, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange,
     WhenNoClusterFits, WhileCapacityIsUnreported,
 };
-pub use table::configuration::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
+pub use table::configuration::{ColumnConfiguration, KeyConfiguration, RowsConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! Records of a recording, and reading them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ pub struct Recording {
     pub cases: Vec<Case>,
     /// Tables that plugins read, by their version.
     pub tables: BTreeMap<String, TableSource>,
+    /// Versions of the time zone database by which times and hours of tables were read.
+    pub time_zones: BTreeSet<String>,
     /// Profile and plugins that decided; `None` for recordings of other schedulers.
     pub header: Option<RecordingHeader>,
 }
@@ -164,6 +166,9 @@ pub(super) struct RecordedTable {
     pub(super) version: String,
     /// The text of the file.
     pub(super) text: String,
+    /// Version of the time zone database by which its times and hours were read; absent if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) time_zones: Option<String>,
 }
 
 /// One line of a recording.
@@ -408,7 +413,9 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
                 file,
                 version,
                 text,
+                time_zones,
             } = record(line).map_err(refused)?;
+            recording.time_zones.extend(time_zones);
             let source = TableSource::new(file, &text);
             if source.version != version {
                 let actual = &source.version;

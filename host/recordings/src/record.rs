@@ -3,6 +3,7 @@
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_profile::ProfileConfiguration;
+use divvy_profile::table::time_zone_version;
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{STRATEGY_ANNOTATION, StrategySource};
@@ -59,6 +60,7 @@ pub fn recorded_tables(profile: &Profile) -> Result<Vec<String>, UnwritableRecor
             file: source.file.clone(),
             version: source.version.clone(),
             text: source.text.to_string(),
+            time_zones: table.reads_time_zones().then(|| time_zone_version().to_owned()),
         }))
     });
     recorded.collect()

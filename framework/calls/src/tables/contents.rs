@@ -1,11 +1,14 @@
-//! A table as it was read: one row per key, with at most one typed cell per column.
+//! A table as it was read: rows by their key, with at most one typed cell per column.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use divvy_framework_abi::arena::group;
 use divvy_framework_view::clusters::Cluster;
-use divvy_framework_view::tables::ColumnType;
+use divvy_framework_view::tables::{ColumnType, RowsPerKey};
+
+use super::weekly::WeeklyHours;
 
 /// Kind of the keys of a table's rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -30,8 +33,8 @@ impl TableKey {
         }
     }
 
-    /// The key of a cluster's row; `None` if the cluster has no such property.
-    pub(super) fn row_key<'a>(&self, cluster: &Cluster<'a>) -> Option<&'a str> {
+    /// The cluster's value of this property; `None` if the cluster has no such property.
+    pub fn row_key<'a>(&self, cluster: &Cluster<'a>) -> Option<&'a str> {
         let present = |text: &'a str| (!text.is_empty()).then_some(text);
         match self {
             Self::Cluster => present(cluster.name()),
@@ -62,13 +65,22 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// A boolean.
     Boolean(bool),
+    /// A point in time, in milliseconds since 1970.
+    Time(i64),
+    /// Hours that recur on days of the week.
+    Weekly(&'a Arc<WeeklyHours>),
 }
 
 /// A table: rows by their key, and typed columns.
 #[derive(Debug, Clone)]
 pub struct TableContents {
     key: TableKey,
-    rows: HashMap<Box<str>, u32>,
+    rows_per_key: RowsPerKey,
+    /// Number of each key, in the order in which they were added.
+    keys: HashMap<Box<str>, u32>,
+    /// The rows of each key, by its number. Empty with one row per key: the row then has the number of its key.
+    rows_of: Vec<Vec<u32>>,
+    rows: u32,
     columns: Vec<ColumnContents>,
 }
 
@@ -77,11 +89,13 @@ pub struct TableContents {
 pub(super) struct ColumnContents {
     pub(super) name: Box<str>,
     pub(super) column_type: ColumnType,
-    /// One cell per row; `None` if it is missing. A text is an index into `texts`.
+    /// One cell per row; `None` if it is missing. A text is an index into `texts`, hours of a week one into `weekly`.
     pub(super) cells: Vec<Option<i64>>,
     /// The distinct texts of the cells.
     pub(super) texts: Vec<Box<str>>,
     numbers: HashMap<Box<str>, i64>,
+    /// The hours of the cells.
+    pub(super) weekly: Vec<Arc<WeeklyHours>>,
 }
 
 impl TableContents {
@@ -93,12 +107,30 @@ impl TableContents {
             cells: Vec::new(),
             texts: Vec::new(),
             numbers: HashMap::new(),
+            weekly: Vec::new(),
         };
         Self {
             key,
-            rows: HashMap::new(),
+            rows_per_key: RowsPerKey::One,
+            keys: HashMap::new(),
+            rows_of: Vec::new(),
+            rows: 0,
             columns: columns.into_iter().map(column).collect(),
         }
+    }
+
+    /// This table, which must still be empty, with any number of rows per key.
+    #[must_use]
+    pub fn with_several_rows(self) -> Self {
+        Self {
+            rows_per_key: RowsPerKey::Several,
+            ..self
+        }
+    }
+
+    /// The number of rows per key.
+    pub fn rows_per_key(&self) -> RowsPerKey {
+        self.rows_per_key
     }
 
     /// The kind of the rows' keys.
@@ -108,12 +140,12 @@ impl TableContents {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows as usize
     }
 
     /// True if the table has no rows.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows == 0
     }
 
     /// Names and types of the columns.
@@ -121,17 +153,53 @@ impl TableContents {
         self.columns.iter().map(|column| (&*column.name, column.column_type))
     }
 
-    /// The row for a key; a new row has no cells.
+    /// The row for a key; a new row has no cells. With several rows per key, the first one.
     pub fn row(&mut self, key: &str) -> u32 {
-        if let Some(&row) = self.rows.get(key) {
-            return row;
+        match (self.keys.get(key), self.rows_per_key) {
+            (Some(&number), RowsPerKey::One) => number,
+            (Some(&number), RowsPerKey::Several) => {
+                let rows = self.rows_of.get(number as usize).and_then(|rows| rows.first());
+                rows.copied().unwrap_or(u32::MAX)
+            }
+            (None, _) => self.add_row(key),
         }
-        let row = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
-        self.rows.insert(key.into(), row);
+    }
+
+    /// Adds a row without cells. With one row per key, a key must not be added twice: its first row would be lost.
+    pub fn add_row(&mut self, key: &str) -> u32 {
+        let row = self.rows;
+        match self.rows_per_key {
+            RowsPerKey::One => _ = self.keys.insert(key.into(), row),
+            RowsPerKey::Several => {
+                let number = match self.keys.get(key) {
+                    Some(&number) => number,
+                    None => {
+                        let number = u32::try_from(self.rows_of.len()).unwrap_or(u32::MAX);
+                        self.keys.insert(key.into(), number);
+                        self.rows_of.push(Vec::new());
+                        number
+                    }
+                };
+                if let Some(rows) = self.rows_of.get_mut(number as usize) {
+                    rows.push(row);
+                }
+            }
+        }
+        self.rows = row.saturating_add(1);
         for column in &mut self.columns {
             column.cells.push(None);
         }
         row
+    }
+
+    /// The keys, in no particular order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.keys.keys().map(|key| &**key)
+    }
+
+    /// The rows of each key, by its number. Empty with one row per key.
+    pub(super) fn rows_by_key(&self) -> &[Vec<u32>] {
+        &self.rows_of
     }
 
     /// Sets a cell. Returns false and changes nothing if the row or the column does not exist, or if the cell is not of
@@ -144,6 +212,8 @@ impl TableContents {
             (Cell::Number(number), ColumnType::Integer | ColumnType::Decimal { .. }) => number,
             (Cell::Boolean(value), ColumnType::Boolean) => value.into(),
             (Cell::Text(text), ColumnType::Text) => column.text_index(text),
+            (Cell::Time(time), ColumnType::Time) => time,
+            (Cell::Weekly(hours), ColumnType::Weekly) => column.weekly_index(hours),
             _ => return false,
         };
         let Some(slot) = column.cells.get_mut(row as usize) else {
@@ -153,9 +223,9 @@ impl TableContents {
         true
     }
 
-    /// The row of a cluster; `None` if the table has none for it.
-    pub(super) fn cluster_row(&self, cluster: &Cluster<'_>) -> Option<u32> {
-        self.rows.get(self.key.row_key(cluster)?).copied()
+    /// Number of the key that is a cluster's; `None` if the table has no row for it. With one row per key, it is the row.
+    pub(super) fn cluster_key(&self, cluster: &Cluster<'_>) -> Option<u32> {
+        self.keys.get(self.key.row_key(cluster)?).copied()
     }
 
     pub(super) fn column(&self, number: usize) -> Option<&ColumnContents> {
@@ -173,5 +243,15 @@ impl ColumnContents {
         self.texts.push(text.into());
         self.numbers.insert(text.into(), number);
         number
+    }
+
+    /// The index of hours; those that the column does not have yet are added.
+    fn weekly_index(&mut self, hours: &Arc<WeeklyHours>) -> i64 {
+        let known = self.weekly.iter().position(|known| known == hours);
+        let index = known.unwrap_or(self.weekly.len());
+        if known.is_none() {
+            self.weekly.push(Arc::clone(hours));
+        }
+        index as i64
     }
 }

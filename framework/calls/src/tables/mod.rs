@@ -8,6 +8,8 @@ mod contents;
 mod resolved;
 #[cfg(test)]
 mod tests;
+mod weekly;
 
 pub use contents::{Cell, TableContents, TableKey};
 pub use resolved::{PluginTables, ResolvedTables};
+pub use weekly::{DayFault, TimeZone, WeeklyFault, WeeklyHours};

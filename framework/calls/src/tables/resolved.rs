@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use divvy_framework_abi::hash::hash_text;
-use divvy_framework_abi::row::TableColumnRow;
-use divvy_framework_abi::text::Text;
+use divvy_framework_abi::row::{OffsetRow, TableColumnRow, WeeklyRow};
+use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::CycleView;
 use divvy_framework_abi::{Slice, Str};
 use divvy_framework_view::clusters::Row;
+use divvy_framework_view::tables::RowsPerKey;
 
-use super::contents::TableContents;
+use super::contents::{ColumnContents, TableContents};
+use super::weekly::TimeZone;
 use crate::snapshot::{Snapshot, SnapshotVersion};
 
 /// The columns that one plugin declares, in the order in which it declares them.
@@ -19,6 +21,13 @@ pub struct PluginTables {
     sources: Vec<ColumnSource>,
     texts: Vec<Text>,
     pool: String,
+    /// Cells of tables with several rows per key, one run per column and key.
+    row_cells: Vec<i64>,
+    row_presence: Vec<u64>,
+    weekly: Vec<WeeklyRow>,
+    offsets: Vec<OffsetRow>,
+    /// Zones whose offsets are in `offsets`.
+    zones: Vec<(Arc<TimeZone>, Span)>,
 }
 
 /// Source of the cells of a declared column.
@@ -26,8 +35,10 @@ pub struct PluginTables {
 struct ColumnSource {
     contents: Arc<TableContents>,
     column: usize,
-    /// Index of the column's first text among those of all columns.
-    first_text: i64,
+    /// Index of the column's first text, or of its first hours of a week, among those of all columns.
+    first: i64,
+    /// With several rows per key: the run of each key's cells, packed as a cell.
+    runs: Vec<i64>,
 }
 
 /// The cells of a plugin's columns for one snapshot.
@@ -54,17 +65,55 @@ impl PluginTables {
             scale,
         };
         self.columns.push(row);
-        let first_text = self.texts.len() as i64;
+        let first = match source.weekly.is_empty() {
+            true => self.texts.len() as i64,
+            false => self.weekly.len() as i64,
+        };
         for text in &source.texts {
             let text = pooled(&mut self.pool, text);
             self.texts.push(text);
         }
+        for hours in &source.weekly {
+            let offsets = self.offsets_of(hours.zone());
+            self.weekly.push(hours.row(offsets));
+        }
+        let keys = contents.rows_by_key().iter();
+        let runs = keys.map(|rows| self.push_run(source, rows, first)).collect();
         self.sources.push(ColumnSource {
             contents: Arc::clone(contents),
             column,
-            first_text,
+            first,
+            runs,
         });
         true
+    }
+
+    /// The offsets of a zone, which all hours in it share.
+    fn offsets_of(&mut self, zone: &Arc<TimeZone>) -> Span {
+        if let Some((_, span)) = self.zones.iter().find(|(known, _)| known == zone) {
+            return *span;
+        }
+        let span = span(self.offsets.len(), zone.offsets().len());
+        self.offsets.extend_from_slice(zone.offsets());
+        self.zones.push((Arc::clone(zone), span));
+        span
+    }
+
+    /// Adds the cells that a column has in some rows. Returns their run, packed as a cell.
+    fn push_run(&mut self, column: &ColumnContents, rows: &[u32], first: i64) -> i64 {
+        let run = span(self.row_cells.len(), rows.len());
+        for &row in rows {
+            let cell = column.cell(row, first);
+            let (word, bit) = (self.row_cells.len() / 64, self.row_cells.len() % 64);
+            if word == self.row_presence.len() {
+                self.row_presence.push(0);
+            }
+            if let Some(word) = self.row_presence.get_mut(word) {
+                *word |= u64::from(cell.is_some()) << bit;
+            }
+            self.row_cells.push(cell.unwrap_or(0));
+        }
+        i64::from(run.start) << 32 | i64::from(run.length)
     }
 
     /// Groups of columns of clusters on which the cells depend, as bits of [`divvy_framework_abi::arena::group`].
@@ -99,25 +148,27 @@ impl PluginTables {
     /// Writes the cells of some rows.
     fn fill(&self, snapshot: &Snapshot, rows: &[u32], resolved: &mut ResolvedTables) {
         let clusters = snapshot.clusters();
-        // Rows of the previous column's table: most columns share theirs with the one before.
+        // Keys of the previous column's table: most columns share theirs with the one before.
         let mut found: (Option<&Arc<TableContents>>, Vec<Option<u32>>) = (None, Vec::new());
         for (number, source) in self.sources.iter().enumerate() {
             if found.0.is_none_or(|known| !Arc::ptr_eq(known, &source.contents)) {
-                let table_row = |&row: &u32| {
+                let key = |&row: &u32| {
                     source
                         .contents
-                        .cluster_row(&clusters.get(Row::from_index(row as usize)))
+                        .cluster_key(&clusters.get(Row::from_index(row as usize)))
                 };
-                found = (Some(&source.contents), rows.iter().map(table_row).collect());
+                found = (Some(&source.contents), rows.iter().map(key).collect());
             }
             let Some(column) = source.contents.column(source.column) else {
                 continue;
             };
-            for (&row, table_row) in rows.iter().zip(&found.1) {
-                let cell = table_row.and_then(|table_row| column.cells.get(table_row as usize).copied().flatten());
-                // Only text cells are indices, and only text columns have texts.
-                let offset = if column.texts.is_empty() { 0 } else { source.first_text };
-                resolved.set(number, row as usize, cell.map(|cell| cell + offset));
+            let rows_per_key = source.contents.rows_per_key();
+            for (&row, key) in rows.iter().zip(&found.1) {
+                let cell = key.and_then(|key| match rows_per_key {
+                    RowsPerKey::One => column.cell(key, source.first),
+                    RowsPerKey::Several => source.runs.get(key as usize).copied(),
+                });
+                resolved.set(number, row as usize, cell);
             }
         }
     }
@@ -130,6 +181,10 @@ impl PluginTables {
             table_presence: Slice::new(&resolved.presence),
             table_texts: Slice::new(&self.texts),
             table_pool: Str::new(&self.pool),
+            table_row_cells: Slice::new(&self.row_cells),
+            table_row_presence: Slice::new(&self.row_presence),
+            table_weekly: Slice::new(&self.weekly),
+            table_offsets: Slice::new(&self.offsets),
             ..view
         }
     }
@@ -149,6 +204,24 @@ impl ResolvedTables {
             let bit = 1 << (row % 64);
             *word = if cell.is_some() { *word | bit } else { *word & !bit };
         }
+    }
+}
+
+impl ColumnContents {
+    /// The cell in a row of the table; that of a text or of hours refers to those of all columns, of which `first` is this
+    /// column's first.
+    fn cell(&self, row: u32, first: i64) -> Option<i64> {
+        let cell = self.cells.get(row as usize).copied().flatten()?;
+        let is_index = !self.texts.is_empty() || !self.weekly.is_empty();
+        Some(if is_index { cell + first } else { cell })
+    }
+}
+
+/// A run. Tables are limited to far less than 2³² cells when they are read; a run beyond that would be empty.
+fn span(start: usize, length: usize) -> Span {
+    match (u32::try_from(start), u32::try_from(length)) {
+        (Ok(start), Ok(length)) => Span { start, length },
+        _ => Span::EMPTY,
     }
 }
 

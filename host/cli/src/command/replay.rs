@@ -9,6 +9,7 @@ use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::glob::{matches, matches_parts};
 use divvy_karmada::detector::Binding;
+use divvy_profile::table::time_zone_version;
 use divvy_profile::{ProfileConfiguration, ProfileSource};
 use divvy_recordings::{
     Case, CaseRunner, ClusterDifference, Expectation, Mismatch, RecordedFleet, RecordedPlugin, Recording,
@@ -150,7 +151,13 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         });
         let base = base.transpose()?;
         if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
-            report_changes(file, header, &chosen.configuration, &profile, console)?;
+            report_changes(
+                file,
+                (header, &recording.time_zones),
+                &chosen.configuration,
+                &profile,
+                console,
+            )?;
         }
         replay(file, &recording, (base.as_ref(), &profile), arguments, &mut replayed)?;
     }
@@ -370,7 +377,7 @@ pub(super) fn progress(length: usize) -> ProgressBar {
 /// Prints a note for each respect in which profile and plugins differ from those of the recording.
 fn report_changes(
     file: &Path,
-    header: &RecordingHeader,
+    (header, time_zones): (&RecordingHeader, &BTreeSet<String>),
     configuration: &ProfileConfiguration,
     profile: &Profile,
     console: &Console,
@@ -405,6 +412,10 @@ fn report_changes(
         if !header.plugins.iter().any(|recorded| recorded.name == plugin.name()) {
             changes.push(format!("plugin `{}` was not used when it was recorded", plugin.name()));
         }
+    }
+    let zones = time_zone_version();
+    for recorded in time_zones.iter().filter(|recorded| *recorded != zones) {
+        changes.push(format!("the time zone database is {zones}, recorded {recorded}"));
     }
     console.message(|out| {
         for change in &changes {

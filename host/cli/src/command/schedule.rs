@@ -149,7 +149,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .deciding_at(arguments.time.if_needed(&profile));
     let selected = arguments.input.judge(&manifests.problems, console);
     let selected = selected.and_then(|left_out| {
-        let selected = select(choosing, &manifests, &detected, &labels, &profile)?;
+        let selected = select(choosing, &manifests, &detected, &labels, (&profile, console))?;
         Ok((left_out, selected))
     });
     let (left_out, (shown, clusters)) = match selected {
@@ -269,13 +269,12 @@ fn select<'a>(
     manifests: &'a Manifests,
     detected: &Detected,
     labels: &WorkloadLabels,
-    profile: &Profile,
+    (profile, console): (&Profile, &Console),
 ) -> Result<(Shown, Vec<&'a str>), Failure> {
     let shown = choosing.shown(detected.bindings.iter(), labels)?;
     let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
     let selected = choosing.clusters(clusters.clone())?;
-    let known = clusters.map(|cluster| cluster.metadata.name.as_str());
-    check_clusters([profile], &known.collect())?;
+    check_clusters([profile], clusters, (!choosing.quiet).then_some(console))?;
     Ok((shown, selected))
 }
 

@@ -2,31 +2,68 @@
 
 use std::collections::BTreeSet;
 
+use divvy_karmada::api::Cluster;
+use divvy_profile::table::TableKey;
 use divvy_scheduler::profile::Profile;
 
-use crate::report::errors::{Diagnostic, Failure};
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure, headline, remark};
+use crate::report::style;
 
 /// Refuses rows for clusters that do not exist, with exit code 2: such a row has a misspelt name or belongs to the
-/// table of another fleet. Only tables that plugins read are checked.
-pub(super) fn check_clusters<'a>(
-    profiles: impl IntoIterator<Item = &'a Profile>,
-    clusters: &BTreeSet<&str>,
+/// table of another fleet. A region, a provider or the value of a label that no cluster has is a warning, because a table may
+/// cover more than the clusters of the input; without a console, nothing is printed. Only tables that plugins read are checked.
+pub(super) fn check_clusters<'a, 'p>(
+    profiles: impl IntoIterator<Item = &'p Profile>,
+    clusters: impl Iterator<Item = &'a Cluster> + Clone,
+    console: Option<&Console>,
 ) -> Result<(), Failure> {
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    let names: BTreeSet<&str> = clusters.clone().map(|cluster| cluster.metadata.name.as_str()).collect();
+    let (mut refused, mut unknown): (Vec<Diagnostic>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
     for tables in profiles.into_iter().filter_map(Profile::tables) {
-        for error in tables.unknown_clusters(clusters) {
-            let diagnostic = Diagnostic {
-                hint: error.hint(),
-                ..Diagnostic::new(error.to_string())
-            };
-            // Two profiles can share a table.
-            if !diagnostics.iter().any(|known| known.message == diagnostic.message) {
-                diagnostics.push(diagnostic);
+        let values = |property: &TableKey| {
+            clusters
+                .clone()
+                .filter_map(|cluster| value_of(cluster, property))
+                .collect()
+        };
+        for (errors, diagnostics) in [
+            (tables.unknown_clusters(&names), &mut refused),
+            (tables.unknown_values(values), &mut unknown),
+        ] {
+            for error in errors {
+                let diagnostic = Diagnostic {
+                    hint: error.hint(),
+                    ..Diagnostic::new(error.to_string())
+                };
+                // Two profiles can share a table.
+                if !diagnostics.iter().any(|known| known.message == diagnostic.message) {
+                    diagnostics.push(diagnostic);
+                }
             }
         }
     }
-    match diagnostics.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::usage_errors(diagnostics)),
+    if !refused.is_empty() {
+        return Err(Failure::usage_errors(refused));
     }
+    if let Some(console) = console {
+        for Diagnostic { message, hint, .. } in &unknown {
+            console.message(|out| {
+                headline(out, "warning", style::WARNING, message)?;
+                hint.as_deref().map_or(Ok(()), |hint| remark(out, "hint", hint))
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The value that a cluster has of a property by which rows are found.
+fn value_of<'a>(cluster: &'a Cluster, property: &TableKey) -> Option<&'a str> {
+    let value = match property {
+        TableKey::Cluster => cluster.metadata.name.as_str(),
+        TableKey::Region => cluster.spec.region.as_str(),
+        TableKey::Provider => cluster.spec.provider.as_str(),
+        TableKey::Label(key) => return cluster.metadata.labels.get(&**key).map(|value| value.as_str()),
+    };
+    (!value.is_empty()).then_some(value)
 }

@@ -1,8 +1,10 @@
-//! Rows of a profile's tables for clusters that do not exist. Offline, they are an error. Here, clusters come and go, so a
-//! row may exist before its cluster or outlive it, and a warning names each such row once.
+//! Rows of a profile's tables for clusters, regions, providers or values of labels that do not exist. Offline, a cluster that
+//! does not exist is an error. Here, clusters come and go, so a row may exist before its cluster or outlive it, and a warning
+//! names each such row once.
 
 use std::collections::BTreeSet;
 
+use divvy_profile::table::{TableError, TableKey};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
@@ -27,19 +29,22 @@ impl StrayRows {
             return;
         }
         self.compared = Some(current);
-        let names: BTreeSet<&str> = snapshot
-            .snapshot()
-            .clusters()
-            .iter()
-            .map(|cluster| cluster.name())
-            .collect();
-        let stray: BTreeSet<String> = tables
-            .unknown_clusters(&names)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let clusters = snapshot.snapshot().clusters();
+        let values = |property: &TableKey| -> BTreeSet<&str> {
+            clusters
+                .iter()
+                .filter_map(|cluster| property.row_key(&cluster))
+                .collect()
+        };
+        let mut unknown = tables.unknown_clusters(&values(&TableKey::Cluster));
+        unknown.extend(tables.unknown_values(values));
+        let row = |error: &TableError| match error.hint() {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        };
+        let stray: BTreeSet<String> = unknown.iter().map(row).collect();
         for row in stray.difference(&self.reported) {
-            tracing::warn!(row, "a row of a table is for a cluster that does not exist");
+            tracing::warn!(row, "a row of a table is for no cluster");
         }
         // If a cluster returns and disappears again, its rows are reported again.
         self.reported = stray;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use divvy_framework_calls::tables::TableKey;
-use divvy_framework_view::tables::{ColumnType, SCALE_MAX};
+use divvy_framework_view::tables::{ColumnType, RowsPerKey, SCALE_MAX};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -27,10 +27,33 @@ pub struct TableConfiguration {
     /// Name of the CSV column with the keys; the first column if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_column: Option<String>,
+    /// Rows per key; `one` if absent. Plugins that read several rows per key say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowsConfiguration>,
     /// Columns, by the names under which plugins read them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, WrittenForms>"))]
     pub columns: BTreeMap<String, ColumnConfiguration>,
+}
+
+/// `rows` of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RowsConfiguration {
+    /// At most one. In JSON and TOML, a key maps to its row.
+    One,
+    /// Any number, in the order of the file. In JSON and TOML, a key maps to a list of its rows.
+    Several,
+}
+
+impl From<RowsConfiguration> for RowsPerKey {
+    fn from(rows: RowsConfiguration) -> Self {
+        match rows {
+            RowsConfiguration::One => Self::One,
+            RowsConfiguration::Several => Self::Several,
+        }
+    }
 }
 
 /// `key` of a table.
@@ -119,6 +142,11 @@ enum TypeName {
     Text,
     /// `true` or `false`.
     Boolean,
+    /// Points in time: with their offset from UTC, such as `2026-12-24T20:00:00+01:00`, or by the local time of a zone, such as
+    /// `2026-12-24 20:00 Europe/Berlin`.
+    Time,
+    /// Hours that recur on days of the week, by the local time of a zone: `Mon-Fri 22:00-06:00 Europe/Berlin`.
+    Weekly,
 }
 
 /// A column: its type alone, or a table.
@@ -150,6 +178,8 @@ impl WrittenColumn {
             (TypeName::Integer, None) => ColumnType::Integer,
             (TypeName::Text, None) => ColumnType::Text,
             (TypeName::Boolean, None) => ColumnType::Boolean,
+            (TypeName::Time, None) => ColumnType::Time,
+            (TypeName::Weekly, None) => ColumnType::Weekly,
         };
         Ok(ColumnConfiguration { column_type, from })
     }
@@ -162,6 +192,8 @@ impl Serialize for ColumnConfiguration {
             ColumnType::Decimal { scale } => (TypeName::Decimal, Some(scale)),
             ColumnType::Text => (TypeName::Text, None),
             ColumnType::Boolean => (TypeName::Boolean, None),
+            ColumnType::Time => (TypeName::Time, None),
+            ColumnType::Weekly => (TypeName::Weekly, None),
         };
         if scale.is_none() && self.from.is_none() {
             return r#type.serialize(serializer);
@@ -198,6 +230,11 @@ impl<'de> Deserialize<'de> for ColumnConfiguration {
 }
 
 impl TableConfiguration {
+    /// Rows per key.
+    pub fn rows_per_key(&self) -> RowsPerKey {
+        self.rows.map_or(RowsPerKey::One, Into::into)
+    }
+
     /// These settings, with missing ones taken from `base`.
     pub(crate) fn over(self, base: Self) -> Self {
         let mut columns = base.columns;
@@ -206,6 +243,7 @@ impl TableConfiguration {
             file: self.file.or(base.file),
             key: self.key.or(base.key),
             key_column: self.key_column.or(base.key_column),
+            rows: self.rows.or(base.rows),
             columns,
         }
     }

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use divvy_framework_calls::tables::{TableKey, WeeklyFault};
 use divvy_framework_view::tables::ColumnType;
 use divvy_spanned::names;
+
+use super::time::nearest_zone;
 
 /// Reason why a table cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +70,14 @@ pub enum TableProblem {
     NotARow {
         /// The row's key.
         location: String,
+        /// Description of the value.
+        actual: String,
+    },
+    /// A key of a table with several rows per key does not map to a list.
+    #[error("rows `{key}`: expected a list of mappings from columns to cells, got {actual}")]
+    NotAList {
+        /// The key.
+        key: String,
         /// Description of the value.
         actual: String,
     },
@@ -156,6 +167,58 @@ pub enum TableProblem {
         /// The column's scale.
         scale: u32,
     },
+    /// A cell is not a point in time.
+    #[error("row `{key}`, column `{column}`: expected a time, got {actual}")]
+    NotATime {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the file.
+        column: String,
+        /// Description of the cell.
+        actual: String,
+    },
+    /// A cell names a time zone that does not exist.
+    #[error("row `{key}`, column `{column}`: the time zone database has no `{zone}`")]
+    UnknownZone {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the file.
+        column: String,
+        /// The zone.
+        zone: String,
+    },
+    /// A cell is a local time that the zone's clocks skip.
+    #[error("row `{key}`, column `{column}`: the clocks are put forward past {actual}")]
+    SkippedTime {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the file.
+        column: String,
+        /// The cell.
+        actual: String,
+    },
+    /// A cell is a local time that the zone's clocks show twice.
+    #[error("row `{key}`, column `{column}`: the clocks are put back and show {actual} twice")]
+    RepeatedTime {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the file.
+        column: String,
+        /// The cell.
+        actual: String,
+    },
+    /// A cell is not hours of a week.
+    #[error("row `{key}`, column `{column}`: expected {fault}, got {actual}")]
+    NotWeekly {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the file.
+        column: String,
+        /// What was expected.
+        fault: WeeklyFault,
+        /// Description of the cell.
+        actual: String,
+    },
     /// A row is for a cluster that the fleet does not have.
     #[error("no cluster is named `{cluster}`")]
     UnknownCluster {
@@ -164,6 +227,42 @@ pub enum TableProblem {
         /// The most similar name of a cluster.
         nearest: Option<String>,
     },
+    /// A row is for a region, a provider or a label's value that no cluster has.
+    #[error("no cluster has the {} `{value}`", words_of(.property))]
+    UnknownValue {
+        /// Property of a cluster by which rows are found.
+        property: TableKey,
+        /// Key of the row.
+        value: String,
+        /// The most similar value that a cluster has.
+        nearest: Option<String>,
+    },
+    /// A row is not what the plugin that reads it expects.
+    #[error("row `{key}`{}: {message}", in_column(.column))]
+    Refused {
+        /// Key of the row.
+        key: String,
+        /// Name of the column, as plugins read it; empty for the whole row.
+        column: String,
+        /// Message of the plugin.
+        message: String,
+        /// The plugin's hint.
+        hint: Option<String>,
+    },
+}
+
+fn words_of(key: &TableKey) -> String {
+    match key {
+        TableKey::Label(label) => format!("label `{label}` with the value"),
+        other => other.to_string(),
+    }
+}
+
+fn in_column(column: &str) -> String {
+    match column {
+        "" => String::new(),
+        column => format!(", column `{column}`"),
+    }
 }
 
 fn counted(cells: usize) -> String {
@@ -178,7 +277,21 @@ impl TableError {
     pub fn hint(&self) -> Option<String> {
         match &self.problem {
             TableProblem::MissingColumn { column, known } => names::hint(column, known),
-            TableProblem::UnknownCluster { nearest, .. } => {
+            TableProblem::NotATime { .. } => {
+                Some("such as `2026-12-24T20:00:00+01:00` or `2026-12-24 20:00 Europe/Berlin`".to_owned())
+            }
+            TableProblem::UnknownZone { zone, .. } => match nearest_zone(zone) {
+                Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+                None => Some("zones are named as in the IANA database, such as `Europe/Berlin` or `UTC`".to_owned()),
+            },
+            TableProblem::SkippedTime { .. } | TableProblem::RepeatedTime { .. } => {
+                Some("give its offset from UTC, such as `2026-10-25T02:30:00+02:00`".to_owned())
+            }
+            TableProblem::Refused { hint, .. } => hint.clone(),
+            TableProblem::NotAList { .. } => {
+                Some("with `rows = \"several\"`, a table maps keys to lists: `{\"eu\": [{\"price\": 1}]}`".to_owned())
+            }
+            TableProblem::UnknownCluster { nearest, .. } | TableProblem::UnknownValue { nearest, .. } => {
                 nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"))
             }
             TableProblem::TooManyDecimals { .. } => {

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_framework_calls::tables::{TableContents, TableKey};
+use divvy_framework_view::clusters::Cluster;
+use divvy_framework_view::tables::ColumnType;
 use divvy_spanned::names;
 
 use super::configuration::TableConfiguration;
@@ -65,6 +67,12 @@ impl LoadedTable {
         self.contents.len()
     }
 
+    /// True if cells may name a time zone.
+    pub fn reads_time_zones(&self) -> bool {
+        let mut columns = self.contents.columns();
+        columns.any(|(_, column_type)| matches!(column_type, ColumnType::Time | ColumnType::Weekly))
+    }
+
     /// The rows by their keys.
     pub fn contents(&self) -> &Arc<TableContents> {
         &self.contents
@@ -75,15 +83,64 @@ impl LoadedTable {
         if *self.contents.key() != TableKey::Cluster {
             return Vec::new();
         }
-        let unknown = self.keys.iter().filter(|(key, _)| !clusters.contains(&**key));
+        self.unknown(clusters, |cluster, nearest| TableProblem::UnknownCluster {
+            cluster,
+            nearest,
+        })
+    }
+
+    /// Problems of rows whose region, provider or value of a label no cluster has: such a row may be misspelt, or its clusters
+    /// do not exist yet. `values` returns all values that clusters have of a property. None if the rows are for clusters by
+    /// name.
+    pub fn unknown_values<'a>(&self, values: impl FnOnce(&TableKey) -> BTreeSet<&'a str>) -> Vec<TableError> {
+        let property = self.contents.key();
+        if *property == TableKey::Cluster {
+            return Vec::new();
+        }
+        self.unknown(&values(property), |value, nearest| TableProblem::UnknownValue {
+            property: property.clone(),
+            value,
+            nearest,
+        })
+    }
+
+    /// Problems of rows whose key is not among these, one per row: its key and the most similar known one.
+    fn unknown(
+        &self,
+        known: &BTreeSet<&str>,
+        problem: impl Fn(String, Option<String>) -> TableProblem,
+    ) -> Vec<TableError> {
+        let unknown = self.keys.iter().filter(|(key, _)| !known.contains(&**key));
         let error = |(key, line): &(Box<str>, usize)| TableError {
             file: self.source.file.clone(),
             line: Some(*line),
-            problem: TableProblem::UnknownCluster {
-                cluster: key.to_string(),
-                nearest: names::nearest(key, clusters.iter().copied()).map(str::to_owned),
-            },
+            problem: problem(
+                key.to_string(),
+                names::nearest(key, known.iter().copied()).map(str::to_owned),
+            ),
         };
         unknown.map(error).collect()
+    }
+
+    /// A row that a plugin refuses, with the line of the row: of those with the key of a cluster, the one with this number.
+    pub fn refused(
+        &self,
+        cluster: &Cluster<'_>,
+        number: usize,
+        column: &str,
+        (message, hint): (String, Option<String>),
+    ) -> TableError {
+        let key = self.contents.key().row_key(cluster).unwrap_or_default();
+        let mut rows = self.keys.iter().filter(|(known, _)| **known == *key);
+        TableError {
+            file: self.source.file.clone(),
+            line: rows.nth(number).map(|(_, line)| *line),
+            problem: TableProblem::Refused {
+                key: key.to_owned(),
+                column: column.to_owned(),
+                message,
+                hint,
+            },
+        }
     }
 }

@@ -101,7 +101,8 @@ impl TableSource {
     /// Every problem of the text, in the order of the lines.
     pub(super) fn rows(&self, configuration: &TableConfiguration) -> Result<Finished, Vec<TableError>> {
         let key = configuration.key.clone().unwrap_or_default();
-        let mut rows = Rows::new(&self.file, key.into(), configuration.columns.iter());
+        let rows_per_key = configuration.rows_per_key();
+        let mut rows = Rows::new(&self.file, (key.into(), rows_per_key), configuration.columns.iter());
         // Spreadsheets put a byte order mark before the text.
         let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
         match self.format() {

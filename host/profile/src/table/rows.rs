@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use divvy_framework_calls::tables::{Cell, TableContents, TableKey};
-use divvy_framework_view::tables::ColumnType;
+use divvy_framework_calls::tables::{Cell, TableContents, TableKey, WeeklyFault, WeeklyHours};
+use divvy_framework_view::tables::{ColumnType, RowsPerKey};
 
 use super::configuration::ColumnConfiguration;
 use super::error::{TableError, TableProblem};
 use super::number::{self, NumberFault};
+use super::time::{TimeFault, Zones};
 
 /// Maximum number of rows of a table.
 pub const ROWS_MAX: usize = 100_000;
@@ -48,6 +50,7 @@ pub(super) struct Rows<'a> {
     keys: Vec<(Box<str>, usize)>,
     lines: HashMap<Box<str>, usize>,
     problems: Vec<TableError>,
+    zones: Zones,
 }
 
 /// The rows of a table, and the line of each key in the order of the file.
@@ -56,7 +59,7 @@ pub(super) type Finished = (TableContents, Vec<(Box<str>, usize)>);
 impl<'a> Rows<'a> {
     pub(super) fn new<'c>(
         file: &'a Path,
-        key: TableKey,
+        (key, rows_per_key): (TableKey, RowsPerKey),
         columns: impl Iterator<Item = (&'c String, &'c ColumnConfiguration)> + Clone,
     ) -> Self {
         let declared = columns.clone().map(|(name, column)| DeclaredColumn {
@@ -64,13 +67,18 @@ impl<'a> Rows<'a> {
             column_type: column.column_type,
         });
         let typed = columns.map(|(name, column)| (name.as_str(), column.column_type));
+        let contents = TableContents::new(key, typed);
         Self {
             file,
             columns: declared.collect(),
-            contents: TableContents::new(key, typed),
+            contents: match rows_per_key {
+                RowsPerKey::One => contents,
+                RowsPerKey::Several => contents.with_several_rows(),
+            },
             keys: Vec::new(),
             lines: HashMap::new(),
             problems: Vec::new(),
+            zones: Zones::default(),
         }
     }
 
@@ -94,16 +102,23 @@ impl<'a> Rows<'a> {
         self.problems.len() >= PROBLEMS_MAX
     }
 
-    /// Adds a row; `None` if the key already has one.
+    /// True if a key has a list of rows.
+    pub(super) fn takes_several(&self) -> bool {
+        self.contents.rows_per_key() == RowsPerKey::Several
+    }
+
+    /// Adds a row; `None` if the key already has its only one.
     pub(super) fn row(&mut self, key: &str, line: usize) -> Option<u32> {
-        if let Some(&first_line) = self.lines.get(key) {
+        if let Some(&first_line) = self.lines.get(key)
+            && !self.takes_several()
+        {
             let key = key.to_owned();
             self.refuse(Some(line), TableProblem::DuplicateKey { key, first_line });
             return None;
         }
         self.lines.insert(key.into(), line);
         self.keys.push((key.into(), line));
-        Some(self.contents.row(key))
+        Some(self.contents.add_row(key))
     }
 
     /// Sets a cell of a row.
@@ -112,9 +127,33 @@ impl<'a> Rows<'a> {
             return;
         };
         let expected = declared.column_type;
-        match typed(cell, expected) {
-            Ok(cell) => _ = self.contents.set(row, column, cell),
-            Err(fault) => {
+        match typed(cell, expected, &mut self.zones) {
+            Ok(TypedCell::Plain(cell)) => _ = self.contents.set(row, column, cell),
+            Ok(TypedCell::Weekly(hours)) => _ = self.contents.set(row, column, Cell::Weekly(&Arc::new(hours))),
+            Err(CellFault::Time(fault)) => {
+                let (key, column, actual) = (key.to_owned(), declared.source.clone(), describe(cell));
+                let problem = match fault {
+                    TimeFault::NotATime => TableProblem::NotATime { key, column, actual },
+                    TimeFault::UnknownZone(zone) => TableProblem::UnknownZone { key, column, zone },
+                    TimeFault::Skipped => TableProblem::SkippedTime { key, column, actual },
+                    TimeFault::Repeated => TableProblem::RepeatedTime { key, column, actual },
+                };
+                self.refuse(Some(line), problem);
+            }
+            Err(CellFault::Weekly(fault)) => {
+                let (key, column, actual) = (key.to_owned(), declared.source.clone(), describe(cell));
+                let problem = match fault {
+                    WeeklyFault::UnknownZone { zone } => TableProblem::UnknownZone { key, column, zone },
+                    fault => TableProblem::NotWeekly {
+                        key,
+                        column,
+                        fault,
+                        actual,
+                    },
+                };
+                self.refuse(Some(line), problem);
+            }
+            Err(CellFault::Other(fault)) => {
                 let (key, column, actual) = (key.to_owned(), declared.source.clone(), describe(cell));
                 let problem = match (fault, expected) {
                     (NumberFault::OutOfRange, _) => TableProblem::OutOfRange {
@@ -158,8 +197,38 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// A cell of its column's type.
+enum TypedCell<'a> {
+    Plain(Cell<'a>),
+    Weekly(WeeklyHours),
+}
+
+/// Reason why a cell is not of its column's type.
+enum CellFault {
+    Time(TimeFault),
+    Weekly(WeeklyFault),
+    /// It is not a number, or of another type.
+    Other(NumberFault),
+}
+
 /// A cell as its column's type.
-fn typed<'a>(cell: &RawCell<'a>, expected: ColumnType) -> Result<Cell<'a>, NumberFault> {
+fn typed<'a>(cell: &RawCell<'a>, expected: ColumnType, zones: &mut Zones) -> Result<TypedCell<'a>, CellFault> {
+    match (expected, cell) {
+        (ColumnType::Time, RawCell::Untyped(text) | RawCell::Text(text)) => {
+            let time = zones.time(text).map_err(CellFault::Time)?;
+            Ok(TypedCell::Plain(Cell::Time(time)))
+        }
+        (ColumnType::Time, _) => Err(CellFault::Time(TimeFault::NotATime)),
+        (ColumnType::Weekly, RawCell::Untyped(text) | RawCell::Text(text)) => {
+            let hours = WeeklyHours::parse(text, |name| zones.offsets(name));
+            hours.map(TypedCell::Weekly).map_err(CellFault::Weekly)
+        }
+        (ColumnType::Weekly, _) => Err(CellFault::Weekly(WeeklyFault::Form)),
+        _ => plain(cell, expected).map(TypedCell::Plain).map_err(CellFault::Other),
+    }
+}
+
+fn plain<'a>(cell: &RawCell<'a>, expected: ColumnType) -> Result<Cell<'a>, NumberFault> {
     match (expected, cell) {
         (ColumnType::Integer, RawCell::Untyped(text) | RawCell::Number(text)) => {
             number::integer(text).map(Cell::Number)

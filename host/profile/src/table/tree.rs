@@ -1,4 +1,4 @@
-//! Tables in JSON and TOML: a mapping from keys to rows, each of which maps columns to cells. Columns that the profile does
+//! Tables in JSON and TOML: a mapping from keys to rows, or to lists of rows, each of which maps columns to cells. Columns that the profile does
 //! not name are ignored, and a cell that is absent or null is missing.
 
 use std::collections::BTreeSet;
@@ -99,38 +99,21 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         if rows.is_full(node.line) {
             return;
         }
-        let NodeValue::Mapping(cells) = &node.value else {
-            if !matches!(node.value, NodeValue::Skipped) {
-                let (location, actual) = (format!("row `{key}`"), node.describe());
-                rows.refuse(Some(node.line), TableProblem::NotARow { location, actual });
+        match (&node.value, rows.takes_several()) {
+            (NodeValue::Skipped, _) => {}
+            (NodeValue::List(list), true) => {
+                for row in list.iter() {
+                    if rows.is_full(row.line) {
+                        return;
+                    }
+                    read_row((key, row), &sources, rows, (&mut seen, &mut known));
+                }
             }
-            continue;
-        };
-        let Some(row) = rows.row(key, node.line) else {
-            continue;
-        };
-        for (name, cell) in cells.iter() {
-            let Some(column) = sources.iter().position(|source| **source == **name) else {
-                known.insert(name);
-                continue;
-            };
-            seen[column] = true;
-            let raw = match &cell.value {
-                NodeValue::Null | NodeValue::Skipped => continue,
-                NodeValue::Bool(value) => RawCell::Boolean(*value),
-                NodeValue::Text(text) => RawCell::Text(text),
-                NodeValue::Float(number) => RawCell::Number(&number.text),
-                NodeValue::Integer(number) => {
-                    rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
-                    continue;
-                }
-                NodeValue::Unsigned(number) => {
-                    rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
-                    continue;
-                }
-                NodeValue::List(_) | NodeValue::Mapping(_) => RawCell::Other(cell.describe()),
-            };
-            rows.set((row, key), cell.line, column, &raw);
+            (_, true) => {
+                let (key, actual) = (key.to_string(), node.describe());
+                rows.refuse(Some(node.line), TableProblem::NotAList { key, actual });
+            }
+            (_, false) => read_row((key, node), &sources, rows, (&mut seen, &mut known)),
         }
     }
     // A column that no row has is a misspelt name. Without rows there is nothing to compare with.
@@ -142,5 +125,49 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
         let known = known.iter().map(|name| (*name).to_owned()).collect();
         let column = column.clone();
         rows.refuse(None, TableProblem::MissingColumn { column, known });
+    }
+}
+
+/// Reads one row. Columns that were found are marked as seen, and other names are collected.
+fn read_row<'a>(
+    (key, node): (&str, &'a Node),
+    sources: &[String],
+    rows: &mut Rows<'_>,
+    (seen, known): (&mut [bool], &mut BTreeSet<&'a str>),
+) {
+    let NodeValue::Mapping(cells) = &node.value else {
+        if !matches!(node.value, NodeValue::Skipped) {
+            let (location, actual) = (format!("row `{key}`"), node.describe());
+            rows.refuse(Some(node.line), TableProblem::NotARow { location, actual });
+        }
+        return;
+    };
+    let Some(row) = rows.row(key, node.line) else {
+        return;
+    };
+    for (name, cell) in cells.iter() {
+        let Some(column) = sources.iter().position(|source| **source == **name) else {
+            known.insert(name);
+            continue;
+        };
+        if let Some(seen) = seen.get_mut(column) {
+            *seen = true;
+        }
+        let raw = match &cell.value {
+            NodeValue::Null | NodeValue::Skipped => continue,
+            NodeValue::Bool(value) => RawCell::Boolean(*value),
+            NodeValue::Text(text) => RawCell::Text(text),
+            NodeValue::Float(number) => RawCell::Number(&number.text),
+            NodeValue::Integer(number) => {
+                rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
+                continue;
+            }
+            NodeValue::Unsigned(number) => {
+                rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
+                continue;
+            }
+            NodeValue::List(_) | NodeValue::Mapping(_) => RawCell::Other(cell.describe()),
+        };
+        rows.set((row, key), cell.line, column, &raw);
     }
 }

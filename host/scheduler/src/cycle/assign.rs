@@ -8,6 +8,7 @@ use divvy_framework_calls::cycle as calls;
 use super::columns::Candidates;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, DENSE, Target};
+use super::sink::{Texts, TextsMark};
 use super::values::Values;
 use super::verify::AssignRules;
 use super::views::Views;
@@ -20,6 +21,17 @@ pub(super) struct Division<'a> {
     pub(super) strategy: &'a Strategy<'a>,
     pub(super) views: Views<'a>,
     prepared: Address,
+    /// The texts before the strategy's first call.
+    mark: Option<TextsMark>,
+}
+
+impl Division<'_> {
+    /// Forgets the strategy's reasons for a division that is made again.
+    pub(super) fn forget_reasons(&self) {
+        if let (Some(texts), Some(mark)) = (self.views.texts, self.mark) {
+            texts.forget_since(mark);
+        }
+    }
 }
 
 /// One call to the strategy's plugin: the replicas to divide, and the tier they are for.
@@ -44,6 +56,7 @@ impl Cycle {
             strategy,
             views,
             prepared: Address::NULL,
+            mark: views.texts.map(Texts::mark),
         };
         // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -99,10 +112,31 @@ impl Cycle {
         }
     }
 
-    /// Makes one call: divides the share among `candidates` and verifies the result.
+    /// Divides the share among `candidates`, so that none that is cordoned gets more than it has.
     ///
     /// `all_rows` lists the candidates of all tiers; it is `None` if `candidates` are all of them.
     pub(super) fn divide(
+        &mut self,
+        division: &Division<'_>,
+        share: Share,
+        all_rows: Option<&[u32]>,
+        candidates: &mut Candidates,
+    ) -> Result<(), CycleError> {
+        if self.cordons.is_empty() {
+            return self.divide_once(division, share, all_rows, candidates);
+        }
+        // In a walk over tiers, reasons of the tiers before stay.
+        let division = &Division {
+            mark: division.views.texts.map(Texts::mark),
+            ..*division
+        };
+        self.divide_once(division, share, all_rows, candidates)?;
+        let rows = all_rows.map_or_else(|| candidates.rows.clone(), <[u32]>::to_vec);
+        self.hold_cordoned(division, share, &rows, candidates)
+    }
+
+    /// Makes one call: divides the share among `candidates` and verifies the result.
+    pub(super) fn divide_once(
         &mut self,
         division: &Division<'_>,
         share: Share,

@@ -2,7 +2,7 @@
 
 use crate::guard::Defect;
 use crate::plan::Plan;
-use crate::plugin::CallError;
+use crate::plugin::{CallError, RefusedRow};
 use crate::profile::{UnknownStrategy, UnusableTables};
 
 use super::verify::Violation;
@@ -73,6 +73,9 @@ pub enum CycleError {
     /// The tables of a recorded case cannot be used.
     #[error(transparent)]
     UnusableTables(#[from] UnusableTables),
+    /// A plugin cannot use a row of a table. Its profile is refused when it loads the next time.
+    #[error(transparent)]
+    TableRow(Box<RefusedRow>),
     /// A plugin needs the placements of other bindings, which the caller does not provide.
     #[error("plugin `{plugin}` needs the placements of other bindings in the groups of this one, which are not known")]
     PlacementsUnknown {
@@ -114,6 +117,7 @@ impl CycleError {
                 message,
                 hint,
             },
+            CallError::Table(row) => Self::TableRow(row),
             other => Self::Plugin(other),
         }
     }
@@ -128,6 +132,7 @@ impl CycleError {
             | Self::TimeUnknown { .. }
             | Self::TableUnknown { .. }
             | Self::UnusableTables(_)
+            | Self::TableRow(_)
             | Self::PlacementsUnknown { .. }
             | Self::Plugin(_)
             | Self::Violation(_)
@@ -168,6 +173,7 @@ impl CycleError {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::InvalidBinding { hint, .. } | Self::InvalidPreferences { hint, .. } => hint.as_deref(),
+            Self::TableRow(row) => row.hint.as_deref(),
             Self::Defect(_) => Some(Defect::HINT),
             _ => None,
         }

@@ -2,6 +2,7 @@
 
 use divvy_framework_abi::SliceMut;
 use divvy_framework_abi::call::FilterCall;
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_view::clusters::collect_equal;
 
 use super::error::CycleError;
@@ -82,6 +83,7 @@ impl Cycle {
         views.check_known(plugin)?;
         let values = Values::for_plugin(plugin, input, views)?;
         let (mut policy, mut seen) = (None, None);
+        let cordons = plugin.needs(feature::CORDONS);
         let mut call = FilterCall {
             cycle: views.cycle_for(plugin, &mut seen),
             policy: views.policy_for(plugin, &mut policy),
@@ -90,6 +92,10 @@ impl Cycle {
             codes: SliceMut::new(&mut self.codes),
             // Without a text sink, all rejections share this code; the sink assigns one code per reason.
             code: DELETING_CODE + 1,
+            cordoned: match cordons {
+                true => SliceMut::new(self.cordons.column(input.fleet.len())),
+                false => SliceMut::EMPTY,
+            },
             ..FilterCall::DEFAULT
         };
         let answer = plugin.filter(&mut call, views.texts());
@@ -98,6 +104,9 @@ impl Cycle {
         answer.map_err(CycleError::from_call)?;
         if may_change {
             self.check_rejections(input, plugin.name())?;
+        }
+        if cordons {
+            self.cordons.take();
         }
         Ok(())
     }

@@ -13,6 +13,7 @@
 mod account;
 mod assign;
 mod columns;
+mod cordon;
 pub mod error;
 pub mod explanation;
 mod filter;

@@ -8,6 +8,7 @@ use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_framework_view::clusters::Row;
 
 use super::columns::{Candidates, Feasible};
+use super::cordon::Cordons;
 use super::error::CycleError;
 use super::explanation::{Detail, Explanation};
 use super::select::check_enforced;
@@ -88,6 +89,8 @@ pub struct Cycle {
     spare_texts: Option<Box<Texts>>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
     pub(super) codes: Vec<u32>,
+    /// Clusters that take no further replicas.
+    pub(super) cordons: Cordons,
     pub(super) feasible: Feasible,
     pub(super) candidates: Candidates,
     /// Scratch with one entry per cluster of the snapshot; each step uses it differently.
@@ -228,6 +231,7 @@ impl Cycle {
             cycle.last_of_feasible(input, resolution);
             cycle.room_of_feasible(estimate);
             cycle.score(input, views)?;
+            cycle.close_cordoned();
             cycle.second_half(input, strategy, views)
         });
         self.with_reasons(input, outcome)
@@ -399,6 +403,7 @@ impl Cycle {
     }
 
     fn reset(&mut self) {
+        self.cordons.clear();
         self.feasible.rows.clear();
         self.feasible.scores.clear();
         self.feasible.fits_now.clear();

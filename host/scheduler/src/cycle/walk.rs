@@ -211,7 +211,7 @@ impl Walk {
 
 impl Candidates {
     /// Replaces the columns with those of `members`, which are indices into `all`.
-    fn take_from(&mut self, all: &Self, members: &[usize]) {
+    pub(super) fn take_from(&mut self, all: &Self, members: &[usize]) {
         fn column<T: Copy>(own: &mut Vec<T>, all: &[T], members: &[usize]) {
             own.clear();
             // A column that this cycle does not use is empty, so a member may be missing from it.

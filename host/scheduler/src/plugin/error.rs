@@ -30,6 +30,9 @@ pub enum CallError {
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
+    /// The plugin cannot use a row of a table.
+    #[error(transparent)]
+    Table(Box<RefusedRow>),
     /// The plugin reported an internal error.
     #[error("plugin `{plugin}` failed: {message}")]
     Internal {
@@ -106,5 +109,32 @@ fn at(location: &str) -> String {
         String::new()
     } else {
         format!(" (at {location})")
+    }
+}
+
+/// A row of a table that a plugin cannot use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("plugin `{plugin}` refuses row {number} of the table `{table}` for cluster `{cluster}`{}: {message}", in_column(.column))]
+pub struct RefusedRow {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// Name of the table, as the plugin declares it.
+    pub table: String,
+    /// Name of a cluster that the row is for.
+    pub cluster: String,
+    /// Number of the row among those for the cluster, starting at 0.
+    pub number: usize,
+    /// Name of the column; empty for the whole row.
+    pub column: String,
+    /// Message of the plugin.
+    pub message: String,
+    /// Suggested fix, if one is known.
+    pub hint: Option<String>,
+}
+
+fn in_column(column: &str) -> String {
+    match column {
+        "" => String::new(),
+        column => format!(", column `{column}`"),
     }
 }

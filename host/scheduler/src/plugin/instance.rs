@@ -22,7 +22,7 @@ use divvy_profile::{OnError, ProfileConfiguration};
 use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
 use super::copied::with_copies;
-use super::error::CallError;
+use super::error::{CallError, RefusedRow};
 use super::inputs::Inputs;
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
@@ -266,6 +266,11 @@ impl PluginInstance {
         Ok(self.kept(call.state, call.release))
     }
 
+    /// Drops the value that is kept for a snapshot.
+    pub(crate) fn forget_snapshot_value(&self) {
+        *self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// The value for a snapshot: the kept value, unless something that it was made from has changed, or a new one, made from
     /// it. `cycle` contains only the snapshot and these tables.
     ///
@@ -412,7 +417,11 @@ impl PluginInstance {
         let panics = &self.panics[C::KIND as usize];
         if code != 0 {
             let error = self.error(panics, sink.reported(code));
-            if !matches!(error, CallError::Unschedulable { .. } | CallError::Preferences { .. }) {
+            let is_outcome = matches!(
+                error,
+                CallError::Unschedulable { .. } | CallError::Preferences { .. } | CallError::Table(_)
+            );
+            if !is_outcome {
                 self.is_failing.store(true, Ordering::Relaxed);
             }
             return Err(error);
@@ -512,6 +521,19 @@ impl PluginInstance {
                 }
             }
             failure::NOT_SERVED => CallError::NotServed { plugin, message },
+            failure::TABLE => {
+                let mut parts = path.split('\n');
+                let mut part = || parts.next().unwrap_or_default().to_owned();
+                CallError::Table(Box::new(RefusedRow {
+                    plugin,
+                    table: part(),
+                    cluster: part(),
+                    number: part().parse().unwrap_or(0),
+                    column: part(),
+                    message,
+                    hint,
+                }))
+            }
             // A code that this host does not know is treated by its class.
             _ => match failure::class(code) {
                 failure::BINDING => CallError::Unschedulable {

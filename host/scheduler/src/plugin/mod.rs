@@ -20,7 +20,7 @@ mod value;
 
 pub use call::{Call, CallObserver};
 pub use divvy_framework_calls::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
-pub use error::{CallError, ConstructError};
+pub use error::{CallError, ConstructError, RefusedRow};
 pub use instance::PluginInstance;
 pub(crate) use instance::ValueTables;
 pub use services::TakeText;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use divvy_framework_view::tables::ColumnType;
+use divvy_framework_view::tables::{ColumnType, RowsPerKey};
 use divvy_isolation::IsolationError;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
@@ -135,6 +135,8 @@ pub enum RegistryError {
         table: String,
         /// The columns that the plugin reads, as a profile declares them.
         columns: Vec<String>,
+        /// Rows per key that the plugin expects.
+        rows: RowsPerKey,
         /// Names of the profile's tables.
         known: Vec<String>,
     },
@@ -165,6 +167,16 @@ pub enum RegistryError {
         expected: ColumnType,
         /// Type in the profile.
         actual: ColumnType,
+    },
+    /// A plugin reads another number of rows per key than the profile declares.
+    #[error("plugin `{plugin}` reads {} of the table `{table}`", per_key(*.expected))]
+    TableRows {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Rows per key that the plugin expects.
+        expected: RowsPerKey,
     },
     /// The profile maps a table that the plugin does not read.
     #[error("plugin `{plugin}` reads no table `{table}`")]
@@ -237,11 +249,19 @@ impl RegistryError {
                 enforcing, follower, ..
             } => Some(format!("put `{follower}` before `{enforcing}`")),
             Self::TableNotProvided {
-                table, columns, known, ..
+                table,
+                columns,
+                rows,
+                known,
+                ..
             } => Some(match names::nearest(table, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!(
-                    "add `[profile.table.{table}]` with `file`, `key` and `columns = {{ {} }}`",
+                    "add `[profile.table.{table}]` with `file`, `key`{} and `columns = {{ {} }}`",
+                    match rows {
+                        RowsPerKey::One => "",
+                        RowsPerKey::Several => ", `rows = \"several\"`",
+                    },
                     columns.join(", ")
                 ),
             }),
@@ -257,6 +277,10 @@ impl RegistryError {
             Self::TableColumnType { column, expected, .. } => {
                 Some(format!("declare it as `{}`", tables::line(column, *expected)))
             }
+            Self::TableRows { expected, .. } => Some(match expected {
+                RowsPerKey::One => "remove its `rows`".to_owned(),
+                RowsPerKey::Several => "set its `rows = \"several\"`".to_owned(),
+            }),
             Self::UnknownTableOfPlugin { table, known, .. } => names::hint(table, known),
             Self::Table { error, .. } => error.hint(),
             Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
@@ -289,6 +313,7 @@ impl RegistryError {
             Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
             Self::TableColumnNotProvided { table, .. } => Some(format!("table.{table}.columns")),
             Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),
+            Self::TableRows { table, .. } => Some(format!("table.{table}")),
             Self::UnknownTableOfPlugin { plugin, table, .. } => Some(format!("plugin.{plugin}.tables.{table}")),
             Self::TableIncomplete { table, .. } => Some(format!("table.{table}")),
             Self::Table { table, .. } => Some(format!("table.{table}.file")),
@@ -304,6 +329,13 @@ fn listed(directories: &[PathBuf]) -> String {
     }
     let names: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
     names.join(", ")
+}
+
+fn per_key(rows: RowsPerKey) -> &'static str {
+    match rows {
+        RowsPerKey::One => "one row per key",
+        RowsPerKey::Several => "several rows per key",
+    }
 }
 
 fn serves_instead(serves: &Option<Vec<&'static str>>) -> String {

@@ -18,6 +18,7 @@ mod plugins;
 mod provided;
 pub mod registry;
 mod strategy;
+mod table_rows;
 mod tables;
 mod unlisted;
 

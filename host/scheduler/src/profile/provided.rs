@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use divvy_framework_calls::snapshot::Snapshot;
-use divvy_framework_calls::tables::{PluginTables, ResolvedTables};
+use divvy_framework_calls::tables::{PluginTables, ResolvedTables, TableKey};
 use divvy_profile::table::{LoadedTable, TableError, TableVersions};
 
 /// Snapshots for which cells are kept. A live scheduler uses one at a time, a forecast one per thread and side.
@@ -57,6 +57,13 @@ impl ProvidedTables {
     pub fn unknown_clusters(&self, clusters: &BTreeSet<&str>) -> Vec<TableError> {
         let tables = self.tables.iter();
         tables.flat_map(|table| table.unknown_clusters(clusters)).collect()
+    }
+
+    /// Rows for a region, a provider or the value of a label that no cluster has. `values` returns all values that clusters have
+    /// of a property.
+    pub fn unknown_values<'a>(&self, values: impl Fn(&TableKey) -> BTreeSet<&'a str>) -> Vec<TableError> {
+        let tables = self.tables.iter();
+        tables.flat_map(|table| table.unknown_values(&values)).collect()
     }
 
     /// The tables of a plugin, and their index among the cells of [`Self::resolve`]; `None` if it reads no table.

@@ -19,6 +19,7 @@ use super::libraries::Libraries;
 use super::options::PlanOptions;
 use super::plugins::{Profile, ProfileParts};
 use super::strategy::StrategyPlugin;
+use super::table_rows::refused_rows;
 use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
 use crate::placements::Enforced;
@@ -110,10 +111,13 @@ fn build_from(
         plugins: always.map(|plugin| plugin.name().to_owned()).collect(),
     };
     let instances: Vec<Arc<PluginInstance>> = registry.plugins.values().flatten().cloned().collect();
-    let instances = instances.iter().map(Arc::as_ref);
-    let uses = TableUses::new(instances, configuration, &mut registry.errors);
+    let uses = TableUses::new(instances.iter().map(Arc::as_ref), configuration, &mut registry.errors);
     let tables = if reads_tables { registry.tables() } else { Vec::new() };
     let tables = (reads_tables && !uses.is_empty()).then(|| uses.provide(tables));
+    // A table that is incomplete would be refused for what it lacks.
+    if let (Some(tables), true) = (&tables, registry.errors.is_empty()) {
+        registry.errors.extend(refused_rows(&instances, &uses, tables));
+    }
     registry.join_missing();
     match registry.errors.is_empty() {
         true => Ok(Profile::new(ProfileParts {

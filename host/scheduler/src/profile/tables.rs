@@ -72,6 +72,13 @@ impl TableUses {
                 match configuration.table.get(name) {
                     Some(provided) => {
                         let context = (plugin.name(), name.as_str());
+                        if provided.rows_per_key() != table.rows {
+                            errors.push(RegistryError::TableRows {
+                                plugin: plugin.name().to_owned(),
+                                table: name.clone(),
+                                expected: table.rows,
+                            });
+                        }
                         columns.extend(columns_of(context, table, provided, errors));
                         uses.tables.insert(name.clone(), provided.clone());
                     }
@@ -83,6 +90,7 @@ impl TableUses {
                             .iter()
                             .map(|column| line(&column.name, column.column_type))
                             .collect(),
+                        rows: table.rows,
                         known: configuration.table.keys().cloned().collect(),
                     }),
                 }
@@ -98,6 +106,26 @@ impl TableUses {
     /// True if no plugin reads a table.
     pub(super) fn is_empty(&self) -> bool {
         self.plugins.is_empty()
+    }
+
+    /// Names of the tables that a plugin reads, as it declares them.
+    pub(super) fn declared_names(&self, plugin: u64) -> impl Iterator<Item = &str> {
+        let columns = self.columns_of(plugin);
+        let repeats = |index: usize| index > 0 && columns[index - 1].declared == columns[index].declared;
+        let first = (0..columns.len()).filter(move |&index| !repeats(index));
+        first.map(|index| columns[index].declared.as_str())
+    }
+
+    /// Name in the profile of a table that a plugin declares.
+    pub(super) fn table_name(&self, plugin: u64, declared: &str) -> Option<&str> {
+        let mut columns = self.columns_of(plugin).iter();
+        let column = columns.find(|column| column.declared == declared)?;
+        Some(&column.table)
+    }
+
+    fn columns_of(&self, plugin: u64) -> &[ColumnUse] {
+        let found = self.plugins.iter().find(|known| known.number == plugin);
+        found.map_or(&[], |plugin| &plugin.columns)
     }
 
     /// Provides the plugins with tables. `loaded` must have all tables that are read.

@@ -22,6 +22,7 @@ mod soak;
 mod status;
 mod tracing;
 mod watchdog;
+mod windows;
 
 use std::time::{Duration, Instant};
 

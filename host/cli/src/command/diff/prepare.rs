@@ -136,13 +136,13 @@ pub(in crate::command) fn prepare(
     let mut base = loses(original.clone());
     let (mut after, applied) = changes.apply(&loses(laid));
     // A table may also name clusters that do not exist yet.
-    let known = original
-        .clusters
-        .keys()
-        .chain(after.clusters.keys())
-        .map(String::as_str);
+    let known = original.clusters.values().chain(after.clusters.values());
     let profiles = [Some(right), left].into_iter().flatten();
-    check_clusters(profiles.map(|loaded| &*loaded.side.profile), &known.collect())?;
+    check_clusters(
+        profiles.map(|loaded| &*loaded.side.profile),
+        known.map(|entry| &entry.object),
+        (!arguments.choosing.quiet).then_some(console),
+    )?;
     let mut notes = notes::on_changes(&changes, &applied);
     notes.extend(overlay_rows.iter().filter_map(overlaid::note));
     let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();

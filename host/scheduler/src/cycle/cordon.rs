@@ -1,0 +1,210 @@
+//! Cordons: clusters that take no further replicas of the binding and keep those of the last result, because a filter says so.
+//!
+//! Filter, Estimate and Score see such a cluster as any other. Then its capacity is what it has. Strategies that respect
+//! capacity need nothing else; from any other one, a count beyond the last replicas is cut, and the strategy divides the rest
+//! among the other candidates. See docs/decisions/0018-cordons.md.
+
+use super::assign::{Division, Share};
+use super::columns::Candidates;
+use super::error::CycleError;
+use super::run::Cycle;
+
+/// The cordoned clusters of a cycle, in memory that is reused.
+#[derive(Debug, Default)]
+pub(super) struct Cordons {
+    /// Per cluster of the snapshot: 1 if a filter cordoned it. Empty while none did.
+    by_row: Vec<u32>,
+    /// The column of the filter that is called.
+    buffer: Vec<u32>,
+    /// Cordoned clusters, by index among the feasible ones, with the replicas that would fit.
+    fits_now: Vec<(usize, i64)>,
+}
+
+impl Cordons {
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.by_row.clear();
+        self.fits_now.clear();
+    }
+
+    /// True if no cluster is cordoned.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_row.is_empty()
+    }
+
+    /// The column for the call of a filter that may cordon clusters.
+    pub(super) fn column(&mut self, clusters: usize) -> &mut [u32] {
+        self.buffer.clear();
+        self.buffer.resize(clusters, 0);
+        &mut self.buffer
+    }
+
+    /// Takes what the filter wrote into its column.
+    pub(super) fn take(&mut self) {
+        if self.buffer.iter().all(|cordoned| *cordoned == 0) {
+            return;
+        }
+        self.by_row.resize(self.buffer.len(), 0);
+        for (cordoned, written) in self.by_row.iter_mut().zip(&self.buffer) {
+            *cordoned |= u32::from(*written != 0);
+        }
+    }
+
+    /// True if the cluster in a row is cordoned.
+    pub(super) fn contains(&self, row: u32) -> bool {
+        self.by_row.get(row as usize).is_some_and(|cordoned| *cordoned != 0)
+    }
+}
+
+impl Cycle {
+    /// Leaves the cordoned clusters no room beyond their last replicas.
+    pub(super) fn close_cordoned(&mut self) {
+        let Self { cordons, feasible, .. } = self;
+        if cordons.by_row.is_empty() {
+            return;
+        }
+        for (index, &row) in feasible.rows.iter().enumerate() {
+            if cordons.contains(row)
+                && let (Some(fits_now), Some(capacity), Some(&last)) = (
+                    feasible.fits_now.get_mut(index),
+                    feasible.capacity.get_mut(index),
+                    feasible.last.get(index),
+                )
+            {
+                cordons.fits_now.push((index, *fits_now));
+                (*fits_now, *capacity) = (0, last);
+            }
+        }
+    }
+
+    /// True if Select left out a cordoned cluster that has replicas. It may have done so for its lack of room.
+    pub(super) fn leaves_out_cordoned(&self, selected: &[u32]) -> bool {
+        let has_replicas = |index: &usize| self.feasible.last.get(*index).is_some_and(|last| *last > 0);
+        let cordoned = self.cordons.fits_now.iter().map(|(index, _)| *index);
+        cordoned
+            .filter(has_replicas)
+            .any(|index| !selected.contains(&(index as u32)))
+    }
+
+    /// Exchanges the room of the cordoned clusters: from none to what would fit without the cordon, and back.
+    pub(super) fn exchange_cordoned_room(&mut self) {
+        let Self { cordons, feasible, .. } = self;
+        for (index, other) in &mut cordons.fits_now {
+            if let (Some(fits_now), Some(capacity), Some(&last)) = (
+                feasible.fits_now.get_mut(*index),
+                feasible.capacity.get_mut(*index),
+                feasible.last.get(*index),
+            ) {
+                std::mem::swap(fits_now, other);
+                *capacity = fits_now.saturating_add(last);
+            }
+        }
+    }
+
+    /// Cuts what cordoned candidates got beyond their last replicas, and has the strategy divide it among the others. Each
+    /// round holds at least one more cluster at its last replicas.
+    pub(super) fn hold_cordoned(
+        &mut self,
+        division: &Division<'_>,
+        share: Share,
+        all_rows: &[u32],
+        candidates: &mut Candidates,
+    ) -> Result<(), CycleError> {
+        let grows = |cordons: &Cordons, candidates: &Candidates, index: usize| {
+            let row = candidates.rows.get(index).is_some_and(|row| cordons.contains(*row));
+            row && candidates.result.get(index) > candidates.last.get(index)
+        };
+        if division.strategy.duplicates() {
+            // Each cluster has its own count, so nothing is left for the others.
+            for index in 0..candidates.rows.len() {
+                if grows(&self.cordons, candidates, index) {
+                    candidates.result[index] = candidates.last[index];
+                }
+            }
+            return Ok(());
+        }
+        let mut open: Vec<usize> = (0..candidates.rows.len()).collect();
+        let mut remaining = share.replicas;
+        let mut others = Candidates::default();
+        loop {
+            let before = open.len();
+            open.retain(|&index| {
+                let is_held = grows(&self.cordons, candidates, index);
+                if is_held {
+                    candidates.result[index] = candidates.last[index];
+                    remaining -= candidates.last[index];
+                }
+                !is_held
+            });
+            if open.len() == before {
+                return Ok(());
+            }
+            if open.is_empty() {
+                return Err(self.no_further(division, share.replicas, remaining, candidates));
+            }
+            division.forget_reasons();
+            others.take_from(candidates, &open);
+            let rest = Share {
+                replicas: remaining,
+                ..share
+            };
+            self.divide_once(division, rest, Some(all_rows), &mut others)
+                .map_err(|error| self.not_without(division, error, candidates))?;
+            for (&index, &replicas) in open.iter().zip(&others.result) {
+                candidates.result[index] = replicas;
+            }
+        }
+    }
+
+    /// The error if only cordoned clusters could take what remains.
+    fn no_further(
+        &self,
+        division: &Division<'_>,
+        replicas: i64,
+        remaining: i64,
+        candidates: &Candidates,
+    ) -> CycleError {
+        let available = replicas.saturating_sub(remaining);
+        CycleError::Unschedulable {
+            plugin: String::new(),
+            message: format!(
+                "{replicas} replicas requested, {available} fit in the candidate clusters; {}",
+                self.cordoned_names(division, candidates)
+            ),
+            figures: Some((replicas, available)),
+        }
+    }
+
+    /// The error of a strategy that cannot divide the rest among the other candidates. What it says of its preferences would
+    /// blame a policy that is valid without the cordon.
+    fn not_without(&self, division: &Division<'_>, error: CycleError, candidates: &Candidates) -> CycleError {
+        let names = self.cordoned_names(division, candidates);
+        match error {
+            CycleError::InvalidPreferences { plugin, message, .. } => CycleError::Unschedulable {
+                plugin,
+                message: format!("{names}, and the others cannot take the rest: {message}"),
+                figures: None,
+            },
+            mut other => {
+                other.add(&names);
+                other
+            }
+        }
+    }
+
+    /// `cluster(s) take no further replicas: a, b`.
+    fn cordoned_names(&self, division: &Division<'_>, candidates: &Candidates) -> String {
+        const NAMED: usize = 5;
+        let cordoned: Vec<&str> = candidates
+            .rows
+            .iter()
+            .filter(|row| self.cordons.contains(**row))
+            .map(|&row| division.input.fleet.name(row))
+            .collect();
+        let named = cordoned.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        match cordoned.len().saturating_sub(NAMED) {
+            0 => format!("cluster(s) take no further replicas: {named}"),
+            more => format!("cluster(s) take no further replicas: {named} and {more} more"),
+        }
+    }
+}
