@@ -178,6 +178,7 @@ fn the_reports_have_the_form_of_their_schemas() {
     for arguments in [
         &["average"][..],
         &["average", "--load"],
+        &["maintenance-windows", "--load"],
         &["/lib/x86_64-linux-gnu/libc.so.6"],
     ] {
         let (_, stdout, _) = run(&[&["plugin", "inspect", "-o", "json"], arguments].concat());

@@ -67,12 +67,11 @@ pub fn inputs(features: u64) -> Vec<&'static str> {
             (feature::TIME, "time of the decision"),
             (feature::TABLES, "tables of the profile"),
             (feature::PLACEMENTS, "placements of other bindings"),
-            (feature::CORDONS, "may cordon clusters"),
         ],
     )
 }
 
-/// Needs of strategies from the host, other than inputs, among features.
+/// Needs from the host, other than inputs, among features.
 pub fn needs(features: u64) -> Vec<&'static str> {
     words(
         features,
@@ -82,6 +81,7 @@ pub fn needs(features: u64) -> Vec<&'static str> {
             (feature::RULES_DECIDE_TIERS, "rules decide tiers"),
             (feature::LAST_TIER_OVERFLOWS, "last tier overflows"),
             (feature::NO_PRIORITIES, "refuses cluster priorities"),
+            (feature::CORDONS, "cordons clusters"),
         ],
     )
 }

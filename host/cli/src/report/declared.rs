@@ -1,6 +1,6 @@
 //! Declarations of a plugin, as data and as a line: for the list of all plugins and for the inspection of one.
 
-use divvy_framework_view::tables::ColumnType;
+use divvy_framework_view::tables::{ColumnType, RowsPerKey};
 use divvy_loader::{DeclaredTable, features};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,9 @@ impl ActsOn {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TableDescription {
     name: String,
+    /// `several`, if it has several rows per key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<String>,
     columns: Vec<ColumnDescription>,
 }
 
@@ -54,6 +57,7 @@ impl TableDescription {
         });
         Self {
             name: table.name.clone(),
+            rows: (table.rows == RowsPerKey::Several).then(|| "several".to_owned()),
             columns: columns.collect(),
         }
     }
@@ -65,6 +69,11 @@ impl TableDescription {
             None => format!("{} ({})", column.name, column.r#type),
         });
         let columns: Vec<String> = columns.collect();
-        format!("{}: {}", self.name, columns.join(", "))
+        let rows = if self.rows.is_some() {
+            " (several rows per key)"
+        } else {
+            ""
+        };
+        format!("{}{rows}: {}", self.name, columns.join(", "))
     }
 }
