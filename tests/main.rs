@@ -5,7 +5,8 @@
 //! arithmetic is tested in the crates of the plugins.
 //!
 //! - [`artifacts`]: builds plugins, fixtures and the binary, and takes their paths from Cargo's messages.
-//! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions.
+//! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions. [`table_files`]: the
+//!   tables that a bundled plugin declares.
 //! - [`bundled`]: every folder in `plugins/`, loaded, identified, and run on its worked example.
 //! - [`proposals`]: the worked examples of the four proposals. [`fair_ties`]: fairness of ties.
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
@@ -67,6 +68,7 @@ mod quorum;
 mod renamed_strategies;
 mod scheduling;
 mod selectors;
+mod table_files;
 mod tables;
 mod trees;
 mod verification;

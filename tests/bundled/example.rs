@@ -9,13 +9,15 @@
 //! placement = { clusterAffinity = { clusterNames = ["a", "b"] } }
 //! spec = { gracefulEvictionTasks = [] }
 //! peers = { cart = { a = 2 } }
+//! tables = { prices = "cluster,cpu-hour\na,0.03\n" }
 //! result = "a=1 b=9"
 //! explanation = "c: rejected by cluster-affinity: …"
 //! ```
 //!
 //! All keys except `replicas`, `strategy`, `clusters` and `result` are optional. A cluster is the number of replicas
 //! that fit, or a table with that number (`fits`) and fields of its manifest. `spec` holds fields of the binding, and
-//! `peers` other bindings in its workload affinity groups with their clusters.
+//! `peers` other bindings in its workload affinity groups with their clusters. `tables` holds the tables that the plugin
+//! declares, in CSV.
 
 use std::collections::BTreeMap;
 
@@ -42,6 +44,9 @@ pub(super) struct Example {
     /// Other bindings in the same workload affinity groups, each with its clusters.
     #[serde(default)]
     peers: BTreeMap<String, BTreeMap<String, i64>>,
+    /// The tables that the plugin reads, in CSV.
+    #[serde(default)]
+    pub(super) tables: BTreeMap<String, String>,
     /// The decision, as formatted by `scheduling::told`.
     pub(super) result: String,
     /// A line of the explanation that only this plugin can produce.
