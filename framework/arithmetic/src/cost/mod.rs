@@ -33,6 +33,9 @@ pub enum Priced {
 }
 
 impl Priced {
+    /// All of them, in the order in which costs are added up.
+    pub const ALL: [Self; 3] = [Self::Cpu, Self::Memory, Self::Gpu];
+
     /// The amount that a price is for: `CPU`, `GiB` or `GPU`.
     pub const fn amount(self) -> &'static str {
         match self {
@@ -110,6 +113,11 @@ impl Amounts {
         self == Self::default()
     }
 
+    /// True if some of a resource is requested.
+    pub fn has(self, priced: Priced) -> bool {
+        self.of(priced) > 0
+    }
+
     fn of(self, priced: Priced) -> i128 {
         match priced {
             Priced::Cpu => self.cpu,
@@ -137,29 +145,35 @@ impl Prices {
     ///
     /// [`CostError::Missing`] or [`CostError::Negative`] for the first such price, [`CostError::TooLarge`] beyond [`Cost::MAX`].
     pub fn cost(self, amounts: Amounts) -> Result<Cost, CostError> {
-        let prices = [
-            (Priced::Cpu, self.cpu),
-            (Priced::Memory, self.memory),
-            (Priced::Gpu, self.gpu),
-        ];
-        let mut cost = Cost::ZERO;
-        for (priced, price) in prices {
-            let amount = amounts.of(priced);
-            if amount <= 0 {
-                continue;
-            }
-            let price = price.ok_or(CostError::Missing { priced })?;
-            if price < 0 {
-                return Err(CostError::Negative { priced, price });
-            }
-            let product = i128::from(price).checked_mul(amount);
-            cost = product
-                .and_then(|product| product.checked_mul(priced.parts()))
-                .and_then(Cost::bounded)
-                .and_then(|product| cost.plus(product))
-                .ok_or(CostError::TooLarge)?;
+        Priced::ALL.into_iter().try_fold(Cost::ZERO, |cost, priced| {
+            let part = self.cost_of(priced, amounts)?;
+            cost.plus(part).ok_or(CostError::TooLarge)
+        })
+    }
+
+    /// The part of the cost for one resource, which is zero if none of it is requested.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::cost`], for this resource.
+    pub fn cost_of(self, priced: Priced, amounts: Amounts) -> Result<Cost, CostError> {
+        if !amounts.has(priced) {
+            return Ok(Cost::ZERO);
         }
-        Ok(cost)
+        let price = match priced {
+            Priced::Cpu => self.cpu,
+            Priced::Memory => self.memory,
+            Priced::Gpu => self.gpu,
+        };
+        let price = price.ok_or(CostError::Missing { priced })?;
+        if price < 0 {
+            return Err(CostError::Negative { priced, price });
+        }
+        let product = i128::from(price).checked_mul(amounts.of(priced));
+        product
+            .and_then(|product| product.checked_mul(priced.parts()))
+            .and_then(Cost::bounded)
+            .ok_or(CostError::TooLarge)
     }
 }
 
@@ -207,8 +221,8 @@ impl Cost {
         (-Self::MAX.0..=Self::MAX.0).contains(&parts).then_some(Self(parts))
     }
 
-    /// A price as a cost.
-    const fn from_price(price: i64) -> Self {
+    /// A price with [`PRICE_SCALE`] digits after the decimal point, as a cost.
+    pub const fn from_price(price: i64) -> Self {
         Self(price as i128 * PARTS_PER_PRICE)
     }
 

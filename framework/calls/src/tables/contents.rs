@@ -153,6 +153,13 @@ impl TableContents {
         true
     }
 
+    /// The number in the row for a key; `None` if there is no such row or column, or if its cell is missing.
+    pub fn number(&self, key: &str, column: usize) -> Option<i64> {
+        let row = *self.rows.get(key)?;
+        let cells = &self.columns.get(column)?.cells;
+        cells.get(row as usize).copied().flatten()
+    }
+
     /// The row of a cluster; `None` if the table has none for it.
     pub(super) fn cluster_row(&self, cluster: &Cluster<'_>) -> Option<u32> {
         self.rows.get(self.key.row_key(cluster)?).copied()

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use divvy_profile::table::TableError;
 use divvy_scheduler::profile::Profile;
 
 use crate::report::errors::{Diagnostic, Failure};
 
 /// Refuses rows for clusters that do not exist, with exit code 2: such a row has a misspelt name or belongs to the
-/// table of another fleet. Only tables that plugins read are checked.
+/// table of another fleet. Only tables that plugins or `[profile.cost]` read are checked.
 pub(super) fn check_clusters<'a>(
     profiles: impl IntoIterator<Item = &'a Profile>,
     clusters: &BTreeSet<&str>,
 ) -> Result<(), Failure> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for tables in profiles.into_iter().filter_map(Profile::tables) {
-        for error in tables.unknown_clusters(clusters) {
+    for profile in profiles {
+        for error in unknown_clusters(profile, clusters) {
             let diagnostic = Diagnostic {
                 hint: error.hint(),
                 ..Diagnostic::new(error.to_string())
@@ -29,4 +30,13 @@ pub(super) fn check_clusters<'a>(
         true => Ok(()),
         false => Err(Failure::usage_errors(diagnostics)),
     }
+}
+
+/// Rows for clusters that do not exist, in the tables that a profile uses.
+fn unknown_clusters(profile: &Profile, clusters: &BTreeSet<&str>) -> Vec<TableError> {
+    let of_plugins = profile.tables().map(|tables| tables.unknown_clusters(clusters));
+    let of_costs = profile
+        .pricing()
+        .map(|pricing| pricing.table().unknown_clusters(clusters));
+    of_plugins.into_iter().chain(of_costs).flatten().collect()
 }

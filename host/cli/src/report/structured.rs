@@ -11,6 +11,7 @@ use divvy_scheduler::decision::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use super::costs::BindingCosts;
 use super::entry::{Entry, Report};
 use super::form::Form;
 use super::lines::{self, Line};
@@ -39,6 +40,9 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     affinity: &'a str,
     clusters: Vec<Target<'a>>,
+    /// Only if the profile has prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BindingCosts<'a>>,
     /// Clusters of the last result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
@@ -209,6 +213,7 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         replicas: decision.replicas,
         affinity: &decision.affinity,
         clusters: entry.shares(&report.names).iter().filter_map(target).collect(),
+        cost: report.pricer.as_ref().map(|pricer| pricer.costs(entry, &report.names)),
         last: last(binding.last()),
         message: entry.message(),
         partial: decision.partial.as_ref().map(|partial| PartialResult {
