@@ -33,6 +33,7 @@
 //! - [`verification`]: the conformance kit of `divvy plugin verify`.
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
 //! - [`public_interface`]: the SDK's interface for authors, compared with a file.
+//! - [`which_division`]: the page of docs that compares divisions, with its results.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod acts_on;
@@ -73,4 +74,5 @@ mod tables;
 mod trees;
 mod verification;
 mod walls;
+mod which_division;
 mod whole_cycles;

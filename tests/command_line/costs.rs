@@ -74,6 +74,15 @@ impl Prices {
     }
 }
 
+/// The document of a command with `-o json`, which its schema describes.
+#[track_caller]
+fn document(prices: &Prices, command: &str, more: &[&str], schema: &Value) -> Value {
+    let json = prices.output(command, &[more, &["-o", "json"]].concat());
+    let document = serde_json::from_str(&json).expect("it is JSON");
+    validate(schema, schema, &document, command).unwrap_or_else(|error| panic!("{error}"));
+    document
+}
+
 #[test]
 fn a_difference_counts_costs_of_clusters_and_of_all() {
     let prices = Prices::new();
@@ -99,10 +108,7 @@ violations: 2 replicas on clusters that would refuse them today (--violations li
 
 "#]],
     );
-    let json = prices.output("diff", &[&scaled[..], &["-o", "json"]].concat());
-    let document: Value = serde_json::from_str(&json).expect("it is JSON");
-    let schema = committed("diff.json");
-    validate(&schema, &schema, &document, "diff").unwrap_or_else(|error| panic!("{error}"));
+    let document = document(&prices, "diff", &scaled, &committed("diff.json"));
     check_text(
         "the costs",
         &format!("{:#}\n", document["cost"]),
@@ -179,10 +185,7 @@ not counted: no price per CPU hour on east-2
 
 "#]],
     );
-    let json = prices.output("schedule", &["-o", "json"]);
-    let document: Value = serde_json::from_str(&json).expect("it is JSON");
-    let schema = committed_at("host/cli/schema/schedule.json");
-    validate(&schema, &schema, &document, "schedule").unwrap_or_else(|error| panic!("{error}"));
+    let document = document(&prices, "schedule", &[], &committed_at("host/cli/schema/schedule.json"));
     let web = document
         .as_array()
         .and_then(|rows| rows.iter().find(|row| row["replicas"] == 10));
@@ -246,10 +249,7 @@ not counted: no price per CPU hour for shop/web-deployment
 
 "#]],
     );
-    let json = prices.output("headroom", &["-o", "json"]);
-    let document: Value = serde_json::from_str(&json).expect("it is JSON");
-    let schema = committed("headroom.json");
-    validate(&schema, &schema, &document, "headroom").unwrap_or_else(|error| panic!("{error}"));
+    let document = document(&prices, "headroom", &[], &committed("headroom.json"));
     let web = document["bindings"].as_array().and_then(|rows| rows.last());
     check_text(
         "the costs",

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::ClusterRow;
 use divvy_karmada::api::Cluster;
+use divvy_karmada::detector::Binding;
 use divvy_scheduler::cost::{Cost, KnownCost, Pricing};
 use divvy_scheduler::fleet::Footprint;
 use serde::Serialize;
 
-use super::clusters::names::Names;
-use super::entry::Entry;
+use super::clusters::shares::Share;
 use super::text::listed;
 
 /// Clusters or bindings that are named before the rest is counted.
@@ -53,9 +53,10 @@ impl<'a> Pricer<'a> {
         }
     }
 
-    /// The costs of a binding: with its last replicas, and with those that it gets.
-    pub(super) fn costs<'names>(&self, entry: &Entry<'names>, names: &'names Names<'_>) -> BindingCosts<'names> {
-        let footprint = Footprint::new(&entry.binding.object.spec);
+    /// The costs of a binding: with its last replicas, and with those that it gets. `shares` are those of its result; `None` if it was
+    /// not scheduled.
+    pub(super) fn costs<'share>(&self, binding: &Binding, shares: Option<&[Share<'share>]>) -> BindingCosts<'share> {
+        let footprint = Footprint::new(&binding.object.spec);
         let cost = |name: &str, replicas: i64| {
             let cluster = self.clusters.get(name).copied();
             self.pricing
@@ -66,13 +67,13 @@ impl<'a> Pricer<'a> {
             costs.for_each(|cost| sum.merge(&cost));
             HourlyCost::from(sum)
         };
-        let before = sum(&mut entry.binding.last().map(|(name, replicas)| cost(name, replicas)));
-        let shares = entry.shares(names);
-        let placed = shares.iter().filter_map(|share| Some((share.cluster, share.replicas?)));
+        let before = sum(&mut binding.last().map(|(name, replicas)| cost(name, replicas)));
+        let placed = shares.unwrap_or_default().iter();
+        let placed = placed.filter_map(|share| Some((share.cluster, share.replicas?)));
         let by_cluster: Vec<(&str, KnownCost)> = placed.map(|(name, replicas)| (name, cost(name, replicas))).collect();
-        let after = match entry.is_scheduled() {
-            true => sum(&mut by_cluster.iter().map(|(_, cost)| cost.clone())),
-            false => before.clone(),
+        let after = match shares {
+            Some(_) => sum(&mut by_cluster.iter().map(|(_, cost)| cost.clone())),
+            None => before.clone(),
         };
         let by_cluster = by_cluster.into_iter().map(|(name, cost)| ClusterCost {
             name,

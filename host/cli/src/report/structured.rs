@@ -195,6 +195,11 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         }
         _ => (None, Vec::new()),
     };
+    let shares = entry.shares(&report.names);
+    let costs = report.pricer.as_ref().map(|pricer| {
+        let scheduled = entry.is_scheduled().then_some(&shares[..]);
+        pricer.costs(binding, scheduled)
+    });
     Row {
         binding: &decision.binding,
         kind: binding.object.scope().kind(),
@@ -212,8 +217,8 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         result: decision.outcome.word(),
         replicas: decision.replicas,
         affinity: &decision.affinity,
-        clusters: entry.shares(&report.names).iter().filter_map(target).collect(),
-        cost: report.pricer.as_ref().map(|pricer| pricer.costs(entry, &report.names)),
+        clusters: shares.iter().filter_map(target).collect(),
+        cost: costs,
         last: last(binding.last()),
         message: entry.message(),
         partial: decision.partial.as_ref().map(|partial| PartialResult {
