@@ -35,7 +35,7 @@ async fn a_plugin_that_is_not_bundled_decides() -> Result<(), Error> {
     let clusters = ["cheap", "dear", "luxury"].map(|name| Cluster::new(name).cpu(10));
     let mut scenario = Scenario::new(folder.path(), &clusters).await?;
     let prices = folder.path().join("prices.csv");
-    let cells = "cluster,cpu-hour,gib-hour,gpu-hour\ncheap,0.01,,\ndear,0.04,,\nluxury,0.9,,\n";
+    let cells = "cluster,cpu-hour,gib-hour,gpu-hour\ncheap,0.01,0.001,\ndear,0.04,0.001,\nluxury,0.9,0.001,\n";
     std::fs::write(&prices, cells).map_err(Error::file(&prices))?;
     // The plugin's own profile, with prices of these clusters.
     let profile = source_folder().join("../../examples/out-of-tree-plugin/profile.toml");
