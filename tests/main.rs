@@ -5,7 +5,8 @@
 //! arithmetic is tested in the crates of the plugins.
 //!
 //! - [`artifacts`]: builds plugins, fixtures and the binary, and takes their paths from Cargo's messages.
-//! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions.
+//! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions. [`table_files`]: the
+//!   tables that a bundled plugin declares.
 //! - [`bundled`]: every folder in `plugins/`, loaded, identified, and run on its worked example.
 //! - [`proposals`]: the worked examples of the four proposals. [`fair_ties`]: fairness of ties.
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
@@ -33,6 +34,7 @@
 //! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
 //! - [`windows`]: maintenance windows, from the table to decisions and recordings.
 //! - [`public_interface`]: the SDK's interface for authors, compared with a file.
+//! - [`which_division`]: the page of docs that compares divisions, with its results.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod acts_on;
@@ -68,9 +70,11 @@ mod quorum;
 mod renamed_strategies;
 mod scheduling;
 mod selectors;
+mod table_files;
 mod tables;
 mod trees;
 mod verification;
 mod walls;
+mod which_division;
 mod whole_cycles;
 mod windows;

@@ -40,8 +40,18 @@ fn page(schema: &Value) -> String {
             };
             section(&mut page, schema, &heading, definition(name));
         }
+        if let Some(name) = table_name(schema, property) {
+            section(&mut page, schema, &format!("[profile.{key}]"), definition(name));
+        }
     }
     page
+}
+
+/// Name of the definition of a property that is a table with keys of its own.
+fn table_name<'a>(schema: &Value, property: &'a Value) -> Option<&'a str> {
+    let options = property["anyOf"].as_array().into_iter().flatten();
+    let mut names = options.filter_map(referred);
+    names.find(|name| schema["$defs"][name].get("properties").is_some())
 }
 
 fn section(page: &mut String, schema: &Value, heading: &str, table: &Value) {
@@ -75,6 +85,9 @@ fn form(schema: &Value, property: &Value) -> (String, String) {
     let named = referred(property).or(options.into_iter().flatten().find_map(referred));
     if let Some(name) = named {
         let definition = &schema["$defs"][name];
+        if table_name(schema, property).is_some() {
+            return ("table".to_owned(), String::new());
+        }
         let variants: Vec<&Map<String, Value>> = definition["oneOf"]
             .as_array()
             .into_iter()

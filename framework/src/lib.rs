@@ -105,7 +105,8 @@
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of
 //!   a policy's lists.
-//! - [`table`]: tables that an operator keeps beside the profile, such as prices.
+//! - [`table`]: tables that an operator keeps beside the profile, such as prices. [`cost`]: what a replica costs by
+//!   such a table.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
 //! - [`reason`]: reasons, as data, why a cluster has its share or its score, or was left out.
 //! - [`metrics`]: counters and histograms for the people who run the plugin.
@@ -257,6 +258,7 @@ extern crate self as divvy_framework;
 
 pub mod assign;
 pub mod configuration;
+pub mod cost;
 pub mod cycle;
 pub mod division;
 #[doc(hidden)]

@@ -10,18 +10,17 @@
 //! spec = { gracefulEvictionTasks = [] }
 //! peers = { cart = { a = 2 } }
 //! time = "2026-03-14T02:00:00Z"
-//! tables.seats = { columns = { free = "integer" }, csv = "cluster,free\na,3" }
+//! tables = { prices = "cluster,cpu-hour\na,0.03\n" }
 //! result = "a=1 b=9"
 //! explanation = "c: rejected by cluster-affinity: …"
 //! ```
 //!
 //! All keys except `replicas`, `strategy`, `clusters` and `result` are optional. A cluster is the number of replicas
 //! that fit, or a table with that number (`fits`) and fields of its manifest. `spec` holds fields of the binding, and
-//! `peers` other bindings in its workload affinity groups with their clusters. A table has the keys of a profile's, and its
-//! text instead of a file.
+//! `peers` other bindings in its workload affinity groups with their clusters. `tables` holds the tables that the plugin
+//! declares, in CSV.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use divvy_karmada::api::Timestamp;
 use serde::Deserialize;
@@ -49,21 +48,13 @@ pub(super) struct Example {
     peers: BTreeMap<String, BTreeMap<String, i64>>,
     /// Time of the decision.
     time: Option<String>,
-    /// Tables of the profile.
+    /// The tables that the plugin reads, in CSV.
     #[serde(default)]
-    tables: BTreeMap<String, ExampleTable>,
+    pub(super) tables: BTreeMap<String, String>,
     /// The decision, as formatted by `scheduling::told`.
     pub(super) result: String,
     /// A line of the explanation that only this plugin can produce.
     pub(super) explanation: Option<String>,
-}
-
-/// A table of the profile, with its text instead of its file.
-#[derive(Debug, Deserialize)]
-struct ExampleTable {
-    csv: String,
-    #[serde(flatten)]
-    configuration: toml::Table,
 }
 
 /// The README of a plugin.
@@ -91,18 +82,6 @@ impl Example {
                 )
             });
         toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
-    }
-
-    /// The lines of a profile with the tables, whose files are written into a folder.
-    pub(super) fn table_lines(&self, folder: &Path) -> String {
-        let lines = self.tables.iter().map(|(name, table)| {
-            let file = folder.join(format!("{name}.csv"));
-            std::fs::write(&file, &table.csv).expect("the table can be written");
-            let mut configuration = table.configuration.clone();
-            configuration.insert("file".to_owned(), file.display().to_string().into());
-            format!("table.{name} = {}\n", toml::Value::Table(configuration))
-        });
-        lines.collect()
     }
 
     /// Time of the decision, in milliseconds since 1970.

@@ -14,6 +14,7 @@ use divvy_scheduler::placements::Placements;
 use crate::artifacts;
 use crate::manifests::list;
 use crate::scheduling::{Host, read, told};
+use crate::table_files::TableFiles;
 use example::{Example, readme, section};
 
 /// The library of every folder, all loaded before the first is used: a loader that cached one module per type would
@@ -92,9 +93,11 @@ fn every_bundled_plugin_decides_its_worked_example() {
             true => format!("scores = [{{ plugin = '{folder}' }}]"),
             false => format!("filters = ['{folder}']"),
         };
-        let folder_of_tables = tempfile::tempdir().expect("a folder");
-        let lines = || format!("{}\n{}", alone(), example.table_lines(folder_of_tables.path()));
-        let opted_in = (!is_built_in).then(|| Host::extending(&lines()));
+        let tables = TableFiles::new(library.tables(), |table| {
+            let text = example.tables.get(table).cloned();
+            text.unwrap_or_else(|| panic!("plugins/{folder}/README.md: the worked example needs the table `{table}`"))
+        });
+        let opted_in = (!is_built_in).then(|| Host::extending(&(alone() + tables.lines())));
         let host = opted_in.as_ref().unwrap_or(Host::built_in());
         let placements = Some(Arc::new(Placements::of(&bindings)));
         let mut scheduler = host

@@ -6,6 +6,7 @@
 mod affinity;
 mod choosing;
 mod clusters;
+mod costs;
 mod diff;
 mod headroom;
 mod help;

@@ -155,6 +155,61 @@ fn headroom_is_that_of_the_json() {
     }
 }
 
+/// The columns of costs of a table, by the name in each row.
+fn shown_costs(rows: &[Vec<String>], column: usize) -> Vec<(&str, &str, &str)> {
+    let cells = rows.iter().map(|cells| {
+        let [name, from, to] = [0, column, column + 1].map(|index| cells[index].as_str());
+        (name, from, to)
+    });
+    cells.collect()
+}
+
+/// `12.3400` of `12.340000`: the page rounds to four digits.
+fn is_rounded(shown: &str, cost: &Value) -> bool {
+    let exact: f64 = cost["perHour"].as_str().expect("a text").parse().expect("a number");
+    let shown: f64 = shown.parse().expect("a number");
+    (shown - exact).abs() < 0.000_051
+}
+
+#[test]
+fn costs_are_those_of_the_json() {
+    let priced = |arguments: &[&'static str]| [arguments, &["--profile", "examples/cost/profile.toml"]].concat();
+    let arguments = priced(&commands()[1]);
+    let document = pages::json(&arguments);
+    let (mut browser, _folder, _) = opened(&arguments);
+    let table = rows(&mut browser, "Clusters: ");
+    let costs = shown_costs(&table, 5);
+    let clusters = document["clusters"].as_array().expect("clusters");
+    assert_eq!(costs.len(), clusters.len());
+    for cluster in clusters {
+        let shown = costs.iter().find(|(name, ..)| cluster["name"] == *name);
+        let (_, from, to) = shown.unwrap_or_else(|| panic!("{cluster} is missing"));
+        let expected = &cluster["cost"];
+        assert!(is_rounded(from, &expected["base"]), "{cluster}: {from}");
+        assert!(is_rounded(to, &expected["after"]), "{cluster}: {to}");
+    }
+    let text = browser.evaluate("document.body.textContent");
+    let text = text.as_str().expect("a text");
+    assert!(
+        text.contains("cost: 40.3686 → 39.9146 USD per hour (−0.4540)"),
+        "{text}"
+    );
+    assert!(text.contains("Cost before (USD per hour)"), "{text}");
+    let arguments = priced(&commands()[2]);
+    let document = pages::json(&arguments);
+    let (mut browser, _folder, _) = opened(&arguments);
+    let table = rows(&mut browser, "Headroom");
+    let costs = shown_costs(&table, 5);
+    for binding in document["bindings"].as_array().expect("bindings") {
+        let shown = costs.iter().find(|(name, ..)| binding["binding"] == *name);
+        let (_, now, most) = shown.unwrap_or_else(|| panic!("{binding} is missing"));
+        assert!(is_rounded(now, &binding["cost"]["now"]), "{binding}: {now}");
+        assert!(is_rounded(most, &binding["cost"]["most"]), "{binding}: {most}");
+    }
+    let problems = browser.problems();
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
 #[test]
 fn chosen_clusters_are_shown_alone_and_moves_are_left_out() {
     let chosen = [&commands()[1][..], &["--cluster", "eu-*"]].concat();

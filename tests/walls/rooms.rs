@@ -21,6 +21,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "lines",
             // What is reported.
             "binding_errors clusters declared profile progress verification warnings",
+            "costs",
             "entry",
             "account explanation loads schema",
             "inspection plugins",
@@ -71,7 +72,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "plugin",
             "strategy",
             "profile",
-            "plan",
+            "cost plan",
             "cycle",
             "decide",
             "decision",

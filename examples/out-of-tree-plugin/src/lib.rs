@@ -3,25 +3,27 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-use divvy_framework::cycle::CallContext;
+use divvy_framework::cost::{self, Amounts, Cost, CostError, PriceTable};
 use divvy_framework::division::{Request, Scratch, tiers};
 use divvy_framework::prelude::*;
-use divvy_framework::tracing::debug;
+
+/// Prices of CPU, memory and GPUs for an hour, which the profile provides.
+const PRICES: Table = Table::new("prices", cost::COLUMNS);
 
 /// Configuration in a profile.
 #[derive(Configuration)]
 #[serde(default)]
 struct CheapestFirstConfiguration {
-    /// Annotation of a cluster that contains its price.
-    annotation: String,
-    /// Treatment of clusters without a price.
+    /// Name of the resource that counts GPUs, for the column `gpu-hour`.
+    gpu_resource: String,
+    /// Treatment of clusters without a price for something that a replica requests.
     unpriced: Unpriced,
 }
 
 impl Default for CheapestFirstConfiguration {
     fn default() -> Self {
         Self {
-            annotation: "example.com/price-per-core-hour".to_owned(),
+            gpu_resource: "nvidia.com/gpu".to_owned(),
             unpriced: Unpriced::Last,
         }
     }
@@ -40,7 +42,7 @@ enum Unpriced {
 #[derive(Default, Preferences)]
 #[serde(default)]
 struct CheapestFirstPreferences {
-    /// Clusters that cost more, or have no price, get nothing. Absent: no limit.
+    /// Clusters on which a replica costs more per hour, or has no price, get nothing. Absent: no limit.
     maximum_price: Option<f64>,
 }
 
@@ -58,32 +60,48 @@ impl ConfiguredPlugin for CheapestFirst {
 
     /// An error rejects the profile, with its text: the plugin is not loaded.
     fn new(configuration: CheapestFirstConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        if configuration.annotation.is_empty() {
-            return Err("`annotation` is empty".into());
+        if configuration.gpu_resource.is_empty() {
+            return Err("`gpu-resource` is empty".into());
         }
         Ok(Self { configuration })
     }
 }
 
+/// What a binding needs and pays.
+struct Demand {
+    /// Requests of a replica.
+    requests: Amounts,
+    /// Highest price of a replica for an hour; `None` if there is no limit.
+    limit: Option<Cost>,
+}
+
 impl PreparePlugin for CheapestFirst {
-    /// Highest price that this binding pays.
-    type Prepared = f64;
+    type Prepared = Demand;
 
     /// A `Failure` affects only this binding; it names the wrong key of the preferences.
-    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<f64, Failure> {
+    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Demand, Failure> {
         let preferences = context.preferences::<CheapestFirstPreferences>()?;
-        match preferences.and_then(|preferences| preferences.maximum_price) {
-            Some(limit) if limit < 0.0 => Err(Failure::preferences("maximumPrice", "expected a price of at least 0")),
-            Some(limit) => Ok(limit),
-            None => Ok(f64::INFINITY),
-        }
+        let limit = preferences.and_then(|preferences| preferences.maximum_price);
+        // The shortest decimal number that is read as this one: what the policy says.
+        let limit = limit.map(|limit| limit.to_string().parse()).transpose();
+        Ok(Demand {
+            requests: cost::requests(&context.binding(), &self.configuration.gpu_resource),
+            limit: limit.map_err(|error: cost::InvalidCost| Failure::preferences("maximumPrice", error.to_string()))?,
+        })
     }
+}
+
+/// A candidate with the cost of a replica; without one if a price is missing.
+struct Offer {
+    cost: Option<Cost>,
+    tie: u64,
+    candidate: Candidate,
 }
 
 /// Memory that is reused between calls: the affordable candidates, cheapest first, and their columns.
 #[derive(Default)]
 struct Offers {
-    offers: Vec<(f64, u64, Candidate)>,
+    offers: Vec<Offer>,
     fits_now: Vec<i64>,
     last: Vec<i64>,
     tiers: Vec<u32>,
@@ -96,13 +114,15 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
     const STRATEGIES: &'static [&'static str] = &["CheapestFirst"];
     /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+    const NEEDS: Needs = Needs::NONE.tables(&[PRICES]);
 
     fn assign(
         &self,
         context: &AssignContext<'_, Self, CheapestFirstPreferences>,
         result: &mut AssignResult<'_>,
     ) -> Result<(), Failure> {
-        let limit = context.prepared()?;
+        let Demand { requests, limit } = context.prepared()?;
+        let prices = PriceTable::read(context.table(PRICES.name())?)?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
                 offers,
@@ -112,30 +132,45 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
                 counts,
                 division,
             } = memory;
-            // Sort the affordable candidates by price. Ties are broken by the tie key and never by their index, so that
-            // the result does not depend on the order of clusters.
-            let affordable = context.candidates().filter_map(|candidate| {
-                let price = self.price(context, candidate).filter(|price| price <= limit)?;
-                Some((price, context.tie_key(candidate), candidate))
-            });
             offers.clear();
-            offers.extend(affordable);
-            offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
+            for candidate in context.candidates() {
+                let cost = match prices.prices(context.rows()[candidate]).cost(*requests) {
+                    Ok(cost) => Some(cost),
+                    Err(error @ CostError::Missing { .. }) => {
+                        context.explain(candidate, || error.to_string());
+                        None
+                    }
+                    // A wrong price is not one that an operator has left out.
+                    Err(error) => {
+                        let cluster = context.cluster(candidate).name();
+                        return Err(Failure::internal(format!("cluster `{cluster}`: {error}")));
+                    }
+                };
+                if self.is_affordable(cost, *limit) {
+                    let tie = context.tie_key(candidate);
+                    offers.push(Offer { cost, tie, candidate });
+                }
+            }
+            // Cheapest first, then those without a price. Ties are broken by the tie key and never by their index, so that
+            // the result does not depend on the order of clusters.
+            offers.sort_unstable_by_key(|offer| (offer.cost.is_none(), offer.cost, offer.tie));
 
             // Each cluster is a tier of its own, and the cheapest is the best. The division keeps existing replicas,
             // adds replicas to the best tier with room, removes them from the worst, and in a fresh cycle fills the
             // tiers from the best on.
-            replace(fits_now, offers.iter().map(|offer| context.fits_now()[offer.2]));
-            replace(last, offers.iter().map(|offer| context.last()[offer.2]));
+            replace(fits_now, offers.iter().map(|offer| context.fits_now()[offer.candidate]));
+            replace(last, offers.iter().map(|offer| context.last()[offer.candidate]));
             replace(tiers, 0..offers.len() as u32);
             replace(counts, offers.iter().map(|_| 0));
             let request = Request::new(context.replicas(), fits_now, last, context.division_request().cycle);
             tiers::divide_among_tiers(&request, tiers, tiers::LastTier::WithinCapacity, counts, division)?;
 
             // Candidates that are not set here get no replicas.
-            for (&(price, _, candidate), &replicas) in offers.iter().zip(&*counts) {
-                result.set(candidate, replicas);
-                context.explain(candidate, || format!("price {price}"));
+            for (offer, &replicas) in offers.iter().zip(&*counts) {
+                result.set(offer.candidate, replicas);
+                if let Some(cost) = offer.cost {
+                    context.explain(offer.candidate, || format!("a replica costs {cost} per hour"));
+                }
             }
             Ok(())
         })
@@ -143,17 +178,13 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
 }
 
 impl CheapestFirst {
-    /// Price of a candidate. Without one it is infinite, or `None` if such clusters get nothing.
-    fn price(&self, context: &CallContext<'_, Self>, candidate: Candidate) -> Option<f64> {
-        let cluster = context.cluster(candidate);
-        let written = cluster.annotation(&self.configuration.annotation);
-        let price = written
-            .and_then(|text| text.parse().ok())
-            .filter(|price| (0.0..).contains(price));
-        if let (Some(written), None) = (written, price) {
-            debug!(cluster = cluster.name(), written, "invalid price: expected at least 0");
+    /// True if a candidate on which a replica costs this much may get replicas.
+    fn is_affordable(&self, cost: Option<Cost>, limit: Option<Cost>) -> bool {
+        match (cost, limit) {
+            (Some(cost), Some(limit)) => cost <= limit,
+            (Some(_), None) => true,
+            (None, limit) => limit.is_none() && self.configuration.unpriced == Unpriced::Last,
         }
-        price.or((self.configuration.unpriced == Unpriced::Last).then_some(f64::INFINITY))
     }
 }
 

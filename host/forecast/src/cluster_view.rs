@@ -1,8 +1,10 @@
 //! A forecast from one cluster's view: the replicas of each binding that it has and gets, or the reason why it gets none.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::cost::Pricing;
 use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut};
 use serde::Serialize;
 
@@ -105,9 +107,10 @@ pub struct Placed<'a> {
 /// Replicas and resources of every cluster, before and after a run in which every binding was decided on the same clusters.
 pub fn totals<'a>(
     situation: &Situation,
+    pricing: Option<&Arc<Pricing>>,
     bindings: impl IntoIterator<Item = (&'a Binding, Assignment, Assignment)>,
 ) -> Vec<ClusterRow> {
-    let (mut before, mut after) = (Load::default(), Load::default());
+    let (mut before, mut after) = (Load::new(pricing), Load::new(pricing));
     for (binding, had, gets) in bindings {
         before.add(binding, &had);
         after.add(binding, &gets);

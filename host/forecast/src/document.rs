@@ -7,6 +7,7 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
+use crate::cost::Costs;
 use crate::movement::Movement;
 
 /// Version of the documents' form.
@@ -36,6 +37,9 @@ pub struct Document {
     /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Totals>,
+    /// Costs of all clusters. Absent unless the profile of the right side has `[profile.cost]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Costs>,
     /// The objects of overlays, and those that are deleted. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlay: Vec<OverlayRow>,
@@ -161,6 +165,9 @@ pub struct ClusterRow {
     /// Replicas that the cluster gains although they do not fit: the fewest that would have to be removed again.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_capacity: i64,
+    /// Costs of all replicas. Absent unless the profile has `[profile.cost]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Costs>,
     /// Use of each resource that the cluster reports, in thousandths for `cpu` and in whole units for others.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, ResourceRow>,

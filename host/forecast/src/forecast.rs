@@ -66,7 +66,7 @@ pub fn compare(
         entries.map(|entry| (entry.binding.identity(), entry)).collect()
     });
     let of_entries = |entries: &&[Entry]| {
-        let mut part = Part::default();
+        let mut part = Part::new(profile);
         for entry in *entries {
             let key = entry.binding.identity();
             let known = assigned_before.get(&key).copied();
@@ -83,7 +83,7 @@ pub fn compare(
     let threads = divvy_parallel::threads();
     let share = after.entries.len().div_ceil(threads.get()).max(1);
     let shares: Vec<&[Entry]> = after.entries.chunks(share).collect();
-    let mut all = Part::default();
+    let mut all = Part::new(profile);
     for part in divvy_parallel::map(&shares, threads, || of_entries) {
         all.merge(part);
     }
@@ -142,6 +142,17 @@ struct Part {
 }
 
 impl Part {
+    /// Nothing. Costs are counted with the prices of a profile.
+    fn new(profile: &Profile) -> Self {
+        let load = || Load::new(profile.pricing());
+        Self {
+            before_load: load(),
+            base_load: load(),
+            after_load: load(),
+            ..Self::default()
+        }
+    }
+
     /// Counts replicas that stay on failed clusters.
     fn count_down(&mut self, targets: &Assignment, failed: &BTreeSet<String>) {
         let down = failed.iter().filter_map(|cluster| targets.get(cluster));

@@ -10,6 +10,7 @@
 //! - [`change`]: the changes, checked for contradictions, and their application to a situation.
 //! - [`eviction`]: the bindings that a `NoExecute` taint evicts, and the objects that Karmada's taint manager writes for them.
 //! - [`future`]: the decisions of one side: those that a live scheduler would make.
+//! - [`cost`]: costs of clusters and bindings, by the prices of the profile.
 //! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
 //! - [`latent`], [`violations`]: moves by a reschedule, and replicas on clusters whose filters refuse newcomers.
@@ -28,6 +29,7 @@ pub mod capacity;
 pub mod change;
 pub mod choice;
 pub mod cluster_view;
+pub mod cost;
 pub mod count;
 pub mod document;
 pub mod eviction;

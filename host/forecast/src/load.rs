@@ -1,11 +1,14 @@
 //! Replicas and resources of each cluster, before and after.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::fleet::{requests, units};
+use divvy_scheduler::cost::{Amounts, Pricing};
+use divvy_scheduler::fleet::{Footprint, requests, units};
 
+use crate::cost::{Costs, HourlyCost};
 use crate::document::{ClusterRow, ResourceRow, Tightest};
 use crate::situation::{Assignment, Situation};
 
@@ -14,7 +17,11 @@ const PODS: &str = "pods";
 
 /// One state of all bindings, summed per cluster.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Load(HashMap<String, ClusterLoad>);
+pub(crate) struct Load {
+    clusters: HashMap<String, ClusterLoad>,
+    /// Prices, if costs are counted.
+    pricing: Option<Arc<Pricing>>,
+}
 
 /// The sums of one cluster.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +29,8 @@ struct ClusterLoad {
     replicas: i64,
     /// By resource. There are so few that searching in order is the fastest.
     requested: Vec<(String, i128)>,
+    /// Resources with a price. Unlike `requested`, they include those of components.
+    priced: Amounts,
 }
 
 impl ClusterLoad {
@@ -34,16 +43,31 @@ impl ClusterLoad {
 }
 
 impl Load {
+    /// An empty state. Costs are counted if there are prices.
+    pub(crate) fn new(pricing: Option<&Arc<Pricing>>) -> Self {
+        Self {
+            clusters: HashMap::new(),
+            pricing: pricing.cloned(),
+        }
+    }
+
     /// Adds a binding on its clusters.
     pub(crate) fn add(&mut self, binding: &Binding, targets: &Assignment) {
         let requests: Vec<(&str, i64)> = requested(binding).collect();
+        let priced = self.pricing.as_deref();
+        let priced = priced.map(|pricing| (Footprint::new(&binding.object.spec), pricing.gpu()));
         for (cluster, &replicas) in targets {
             // Nearly all entries exist: their names are copied only for the first binding of a cluster.
-            if !self.0.contains_key(cluster) {
-                self.0.insert(cluster.clone(), ClusterLoad::default());
+            if !self.clusters.contains_key(cluster) {
+                self.clusters.insert(cluster.clone(), ClusterLoad::default());
             }
-            let Some(load) = self.0.get_mut(cluster) else { continue };
+            let Some(load) = self.clusters.get_mut(cluster) else {
+                continue;
+            };
             load.replicas += replicas;
+            if let Some((footprint, gpu)) = &priced {
+                load.priced = load.priced.with_each(footprint.amounts(replicas, gpu), 1);
+            }
             if replicas == 0 {
                 continue;
             }
@@ -55,9 +79,10 @@ impl Load {
 
     /// Adds another load.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (cluster, load) in other.0 {
-            let sum = self.0.entry(cluster).or_default();
+        for (cluster, load) in other.clusters {
+            let sum = self.clusters.entry(cluster).or_default();
             sum.replicas += load.replicas;
+            sum.priced = sum.priced.with_each(load.priced, 1);
             for (name, more) in load.requested {
                 sum.request(&name, more);
             }
@@ -65,11 +90,18 @@ impl Load {
     }
 
     fn replicas(&self, cluster: &str) -> i64 {
-        self.0.get(cluster).map_or(0, |load| load.replicas)
+        self.clusters.get(cluster).map_or(0, |load| load.replicas)
+    }
+
+    /// The cost of a cluster; `None` if costs are not counted.
+    fn cost(&self, name: &str, cluster: Option<&Cluster>) -> Option<HourlyCost> {
+        let pricing = self.pricing.as_deref()?;
+        let amounts = self.clusters.get(name).map(|load| load.priced).unwrap_or_default();
+        Some(pricing.cost(cluster, amounts).into())
     }
 
     fn requested(&self, cluster: &str, resource: &str) -> i128 {
-        let mut requested = self.0.get(cluster).into_iter().flat_map(|load| &load.requested);
+        let mut requested = self.clusters.get(cluster).into_iter().flat_map(|load| &load.requested);
         requested.find(|(name, _)| name == resource).map_or(0, |(_, sum)| *sum)
     }
 }
@@ -91,7 +123,7 @@ pub(crate) fn rows(
     after: &Load,
 ) -> Vec<ClusterRow> {
     let states = [Some(before), base, Some(after)];
-    let listed = states.into_iter().flatten().flat_map(|load| load.0.keys());
+    let listed = states.into_iter().flatten().flat_map(|load| load.clusters.keys());
     let existing = original.clusters.keys().chain(after_situation.clusters.keys());
     let names: std::collections::BTreeSet<&String> = listed.chain(existing).collect();
     names
@@ -107,12 +139,20 @@ pub(crate) fn rows(
                 base: base.map(|base| base.replicas(name)),
                 after: after.replicas(name),
                 beyond_capacity: 0,
+                cost: costs(name, cluster, before, base, after),
                 resources: cluster
                     .map(|cluster| resources(cluster, before, base, after))
                     .unwrap_or_default(),
             }
         })
         .collect()
+}
+
+/// The costs of a cluster in each state; `None` if costs are not counted.
+fn costs(name: &str, cluster: Option<&Cluster>, before: &Load, base: Option<&Load>, after: &Load) -> Option<Costs> {
+    let cost = |load: &Load| load.cost(name, cluster);
+    let pricing = before.pricing.as_deref()?;
+    Some(Costs::new(pricing, cost(before)?, base.and_then(cost), cost(after)?))
 }
 
 /// Use of each resource that a cluster reports: the reported use, with the difference that each state makes.

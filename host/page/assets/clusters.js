@@ -117,6 +117,12 @@ const clustersSection = (data) => {
       { title: `Replicas ${states[1].toLowerCase()}`, value: (index) => clusters.to[index], numeric: true },
       { title: "Change", value: change, text: (index) => signed(change(index)), numeric: true, tone: (index) => toneOf(change(index)) },
     ];
+    if (clusters.cost) {
+      const of = (title, texts) => ({
+        title: `Cost ${title} (${clusters.cost.unit} per hour)`, value: (index) => costValue(texts[index]), text: (index) => texts[index], numeric: true,
+      });
+      columns.push(of("before", clusters.cost.from), of("after", clusters.cost.to));
+    }
     if (usage) {
       const of = (title, read) => ({
         title, value: read, text: (index) => (usage.allocatable[index] < 0 ? "\u2013" : quantity(resource, read(index))), numeric: true,

@@ -11,7 +11,8 @@
  * @property {string[]} regions
  * @property {string[]} namespaces
  * @property {{name: string[], region: number[], exists: boolean[], from: number[], to: number[],
- *   usage: Record<string, {allocatable: number[], from: number[], to: number[]}>}} clusters
+ *   usage: Record<string, {allocatable: number[], from: number[], to: number[]}>,
+ *   cost?: {unit: string, from: string[], to: string[]}}} clusters Costs are texts, because their numbers are exact.
  * @property {Record<string, any[]>} bindings
  * @property {{binding: number[], cluster: number[], from: number[], to: number[], why: number[]}} cells
  * @property {number[][]} reasons Runs of three: first cluster, number of clusters, text.

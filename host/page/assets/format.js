@@ -20,6 +20,12 @@ const short = (value, hasSign = false) => {
 /** `1 replica`, `1,200 replicas`. @param {number} count @param {string} thing */
 const counted = (count, thing) => `${plain(count)} ${thing}${count === 1 ? "" : "s"}`;
 
+/** The number in a cost, for sorting: `12.3400`, `\u2265 12.3400`, or −1 if nothing is known. @param {string} text */
+const costValue = (text) => {
+  const number = Number.parseFloat(text.replace(/^\u2265 /, ""));
+  return Number.isNaN(number) ? -1 : number;
+};
+
 /** A count that may be absent. @param {number} value */
 const orNone = (value) => (value < 0 ? "\u2013" : plain(value));
 

@@ -53,6 +53,11 @@ const growthSection = (data) => {
       text: (row) => (growth.unbounded[row] ? "any" : growth.most[row] === null ? "none" : plain(growth.most[row])) },
     { title: "Headroom", value: room, numeric: true, tone: (row) => (growth.headroom[row] < 0 ? "loss" : ""),
       text: (row) => (growth.headroom[row] === null ? "\u2013" : signed(growth.headroom[row])) },
+    ...(growth.unit ? [
+      { title: `Cost now (${growth.unit} per hour)`, value: (row) => costValue(growth.costNow[row]), text: (row) => growth.costNow[row], numeric: true },
+      { title: "Cost with the most replicas", value: (row) => costValue(growth.costMost[row]), numeric: true,
+        text: (row) => growth.costMost[row] || "\u2013" },
+    ] : []),
     { title: "Stopped by", value: (row) => texts[growth.stoppedBy[row]], long: true },
   ], rows)));
 };

@@ -8,6 +8,7 @@
 //! entries against them.
 
 mod built_in;
+mod cost;
 mod deadline;
 mod error;
 mod lists;
@@ -16,6 +17,7 @@ mod selectors;
 pub mod table;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile, is_bundled};
+pub use cost::CostConfiguration;
 pub use deadline::Deadline;
 pub use error::ProfileError;
 pub use lists::Origin as EntryOrigin;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
+use crate::cost::CostConfiguration;
 use crate::deadline::Deadline;
 use crate::error::ProfileError;
 use crate::selectors;
@@ -92,6 +93,9 @@ pub struct ProfileConfiguration {
     /// Tables that plugins read, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub table: BTreeMap<String, TableConfiguration>,
+    /// Costs in reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostConfiguration>,
     /// Rules for reading the replicas and requests of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
@@ -405,6 +409,10 @@ impl ProfileConfiguration {
             strategies,
             plugin,
             table: tables,
+            cost: match (self.cost, base.cost) {
+                (Some(cost), Some(base)) => Some(cost.over(base)),
+                (cost, base) => cost.or(base),
+            },
             resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,
         }

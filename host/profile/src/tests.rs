@@ -2,7 +2,7 @@
 
 use divvy_spanned::FieldPath;
 
-use super::{BUILT_IN, ProfileConfiguration, ProfileError, ProfileSource, built_in_profile};
+use super::{BUILT_IN, CostConfiguration, ProfileConfiguration, ProfileError, ProfileSource, built_in_profile};
 
 fn source(text: &str) -> ProfileSource {
     ProfileSource::parse("some/profile.toml".into(), text)
@@ -49,6 +49,24 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
     let configuration = profile.configuration_of("aggregated");
     assert_eq!(configuration, serde_json::json!({ "fill": "pack" }));
     assert_eq!(profile.plugin_directories, [std::path::Path::new("some/p")]);
+}
+
+#[test]
+fn costs_are_inherited_key_by_key() {
+    let text = "[[profile]]\nname = 'a'\nextends = 'default'\n\
+                [profile.cost]\ntable = 'prices'\nunit = 'EUR'\ncpu-hour = 'cpu'\n\
+                [[profile]]\nname = 'b'\nextends = 'a'\n[profile.cost]\nunit = 'USD'\ngpu-resource = 'amd.com/gpu'\n\
+                [[profile]]\nname = 'c'\nextends = 'b'\n";
+    let profile = source(text).profile(Some("c")).expect("it reads");
+    let expected = CostConfiguration {
+        table: Some("prices".to_owned()),
+        unit: Some("USD".to_owned()),
+        cpu_hour: Some("cpu".to_owned()),
+        gpu_resource: Some("amd.com/gpu".to_owned()),
+        ..CostConfiguration::default()
+    };
+    assert_eq!(profile.cost, Some(expected));
+    assert_eq!(built_in_profile().expect("the built-in profile is sound").cost, None);
 }
 
 #[test]

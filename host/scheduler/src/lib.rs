@@ -46,6 +46,7 @@
 //! - [`plan`]: everything about a binding that is computed once.
 //! - [`plugin`]: plugins that are constructed and called; `divvy-loader` opens their libraries.
 //! - [`profile`]: the constructed plugins of a profile, its strategies and its tables.
+//! - [`cost`]: costs by the hour, which reports count and no decision reads.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that a scheduler takes, and the conditions under which one of them is decided again.
 //! - [`decision`]: decides one binding after another, each in its affinity groups.
@@ -57,6 +58,7 @@
 //! manifest files, write to a terminal or use the network. [`cycle`] also does no I/O and reads no clock, so the same
 //! snapshot, binding, profile and seed always give the same result.
 
+pub mod cost;
 pub mod cycle;
 pub mod decide;
 pub mod decision;

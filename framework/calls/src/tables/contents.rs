@@ -223,6 +223,18 @@ impl TableContents {
         true
     }
 
+    /// The number in the row for a key; `None` if there is no such row or column, or if its cell is missing. With several rows per key, in
+    /// the first one.
+    pub fn number(&self, key: &str, column: usize) -> Option<i64> {
+        let number = *self.keys.get(key)?;
+        let row = match self.rows_per_key {
+            RowsPerKey::One => number,
+            RowsPerKey::Several => *self.rows_of.get(number as usize)?.first()?,
+        };
+        let cells = &self.columns.get(column)?.cells;
+        cells.get(row as usize).copied().flatten()
+    }
+
     /// Number of the key that is a cluster's; `None` if the table has no row for it. With one row per key, it is the row.
     pub(super) fn cluster_key(&self, cluster: &Cluster<'_>) -> Option<u32> {
         self.keys.get(self.key.row_key(cluster)?).copied()

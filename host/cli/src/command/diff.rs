@@ -9,6 +9,7 @@ use std::io::Write;
 
 use divvy_forecast::capacity::{TooFull, too_full};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
+use divvy_forecast::cost;
 use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
 use divvy_forecast::failures::{Each, Failures, failures};
 use divvy_forecast::forecast::{compare, placed};
@@ -280,6 +281,7 @@ fn forecast(
         after: right.document.clone(),
         assumes: options.assumes,
         bindings: comparison.bindings,
+        cost: cost::total(&comparison.clusters, right.side.profile.pricing()),
         clusters: comparison.clusters,
         totals: comparison.totals,
         pending: comparison.pending,

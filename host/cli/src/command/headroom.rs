@@ -5,6 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
+use divvy_forecast::cost;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::forecast::compare;
 use divvy_forecast::future::{Entry, Explains, Future, Options};
@@ -203,7 +204,11 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         None => existing(&prepared.shown, &future, &mut notes)?,
     };
     let progress = Progress::start("trying how far each grows");
-    let measured = headroom(&subjects, &future, &growing.side, options);
+    let mut measured = headroom(&subjects, &future, &growing.side, options);
+    if let Some(pricing) = growing.side.profile.pricing() {
+        let rows = measured.iter_mut().map(|(row, _)| row);
+        cost::add_to_headroom(rows, &subjects, &prepared.after, pricing);
+    }
     drop(progress);
     let choosing = &arguments.situation.choosing;
     if choosing.quiet || !arguments.output.shows_errors() {

@@ -220,14 +220,15 @@ fn report_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plug
 /// The tables of a profile: the keys of their rows, and the plugins that read them.
 fn table_lines(chosen: &ChosenProfile, profile: &Profile) -> Vec<String> {
     let loaded = profile.tables().map_or(&[][..], |tables| tables.tables());
+    let priced = profile.pricing().map(|pricing| pricing.table());
     let tables = chosen.configuration.table.iter().map(|(name, configuration)| {
         let key = configuration.key.clone().unwrap_or_default();
-        let readers: Vec<&str> = profile
-            .plugins()
-            .filter(|plugin| plugin.reads_table(name, &chosen.configuration))
-            .map(|plugin| plugin.name())
-            .collect();
-        match loaded.iter().find(|table| table.name() == name) {
+        let plugins = profile.plugins();
+        let plugins = plugins.filter(|plugin| plugin.reads_table(name, &chosen.configuration));
+        let for_costs = priced.filter(|table| table.name() == name);
+        let readers = plugins.map(|plugin| plugin.name());
+        let readers: Vec<&str> = readers.chain(for_costs.map(|_| "`[profile.cost]`")).collect();
+        match loaded.iter().chain(for_costs).find(|table| table.name() == name) {
             Some(table) => format!(
                 "{name} by {key}: {} in {}, read by {}",
                 counted(table.rows(), "row"),

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use divvy_forecast::cluster_view::{self, Placed};
+use divvy_forecast::cost;
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::plans::PlanSummaries;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
@@ -31,6 +32,7 @@ use super::{clusters, logging, record};
 use crate::exit::{EXIT_CODES, Exit};
 use crate::report::clusters::targets::{Packer, Targets};
 use crate::report::console::Console;
+use crate::report::costs::Pricer;
 use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::form::Form;
@@ -221,11 +223,14 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             console.message(|out| headline(out, "note", style::HINT, &message));
         }
     }
+    let clusters_read = manifests.clusters.iter().map(|cluster| &cluster.object);
+    report.pricer = profile.pricing().map(|pricing| Pricer::new(pricing, clusters_read));
     report.explains = arguments.explain;
     report.explaining = explaining;
     let exit = report.exit().max(left_out);
     if choosing.shows_clusters() || has_page || arguments.output.is_wide() {
-        report.clusters = totals(&report, &manifests);
+        report.clusters = totals(&report, &manifests, &profile);
+        report.cost = cost::total(&report.clusters, profile.pricing());
     }
     let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
     let shows_errors = prints_report && arguments.output.shows_errors() && !choosing.shows_clusters();
@@ -449,12 +454,12 @@ fn log_metrics(profile: &Profile) {
 }
 
 /// Replicas and resources of every cluster, before and after all decisions.
-fn totals(report: &Report<'_>, manifests: &Manifests) -> Vec<ClusterRow> {
+fn totals(report: &Report<'_>, manifests: &Manifests, profile: &Profile) -> Vec<ClusterRow> {
     let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
         object: located.object.clone(),
         json: None,
     });
-    cluster_view::totals(&Situation::new(clusters, []), loads(report))
+    cluster_view::totals(&Situation::new(clusters, []), profile.pricing(), loads(report))
 }
 
 fn print_views(

@@ -12,31 +12,42 @@ use crate::report::style;
 
 /// Refuses rows for clusters that do not exist, with exit code 2: such a row has a misspelt name or belongs to the
 /// table of another fleet. A region, a provider or the value of a label that no cluster has is a warning, because a table may
-/// cover more than the clusters of the input; without a console, nothing is printed. Only tables that plugins read are checked.
+/// cover more than the clusters of the input; without a console, nothing is printed. Only tables that plugins or `[profile.cost]` read
+/// are checked.
 pub(super) fn check_clusters<'a, 'p>(
     profiles: impl IntoIterator<Item = &'p Profile>,
     clusters: impl Iterator<Item = &'a Cluster> + Clone,
     console: Option<&Console>,
 ) -> Result<(), Failure> {
     let names: BTreeSet<&str> = clusters.clone().map(|cluster| cluster.metadata.name.as_str()).collect();
+    let values = |property: &TableKey| {
+        clusters
+            .clone()
+            .filter_map(|cluster| value_of(cluster, property))
+            .collect()
+    };
     let (mut refused, mut unknown): (Vec<Diagnostic>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
-    for tables in profiles.into_iter().filter_map(Profile::tables) {
-        let values = |property: &TableKey| {
-            clusters
-                .clone()
-                .filter_map(|cluster| value_of(cluster, property))
-                .collect()
-        };
-        for (errors, diagnostics) in [
-            (tables.unknown_clusters(&names), &mut refused),
-            (tables.unknown_values(values), &mut unknown),
+    for profile in profiles {
+        let tables = profile.tables();
+        let prices = profile.pricing().map(|pricing| pricing.table());
+        for (of_plugins, of_costs, diagnostics) in [
+            (
+                tables.map(|tables| tables.unknown_clusters(&names)),
+                prices.map(|prices| prices.unknown_clusters(&names)),
+                &mut refused,
+            ),
+            (
+                tables.map(|tables| tables.unknown_values(values)),
+                prices.map(|prices| prices.unknown_values(values)),
+                &mut unknown,
+            ),
         ] {
-            for error in errors {
+            for error in of_plugins.into_iter().chain(of_costs).flatten() {
                 let diagnostic = Diagnostic {
                     hint: error.hint(),
                     ..Diagnostic::new(error.to_string())
                 };
-                // Two profiles can share a table.
+                // Two profiles, or a plugin and the costs, can share a table.
                 if !diagnostics.iter().any(|known| known.message == diagnostic.message) {
                     diagnostics.push(diagnostic);
                 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::clusters::names::Names;
 use super::clusters::shares::{Share, shares};
+use divvy_forecast::cost::Costs;
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
@@ -16,6 +17,7 @@ use divvy_scheduler::profile::Profile;
 
 use super::binding_errors::BindingError;
 use super::clusters::targets::{Target, Targets};
+use super::costs::Pricer;
 use super::errors::location;
 use crate::exit::Exit;
 
@@ -30,6 +32,10 @@ pub(crate) struct Report<'a> {
     pub(crate) profile: ProfileSummary,
     /// Replicas and resources of the clusters before and after; empty unless they are shown.
     pub(crate) clusters: Vec<ClusterRow>,
+    /// Costs of all clusters; `None` without prices, or if `clusters` is empty.
+    pub(crate) cost: Option<Costs>,
+    /// Prices with which costs of bindings are counted.
+    pub(crate) pricer: Option<Pricer<'a>>,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
     /// True if data for programs contain the explanations.
@@ -128,6 +134,8 @@ impl<'a> Report<'a> {
             names: Names::of(fleet),
             profile,
             clusters: Vec::new(),
+            cost: None,
+            pricer: None,
             hidden: 0,
             explains: true,
             explaining: None,
@@ -210,6 +218,11 @@ impl Explained<'_> {
 }
 
 impl<'a> Entry<'a> {
+    /// True if the binding was scheduled.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        matches!(self.decision.outcome, Outcome::Scheduled(_))
+    }
+
     /// Exit code that this binding alone would cause.
     pub(crate) fn exit(&self) -> Exit {
         match &self.decision.outcome {
@@ -233,7 +246,7 @@ impl<'a> Entry<'a> {
     where
         'a: 'names,
     {
-        if !matches!(self.decision.outcome, Outcome::Scheduled(_)) {
+        if !self.is_scheduled() {
             return Vec::new();
         }
         shares(self.binding, self.targets, names)

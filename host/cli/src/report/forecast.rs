@@ -10,6 +10,7 @@ use divvy_forecast::document::{
 };
 use divvy_forecast::movement::Movement;
 
+use super::costs;
 use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, partial_count, printable, wrapped};
@@ -64,6 +65,10 @@ pub(crate) fn write(
     writeln!(out)?;
     let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, columns);
     line(out, &totals(&document.totals), style::NAME)?;
+    let costs = document.cost.iter();
+    for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
+        line(out, &text, style::PLAIN)?;
+    }
     if options.hidden > 0 {
         let text = format!(
             "not shown: {} that changes or fails",
@@ -259,14 +264,19 @@ pub(super) fn from_count(row: &ClusterRow) -> i64 {
 }
 
 pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
-    let mut grid = Grid::new(vec![
+    let mut columns = vec![
         Column::left("CLUSTER"),
         Column::left("REGION"),
         Column::right("BEFORE"),
         Column::right("AFTER"),
         Column::right("CHANGE"),
         Column::left("FULLEST"),
-    ]);
+    ];
+    let has_costs = rows.iter().any(|row| row.cost.is_some());
+    if has_costs {
+        columns.push(Column::left("COST PER HOUR"));
+    }
+    let mut grid = Grid::new(columns);
     for row in rows {
         let change = row.after - from_count(row);
         let fullest = match (row.exists, row.beyond_capacity) {
@@ -274,14 +284,18 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
             (true, 0) => fullest(&row.resources),
             (true, beyond) => fullest(&row.resources).map(|text| format!("{text}, {beyond} beyond capacity")),
         };
-        grid.cells(vec![
+        let mut cells = vec![
             Cell::new(&row.name, style::NAME),
             Cell::plain(&row.region),
             Cell::plain(from_count(row).to_string()),
             Cell::plain(row.after.to_string()),
             Cell::new(signed(change), if change < 0 { style::NOTABLE } else { style::GOOD }),
             Cell::plain(fullest.unwrap_or_default()),
-        ]);
+        ];
+        if let Some(cost) = &row.cost {
+            cells.push(Cell::plain(costs::both(cost.from(), &cost.after)));
+        }
+        grid.cells(cells);
     }
     grid
 }

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomStop};
 
+use super::costs;
 use super::forecast::{header, side};
 use super::grid::{Cell, Column, Grid};
 use super::style;
-use super::text::{listed, partial_count};
+use super::text::{listed, partial_count, printable};
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -23,14 +24,19 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     header(&side(&document.after), document.assumes, out, columns)?;
     writeln!(out)?;
-    let mut grid = Grid::new(vec![
+    let mut titles = vec![
         Column::left("BINDING"),
         Column::left("STRATEGY"),
         Column::right("REPLICAS"),
         Column::right("MOST"),
         Column::right("HEADROOM"),
-        Column::text("STOPPED BY"),
-    ]);
+    ];
+    let costs = document.bindings.iter().find_map(|row| row.cost.as_ref());
+    if costs.is_some() {
+        titles.push(Column::left("COST PER HOUR"));
+    }
+    titles.push(Column::text("STOPPED BY"));
+    let mut grid = Grid::new(titles);
     for row in &document.bindings {
         add(row, &mut grid);
         for target in row.clusters.iter().filter(|_| is_wide) {
@@ -42,7 +48,25 @@ pub(crate) fn write(
             ]);
         }
     }
-    grid.write(out, columns)
+    grid.write(out, columns)?;
+    let Some(costs) = costs else {
+        return Ok(());
+    };
+    writeln!(out)?;
+    writeln!(
+        out,
+        "costs in {} per hour: now → with the most replicas",
+        printable(&costs.unit)
+    )?;
+    let bindings = document.bindings.iter().filter_map(|row| {
+        let cost = row.cost.as_ref()?;
+        let most = cost.most.iter().flat_map(|most| &most.unknown);
+        Some((row.binding.as_str(), cost.now.unknown.iter().chain(most)))
+    });
+    match costs::unknown("for", bindings) {
+        Some(unknown) => writeln!(out, "{}", printable(&unknown)),
+        None => Ok(()),
+    }
 }
 
 fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
@@ -57,7 +81,7 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
         (_, None, "NoClusterFit" | "Unschedulable") => "none".to_owned(),
         _ => String::new(),
     };
-    grid.cells(vec![
+    let mut cells = vec![
         Cell::new(&row.binding, style::NAME),
         Cell::new(&row.strategy, style::STRATEGY),
         match row.partial {
@@ -66,8 +90,15 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
         },
         Cell::plain(most),
         headroom.unwrap_or_else(Cell::empty),
-        Cell::plain(stopped_by(row)),
-    ]);
+    ];
+    if let Some(cost) = &row.cost {
+        cells.push(Cell::plain(match &cost.most {
+            Some(most) => costs::both(&cost.now, most),
+            None => cost.now.to_string(),
+        }));
+    }
+    cells.push(Cell::plain(stopped_by(row)));
+    grid.cells(cells);
     if let Some(beyond) = row.beyond {
         let text = format!(
             "{beyond} replicas schedule again, though {} do not",

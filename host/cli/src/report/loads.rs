@@ -1,7 +1,8 @@
 //! Replicas of all bindings by cluster, before and after a run.
 //!
 //! A fleet has thousands of clusters, and every duplicated binding is on all of them, but few bindings differ in the requests of a
-//! replica. Bindings with the same requests are summed by row, before rows become names.
+//! replica. Bindings with the same requests are summed by row, before rows become names. A binding with components is on its own: its
+//! results have no replicas to sum.
 
 use std::collections::HashMap;
 
@@ -15,11 +16,15 @@ use super::entry::{Entry, Report};
 
 /// Replicas of bindings with the same requests: one of the bindings, and the counts of all of them before and after.
 pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Binding, Assignment, Assignment)> {
-    let mut groups: HashMap<Option<&ResourceList>, Vec<&Entry<'_>>> = HashMap::new();
-    for entry in &report.entries {
-        let needs = entry.binding.object.spec.replica_requirements.as_ref();
+    /// The requests of a replica, and the index of a binding with components.
+    type Key<'a> = (Option<&'a ResourceList>, Option<usize>);
+    let mut groups: HashMap<Key<'_>, Vec<&Entry<'_>>> = HashMap::new();
+    for (index, entry) in report.entries.iter().enumerate() {
+        let specification = &entry.binding.object.spec;
+        let needs = specification.replica_requirements.as_ref();
         let requests = needs.map(|needs| &needs.resource_request);
-        groups.entry(requests).or_default().push(entry);
+        let alone = (!specification.components.is_empty()).then_some(index);
+        groups.entry((requests, alone)).or_default().push(entry);
     }
     // The sums do not depend on the order of the groups.
     groups.into_values().filter_map(|entries| {

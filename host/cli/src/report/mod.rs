@@ -5,6 +5,7 @@
 //! - [`clusters`]: the clusters of results, and their sums. [`cluster_views`]: clusters instead of bindings.
 //! - [`grid`]: rows of cells in aligned columns. [`text`]: widths and line breaks. [`style`]: colours by their meaning.
 //! - [`structured`]: bindings as data. [`form`]: data as JSON and YAML. [`format`](mod@format): the formats of `-o`.
+//! - [`costs`]: costs in tables and data.
 //! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads.
 //! - [`page`]: the same three as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
@@ -17,6 +18,7 @@ mod closed;
 pub(crate) mod cluster_views;
 pub(crate) mod clusters;
 pub(crate) mod console;
+pub(crate) mod costs;
 mod declared;
 pub(crate) mod entry;
 pub(crate) mod errors;

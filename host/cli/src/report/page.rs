@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::Placed;
+use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, Totals};
 use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
 use divvy_forecast::headroom::Subject;
@@ -15,6 +16,7 @@ use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
 use super::console::Console;
+use super::costs;
 use super::entry::{Entry, Report};
 use super::errors::{Diagnostic, Failure};
 use super::forecast::{others, sentence};
@@ -103,6 +105,7 @@ pub(crate) fn decisions(
         bindings,
         hidden: report.hidden,
         totals,
+        notes: cost_notes(report.cost.as_ref(), &report.clusters),
         ..content(Command::Schedule, None, side, explanations)
     }
 }
@@ -205,6 +208,7 @@ pub(crate) fn difference(
 /// The notes of a forecast, and the lines that its table prints below the totals.
 fn notes(document: &Document) -> Vec<String> {
     let mut notes = document.notes.clone();
+    notes.extend(cost_notes(document.cost.as_ref(), &document.clusters));
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
         let movement = sentence(&pending.movement);
         let count = counted(pending.changed, "binding");
@@ -216,6 +220,11 @@ fn notes(document: &Document) -> Vec<String> {
         Ok(())
     });
     notes
+}
+
+/// The costs of all clusters, and prices that are missing.
+fn cost_notes(cost: Option<&Costs>, clusters: &[ClusterRow]) -> Vec<String> {
+    cost.map(|cost| costs::totals(cost, clusters)).unwrap_or_default()
 }
 
 /// The page of `divvy headroom`. The subjects are those that were measured, in the order of the document.

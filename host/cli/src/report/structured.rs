@@ -11,6 +11,7 @@ use divvy_scheduler::decision::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use super::costs::BindingCosts;
 use super::entry::{Entry, Report};
 use super::form::Form;
 use super::lines::{self, Line};
@@ -39,6 +40,9 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     affinity: &'a str,
     clusters: Vec<Target<'a>>,
+    /// Only if the profile has prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BindingCosts<'a>>,
     /// Clusters of the last result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
@@ -191,6 +195,11 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         }
         _ => (None, Vec::new()),
     };
+    let shares = entry.shares(&report.names);
+    let costs = report.pricer.as_ref().map(|pricer| {
+        let scheduled = entry.is_scheduled().then_some(&shares[..]);
+        pricer.costs(binding, scheduled)
+    });
     Row {
         binding: &decision.binding,
         kind: binding.object.scope().kind(),
@@ -208,7 +217,8 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         result: decision.outcome.word(),
         replicas: decision.replicas,
         affinity: &decision.affinity,
-        clusters: entry.shares(&report.names).iter().filter_map(target).collect(),
+        clusters: shares.iter().filter_map(target).collect(),
+        cost: costs,
         last: last(binding.last()),
         message: entry.message(),
         partial: decision.partial.as_ref().map(|partial| PartialResult {

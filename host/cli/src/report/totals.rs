@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::clusters::sums::Sums;
 
+use super::costs;
 use super::entry::Report;
 use super::style;
 use super::text::{counted, wrapped};
@@ -33,6 +34,13 @@ pub(super) fn write(
     };
     line(out, &bindings(report), style::NAME)?;
     line(out, &replicas(sums), style::PLAIN)?;
+    for text in report
+        .cost
+        .iter()
+        .flat_map(|cost| costs::totals(cost, &report.clusters))
+    {
+        line(out, &text, style::PLAIN)?;
+    }
     if report.hidden > 0 {
         let all = report.entries.len() + report.hidden;
         let text = format!(

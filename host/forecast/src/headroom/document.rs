@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cost::HourlyCost;
 use crate::document::SideDocument;
 
 /// Headroom of bindings.
@@ -61,11 +62,28 @@ pub struct HeadroomRow {
     /// The result with `most` replicas, or `fits`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<TargetCount>,
+    /// Costs of the binding. Absent unless the profile has `[profile.cost]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<HeadroomCost>,
     /// Obstacle to the next replica. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<HeadroomStop>,
     /// Number of decisions made to find this result.
     pub decisions: usize,
+}
+
+/// Costs of one binding.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HeadroomCost {
+    /// Unit of the prices, as the profile names it.
+    pub unit: String,
+    /// Of the replicas that it gets now.
+    pub now: HourlyCost,
+    /// With `most` replicas, or `fits`. Absent if there is no such number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<HourlyCost>,
 }
 
 /// A cluster with its replicas.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Names, index_of};
 use crate::content::{Binding, Content};
-use crate::texts::Texts;
+use crate::texts::{Texts, visible};
 
 /// Maximum number of cells of a page, each the count of a binding on a cluster. Beyond it, bindings have totals only.
 const CELLS_MAX: usize = 600_000;
@@ -55,6 +55,11 @@ pub(super) struct GrowthColumns {
     fits: Vec<Option<i64>>,
     unbounded: Vec<bool>,
     stopped_by: Vec<u32>,
+    /// Unit of the costs; empty without prices.
+    unit: String,
+    /// Costs per hour as texts, now and with `most` replicas; empty without prices.
+    cost_now: Vec<String>,
+    cost_most: Vec<String>,
 }
 
 /// The bindings, their cells, and the number of bindings whose cells are left out.
@@ -137,6 +142,13 @@ pub(super) fn growth(content: &Content, bindings: &Bindings, texts: &mut Texts) 
         columns.fits.push(growth.row.fits);
         columns.unbounded.push(growth.row.is_unbounded);
         columns.stopped_by.push(texts.number(&growth.stopped_by));
+        if let Some(cost) = &growth.row.cost {
+            columns.unit = visible(&cost.unit);
+            columns.cost_now.push(cost.now.to_string());
+            columns
+                .cost_most
+                .push(cost.most.as_ref().map(ToString::to_string).unwrap_or_default());
+        }
     }
     columns
 }

@@ -8,11 +8,13 @@ mod regions;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::Totals;
 use serde::Serialize;
 
 use crate::content::{Binding, Command, Content};
 use crate::explanations::Explanations;
+use crate::texts::visible;
 
 use bindings::{Bindings, Cells, GrowthColumns};
 use regions::{Flows, Matrix};
@@ -55,6 +57,17 @@ struct Clusters {
     from: Vec<i64>,
     to: Vec<i64>,
     usage: BTreeMap<String, Usage>,
+    /// Absent without prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<CostColumns>,
+}
+
+/// Costs per hour as texts, whose numbers are exact: `12.3400`, `≥ 12.3400` or `?`.
+#[derive(Debug, Default, Serialize)]
+struct CostColumns {
+    unit: String,
+    from: Vec<String>,
+    to: Vec<String>,
 }
 
 /// One resource. A cluster that does not report it has an allocatable quantity of −1.
@@ -206,6 +219,17 @@ fn clusters(content: &Content, names: &Names<'_>) -> Clusters {
         columns.exists.push(row.exists);
         columns.from.push(content.first_replicas(row));
         columns.to.push(row.after);
+    }
+    if let Some(unit) = rows.iter().find_map(|row| Some(&row.cost.as_ref()?.unit)) {
+        let costs = |read: fn(&Costs) -> &HourlyCost| {
+            let costs = rows.iter().map(move |row| row.cost.as_ref().map(read));
+            costs.map(|cost| cost.map(ToString::to_string).unwrap_or_default())
+        };
+        columns.cost = Some(CostColumns {
+            unit: visible(unit),
+            from: costs(Costs::from).collect(),
+            to: costs(|costs| &costs.after).collect(),
+        });
     }
     for resource in resources {
         let use_of = |row: &divvy_forecast::document::ClusterRow| row.resources.get(resource).cloned();

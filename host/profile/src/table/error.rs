@@ -139,6 +139,16 @@ pub enum TableProblem {
         /// Description of the cell.
         actual: String,
     },
+    /// A price is negative.
+    #[error("row `{key}`, column `{column}`: the price is {price}, expected at least 0")]
+    NegativePrice {
+        /// Key of the row.
+        key: String,
+        /// Name of the column in the profile.
+        column: String,
+        /// The price.
+        price: String,
+    },
     /// A number does not fit into 64 bits.
     #[error("row `{key}`, column `{column}`: {actual} does not fit into 64 bits as {expected}")]
     OutOfRange {

@@ -78,6 +78,13 @@ impl LoadedTable {
         &self.contents
     }
 
+    /// The numbers of a column that are not missing, with the keys of their rows and their lines.
+    pub fn numbers(&self, column: usize) -> impl Iterator<Item = (&str, usize, i64)> {
+        let number = move |(key, line): &'_ (Box<str>, usize)| Some((*line, self.contents.number(key, column)?));
+        let keys = self.keys.iter();
+        keys.filter_map(move |row| number(row).map(|(line, number)| (&*row.0, line, number)))
+    }
+
     /// Errors for rows whose cluster is not among these names; none if the rows are not for clusters by name.
     pub fn unknown_clusters(&self, clusters: &BTreeSet<&str>) -> Vec<TableError> {
         if *self.contents.key() != TableKey::Cluster {

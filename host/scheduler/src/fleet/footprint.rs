@@ -3,6 +3,7 @@
 //! A resource with one pod template has its replicas divided. One with several goes to each of its clusters as a whole, with
 //! 0 replicas in the result, so its room follows from its components.
 
+use divvy_framework_arithmetic::cost::Amounts;
 use divvy_karmada::api::{ReplicaRequirements, ResourceBindingSpec, TargetCluster};
 
 use super::ledger::quantities;
@@ -107,6 +108,19 @@ impl Footprint {
             let quantities = (growth > 0).then(|| quantities(growth, template.requests()));
             quantities.into_iter().flatten()
         })
+    }
+
+    /// The priced resources of a result with these replicas on a cluster, or of all components there. `gpu` is the name of the
+    /// resource that counts GPUs.
+    pub fn amounts(&self, replicas: i64, gpu: &str) -> Amounts {
+        let amounts = self.templates.iter().map(|template| {
+            let requests = template.requests();
+            let each = requests.fold(Amounts::default(), |each, (name, quantity)| {
+                each.with(name, quantity, gpu)
+            });
+            (each, if self.is_whole { template.pods } else { replicas })
+        });
+        amounts.fold(Amounts::default(), |sum, (each, pods)| sum.with_each(each, pods))
     }
 
     /// Returns the room that [`Self::book`] took.

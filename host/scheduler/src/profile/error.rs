@@ -204,6 +204,54 @@ pub enum RegistryError {
         /// The problem.
         error: Box<TableError>,
     },
+    /// `[profile.cost]` lacks a key, or has an empty one.
+    #[error("`[profile.cost]` {}", cost_lacks(.key))]
+    CostIncomplete {
+        /// The key.
+        key: &'static str,
+    },
+    /// `[profile.cost]` names a table that the profile does not have.
+    #[error("`[profile.cost]` names the table `{table}`, which the profile does not have")]
+    CostTableNotProvided {
+        /// Name of the table.
+        table: String,
+        /// Names of the profile's tables.
+        known: Vec<String>,
+    },
+    /// `[profile.cost]` names a column that its table does not declare.
+    #[error("`[profile.cost]` reads column `{column}` of the table `{table}`, which does not declare it")]
+    CostColumnNotProvided {
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Key that names it.
+        key: &'static str,
+        /// Type of a column with prices.
+        expected: ColumnType,
+        /// Names of the table's columns.
+        known: Vec<String>,
+    },
+    /// `[profile.cost]` names a table with several rows per key, of which no one could say which price counts.
+    #[error("`[profile.cost]` names the table `{table}`, which has several rows per key, expected one")]
+    CostTableRows {
+        /// Name of the table.
+        table: String,
+    },
+    /// `[profile.cost]` names a column of another type.
+    #[error("`[profile.cost]` reads column `{column}` of the table `{table}` as {expected}, but it is {actual}")]
+    CostColumnType {
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Key that names it.
+        key: &'static str,
+        /// Type of a column with prices.
+        expected: ColumnType,
+        /// Type in the profile.
+        actual: ColumnType,
+    },
     /// The profile configures a plugin that it does not use.
     #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
     Unused {
@@ -274,9 +322,25 @@ impl RegistryError {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("add `{}` to its `columns`", tables::line(column, *column_type)),
             }),
-            Self::TableColumnType { column, expected, .. } => {
+            Self::CostTableNotProvided { table, known } => match names::hint(table, known) {
+                None => Some(format!(
+                    "add `[profile.table.{table}]` with `file`, `key` and `columns`"
+                )),
+                hint => hint,
+            },
+            Self::CostColumnNotProvided {
+                column,
+                expected,
+                known,
+                ..
+            } => Some(match names::nearest(column, known.iter().map(String::as_str)) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("add `{}` to its `columns`", tables::line(column, *expected)),
+            }),
+            Self::TableColumnType { column, expected, .. } | Self::CostColumnType { column, expected, .. } => {
                 Some(format!("declare it as `{}`", tables::line(column, *expected)))
             }
+            Self::CostTableRows { .. } => Some("remove its `rows`, or name another table".to_owned()),
             Self::TableRows { expected, .. } => Some(match expected {
                 RowsPerKey::One => "remove its `rows`".to_owned(),
                 RowsPerKey::Several => "set its `rows = \"several\"`".to_owned(),
@@ -315,11 +379,22 @@ impl RegistryError {
             Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),
             Self::TableRows { table, .. } => Some(format!("table.{table}")),
             Self::UnknownTableOfPlugin { plugin, table, .. } => Some(format!("plugin.{plugin}.tables.{table}")),
+            Self::CostIncomplete { .. } => Some("cost".to_owned()),
+            Self::CostTableNotProvided { .. } | Self::CostTableRows { .. } => Some("cost.table".to_owned()),
+            Self::CostColumnNotProvided { key, .. } | Self::CostColumnType { key, .. } => Some(format!("cost.{key}")),
             Self::TableIncomplete { table, .. } => Some(format!("table.{table}")),
             Self::Table { table, .. } => Some(format!("table.{table}.file")),
             Self::ListedTwice { list, index, .. } => Some(format!("{list}[{index}]")),
             _ => None,
         }
+    }
+}
+
+fn cost_lacks(key: &str) -> String {
+    match key {
+        "gpu-resource" => "has an empty `gpu-resource`, expected the name of a resource".to_owned(),
+        "cpu-hour" => "names no column with prices: `cpu-hour`, `gib-hour` or `gpu-hour`".to_owned(),
+        key => format!("has no `{key}`"),
     }
 }
 

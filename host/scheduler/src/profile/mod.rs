@@ -3,6 +3,7 @@
 //! - [`Profile`]: the constructed plugins.
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
 //! - [`ProvidedTables`]: the tables that the plugins read, with their cells for the snapshots that are in use.
+//! - [`Pricing`]: the prices with which reports count costs.
 //! - [`PlanOptions`]: settings that plans depend on.
 //! - [`libraries`]: where each plugin is found, and in which process it runs.
 //! - [`Exposure`]: protection from plugins that this system lacks.
@@ -10,6 +11,7 @@
 //!
 //! Nothing here knows a plan or a cycle: both read a profile.
 
+mod cost;
 mod error;
 mod exposure;
 pub mod libraries;
@@ -22,6 +24,7 @@ mod table_rows;
 mod tables;
 mod unlisted;
 
+pub use cost::{KnownCost, Pricing};
 pub use error::RegistryError;
 pub use exposure::Exposure;
 pub use options::PlanOptions;

@@ -8,6 +8,7 @@ use divvy_framework_abi::sized::kind;
 use divvy_profile::table::{TableSource, TableVersions};
 use divvy_spanned::names::nearest_first;
 
+use super::cost::Pricing;
 use super::options::PlanOptions;
 use super::provided::ProvidedTables;
 use super::strategy::{Strategy, StrategyPlugin, UnknownStrategy};
@@ -38,6 +39,8 @@ pub struct Profile {
     table_uses: TableUses,
     /// The tables; `None` if no plugin reads any, or if they are not known.
     tables: Option<Arc<ProvidedTables>>,
+    /// Prices for reports.
+    pricing: Option<Arc<Pricing>>,
 }
 
 /// Parts of a [`Profile`].
@@ -79,6 +82,7 @@ impl Profile {
             needs: 0,
             table_uses: TableUses::default(),
             tables: None,
+            pricing: None,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
         profile.judges_each_alone = profile.filters().all(|filter| filter.judges_each_alone(kind::FILTER))
@@ -252,6 +256,17 @@ impl Profile {
         self.table_uses = uses;
         self.tables = tables.map(Arc::new);
         self
+    }
+
+    /// This profile, with prices for reports.
+    pub(super) fn priced(mut self, pricing: Option<Pricing>) -> Self {
+        self.pricing = pricing.map(Arc::new);
+        self
+    }
+
+    /// Prices with which reports count costs; `None` if the profile has none, or was built without its tables.
+    pub fn pricing(&self) -> Option<&Arc<Pricing>> {
+        self.pricing.as_ref()
     }
 
     /// The tables that plugins read; `None` if they read none, or if the profile was built without its tables.

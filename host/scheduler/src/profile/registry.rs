@@ -14,6 +14,7 @@ use divvy_profile::table::LoadedTable;
 use divvy_profile::{AffinityGroups, OnError, ProfileConfiguration};
 use divvy_spanned::names;
 
+use super::cost::Pricing;
 use super::error::RegistryError;
 use super::libraries::Libraries;
 use super::options::PlanOptions;
@@ -113,6 +114,8 @@ fn build_from(
     let instances: Vec<Arc<PluginInstance>> = registry.plugins.values().flatten().cloned().collect();
     let uses = TableUses::new(instances.iter().map(Arc::as_ref), configuration, &mut registry.errors);
     let tables = if reads_tables { registry.tables() } else { Vec::new() };
+    let loaded = reads_tables.then_some(&tables[..]);
+    let pricing = Pricing::new(configuration, loaded, &mut registry.errors);
     let tables = (reads_tables && !uses.is_empty()).then(|| uses.provide(tables));
     // A table that is incomplete would be refused for what it lacks.
     if let (Some(tables), true) = (&tables, registry.errors.is_empty()) {
@@ -145,7 +148,8 @@ fn build_from(
                 enforced_affinity: Enforced::default(),
             },
         })
-        .reading(uses, tables)),
+        .reading(uses, tables)
+        .priced(pricing)),
         false => Err(registry.errors),
     }
 }

@@ -32,17 +32,19 @@ fn out_of_tree_plugin() -> PathBuf {
 async fn a_plugin_that_is_not_bundled_decides() -> Result<(), Error> {
     let folder = folder()?;
     let library = out_of_tree_plugin();
-    let mut scenario = Scenario::new(folder.path(), &[]).await?;
-    for (name, price) in [("cheap", "0.01"), ("dear", "0.04"), ("luxury", "0.9")] {
-        let mut cluster = Cluster::new(name).cpu(10).object().clone();
-        cluster["metadata"]["annotations"] = json!({"example.com/price-per-core-hour": price});
-        scenario
-            .objects()
-            .create(divvy_control_plane_tests::objects::CLUSTER, &cluster)
-            .await?;
-    }
+    let clusters = ["cheap", "dear", "luxury"].map(|name| Cluster::new(name).cpu(10));
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let prices = folder.path().join("prices.csv");
+    let cells = "cluster,cpu-hour,gib-hour,gpu-hour\ncheap,0.01,0.001,\ndear,0.04,0.001,\nluxury,0.9,0.001,\n";
+    std::fs::write(&prices, cells).map_err(Error::file(&prices))?;
+    // The plugin's own profile, with prices of these clusters.
+    let profile = source_folder().join("../../examples/out-of-tree-plugin/profile.toml");
+    let text = std::fs::read_to_string(&profile).map_err(Error::file(&profile))?;
+    let path = folder.path().join("cheapest-first.toml");
+    let text = text.replace("../cost/prices.csv", &prices.display().to_string());
+    std::fs::write(&path, text).map_err(Error::file(&path))?;
     let mut configuration = scenario.configuration(SCHEDULER);
-    configuration.profile = "examples/out-of-tree-plugin/profile.toml".into();
+    configuration.profile = path;
     configuration.further = vec![format!("--plugin-directory={}", library.display())];
     scenario.start_scheduler_with(&configuration)?;
     let placement = templates::divided_by_room(json!({}));

@@ -1,0 +1,143 @@
+//! Costs in tables and data: of bindings, of clusters, and of all of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use divvy_forecast::cost::{Costs, HourlyCost};
+use divvy_forecast::document::ClusterRow;
+use divvy_karmada::api::Cluster;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cost::{Cost, KnownCost, Pricing};
+use divvy_scheduler::fleet::Footprint;
+use serde::Serialize;
+
+use super::clusters::shares::Share;
+use super::text::listed;
+
+/// Clusters or bindings that are named before the rest is counted.
+const NAMED_MAX: usize = 3;
+
+/// Counts the costs of bindings.
+#[derive(Debug)]
+pub(crate) struct Pricer<'a> {
+    pricing: Arc<Pricing>,
+    clusters: HashMap<&'a str, &'a Cluster>,
+}
+
+/// Costs of a binding as data.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BindingCosts<'a> {
+    #[serde(flatten)]
+    costs: Costs,
+    /// Of the clusters of the result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_cluster: Vec<ClusterCost<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ClusterCost<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    cost: HourlyCost,
+}
+
+impl<'a> Pricer<'a> {
+    /// Prices for these clusters.
+    pub(crate) fn new(pricing: &Arc<Pricing>, clusters: impl Iterator<Item = &'a Cluster>) -> Self {
+        Self {
+            pricing: Arc::clone(pricing),
+            clusters: clusters
+                .map(|cluster| (cluster.metadata.name.as_str(), cluster))
+                .collect(),
+        }
+    }
+
+    /// The costs of a binding: with its last replicas, and with those that it gets. `shares` are those of its result; `None` if it was
+    /// not scheduled.
+    pub(super) fn costs<'share>(&self, binding: &Binding, shares: Option<&[Share<'share>]>) -> BindingCosts<'share> {
+        let footprint = Footprint::new(&binding.object.spec);
+        let cost = |name: &str, replicas: i64| {
+            let cluster = self.clusters.get(name).copied();
+            self.pricing
+                .cost(cluster, footprint.amounts(replicas, self.pricing.gpu()))
+        };
+        let sum = |costs: &mut dyn Iterator<Item = KnownCost>| {
+            let mut sum = KnownCost::default();
+            costs.for_each(|cost| sum.merge(&cost));
+            HourlyCost::from(sum)
+        };
+        let before = sum(&mut binding.last().map(|(name, replicas)| cost(name, replicas)));
+        let placed = shares.unwrap_or_default().iter();
+        let placed = placed.filter_map(|share| Some((share.cluster, share.replicas?)));
+        let by_cluster: Vec<(&str, KnownCost)> = placed.map(|(name, replicas)| (name, cost(name, replicas))).collect();
+        let after = match shares {
+            Some(_) => sum(&mut by_cluster.iter().map(|(_, cost)| cost.clone())),
+            None => before.clone(),
+        };
+        let by_cluster = by_cluster.into_iter().map(|(name, cost)| ClusterCost {
+            name,
+            cost: cost.into(),
+        });
+        BindingCosts {
+            costs: Costs::new(&self.pricing, before, None, after),
+            by_cluster: by_cluster.collect(),
+        }
+    }
+}
+
+/// `12.3400 → 13.1000`, or one amount if both are the same.
+pub(super) fn both(from: &HourlyCost, to: &HourlyCost) -> String {
+    let (from, to) = (from.to_string(), to.to_string());
+    match from == to {
+        true => to,
+        false => format!("{from} → {to}"),
+    }
+}
+
+/// `cost: 12.3400 → 13.1000 USD per hour (+0.7600)`, and a line for prices that are missing.
+pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
+    let change = match costs.change {
+        Some(change) if change != Cost::ZERO => format!(" ({})", signed(change)),
+        _ => String::new(),
+    };
+    let mut lines = vec![format!(
+        "cost: {} {} per hour{change}",
+        both(costs.from(), &costs.after),
+        costs.unit
+    )];
+    let of_clusters = rows.iter().filter_map(|row| {
+        let costs = row.cost.as_ref()?;
+        let reasons = costs.from().unknown.iter().chain(&costs.after.unknown);
+        Some((row.name.as_str(), reasons))
+    });
+    lines.extend(unknown("on", of_clusters));
+    lines
+}
+
+/// `not counted: no price per GPU hour on eu-1, eu-2`, or `for` bindings; `None` if everything is counted.
+pub(super) fn unknown<'a>(
+    preposition: &str,
+    of_each: impl Iterator<Item = (&'a str, impl Iterator<Item = &'a String>)>,
+) -> Option<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, reasons) in of_each {
+        for reason in reasons {
+            let names = by_reason.entry(reason).or_default();
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let parts = by_reason.into_iter().map(|(reason, names)| {
+        let named = listed(names.into_iter(), NAMED_MAX);
+        format!("{reason} {preposition} {named}")
+    });
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("not counted: {}", parts.join("; ")))
+}
+
+/// A change with its sign, as typographers write it.
+pub(super) fn signed(change: Cost) -> String {
+    format!("{change:+}").replace('-', "−")
+}
