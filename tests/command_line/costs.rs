@@ -343,7 +343,7 @@ fn what_a_profile_counts_costs_by_must_exist() {
         (
             "[profile.table.twice]\nfile = 'twice.csv'\nrows = 'several'\ncolumns.cpu-hour = { type = 'decimal', scale = 6 }\n\
              [profile.cost]\ntable = 'twice'\nunit = 'EUR'\ncpu-hour = 'cpu-hour'\n",
-            "error: profile.toml:14: `[profile.cost]` names the table `twice`, which has several rows per key, expected one\n  hint: \
+            "error: profile.toml:15: `[profile.cost]` names the table `twice`, which has several rows per key, expected one\n  hint: \
              remove its `rows`, or name another table\n",
         ),
         (
