@@ -70,9 +70,18 @@ impl Tables {
     }
 
     fn schedule(&self, more: &[&str]) -> (Option<i32>, String, String) {
+        self.decide("schedule", more)
+    }
+
+    fn diff(&self, change: &[&str]) -> (Option<i32>, String, String) {
+        self.decide("diff", change)
+    }
+
+    /// Runs a command on the fleet under the profile.
+    fn decide(&self, command: &str, more: &[&str]) -> (Option<i32>, String, String) {
         let profile = self.path("profile.toml");
         let files = [
-            "schedule",
+            command,
             "-f",
             "fleet.yaml",
             "-f",
@@ -81,20 +90,6 @@ impl Tables {
             &profile,
         ];
         self.run(&[&files, more].concat())
-    }
-
-    fn diff(&self, change: &[&str]) -> (Option<i32>, String, String) {
-        let profile = self.path("profile.toml");
-        let files = [
-            "diff",
-            "-f",
-            "fleet.yaml",
-            "-f",
-            "scheduled.yaml",
-            "--profile",
-            &profile,
-        ];
-        self.run(&[&files, change].concat())
     }
 }
 

@@ -85,7 +85,7 @@ impl FilterPlugin for MaintenanceWindows {
         with_scratch(|(kept, feasible): &mut (RowSet, RowSet)| {
             context.binding().collect_last_rows(&context.clusters(), kept);
             feasible.reset(context.clusters().len());
-            result.feasible().for_each(|row| _ = feasible.insert(row));
+            result.feasible().for_each(|row| feasible.insert(row));
             // Clusters with the same rows get the same answer.
             let mut answers: BTreeMap<(i64, bool), Answer<'_>> = BTreeMap::new();
             // A cluster that is rejected anyway must not limit the time for which the answer holds.
