@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use super::lines_with;
 use crate::artifacts::{plugin_folders, repository};
 use crate::c_interface;
 use crate::command_line::run;
@@ -280,7 +281,22 @@ fn bundled_plugins_leave_their_process_and_its_surroundings_alone() {
     for plugin in plugin_folders() {
         let checks = ["clock", "surroundings", "process", "memory"].map(|check| format!("--check={check}"));
         let checks: Vec<&str> = checks.iter().map(String::as_str).collect();
-        let arguments = ["plugin", "verify", &plugin, "--runs", "100", "--clusters", "40"];
+        let (lines, _tables) = lines_with(&plugin);
+        let profile = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");
+        let text = format!("[[profile]]\nname = 'bundled'\nextends = 'default'\n{lines}");
+        std::fs::write(profile.path(), text).expect("the file can be written");
+        let profile = profile.path().display().to_string();
+        let arguments = [
+            "plugin",
+            "verify",
+            &plugin,
+            "--profile",
+            &profile,
+            "--runs",
+            "100",
+            "--clusters",
+            "40",
+        ];
         let (exit, stdout, stderr) = run(&[&arguments[..], &checks].concat());
         assert_eq!(exit, Some(0), "{plugin}: {stdout}{stderr}");
     }

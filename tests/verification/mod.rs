@@ -93,21 +93,27 @@ fn table_of_cases(plugin: &str, table: &str) -> String {
     }
 }
 
+/// Lines of a profile that calls a bundled plugin, and the files of its tables. The built-in profile does not use all of them, and a plugin
+/// that is not called keeps every contract.
+fn lines_with(plugin: &str) -> (String, TableFiles) {
+    let library = PluginLibrary::load(artifacts::plugin(plugin), None);
+    let library = library.unwrap_or_else(|error| panic!("plugins/{plugin}: {error}"));
+    let tables = TableFiles::new(library.tables(), |table| table_of_cases(plugin, table));
+    let list = match plugin {
+        "workload-affinity" | "workload-anti-affinity" | "maintenance-windows" => {
+            format!("filters = ['...', '{plugin}']\n")
+        }
+        "cheapest" => format!("scores = ['...', '{plugin}']\n"),
+        _ => String::new(),
+    };
+    (list + tables.lines(), tables)
+}
+
 #[test]
 fn bundled_plugins_keep_every_contract() {
     for plugin in plugin_folders() {
-        let library = PluginLibrary::load(artifacts::plugin(&plugin), None);
-        let library = library.unwrap_or_else(|error| panic!("plugins/{plugin}: {error}"));
-        let tables = TableFiles::new(library.tables(), |table| table_of_cases(&plugin, table));
-        // The built-in profile does not use them, and a plugin that is not called keeps every contract.
-        let list = match plugin.as_str() {
-            "workload-affinity" | "workload-anti-affinity" | "maintenance-windows" => {
-                format!("filters = ['...', '{plugin}']\n")
-            }
-            "cheapest" => format!("scores = ['...', '{plugin}']\n"),
-            _ => String::new(),
-        };
-        check_keeps_all(&subject(&plugin, &(list + tables.lines())));
+        let (lines, _tables) = lines_with(&plugin);
+        check_keeps_all(&subject(&plugin, &lines));
     }
 }
 
