@@ -21,6 +21,8 @@
 //! assert_eq!((metrics.histogram("groups").count(), metrics.histogram("groups").sum), (1, 3.0));
 //! ```
 //!
+//! **Experimental**: no bundled plugin uses them, so a later minor version of the ABI may stop serving them. Nothing is then counted.
+//!
 //! A counter must not influence a decision: the same binding must get the same result, regardless of earlier counts. So
 //! counters cannot be read.
 

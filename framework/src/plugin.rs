@@ -305,10 +305,11 @@ impl Needs {
 /// ```
 ///
 /// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}` in every part of a policy that can carry it: in
-/// `divvy.io/preferences`, in any object under `replicaScheduling`, and as `extendClusterPreferences.extendStaticList`
-/// with the fields in `extendFields` (which has the entries of the strategy's first list). The host resolves the
-/// targets and rejects entries that the list does not allow. The plugin sees [`Rule`](crate::binding::Rule)s, and all
-/// other preferences as its own type.
+/// `divvy.io/preferences`, in any object under `replicaScheduling` that is not one of Karmada's own (such as
+/// `weightPreference`, whose keys are fixed), and as `extendClusterPreferences.extendStaticList` with the fields in
+/// `extendFields` (which has the entries of the strategy's first list). The host resolves the targets and rejects entries
+/// that the list does not allow. The plugin sees [`Rule`](crate::binding::Rule)s, and all other preferences as its own
+/// type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleList {
     name: &'static str,

@@ -1,4 +1,7 @@
 //! Prepared state, which a plugin makes once for several calls of one cycle.
+//!
+//! **Experimental**: no bundled plugin uses it, so a later minor version of the ABI may stop serving it. The first call that needs the state
+//! then prepares it.
 
 use std::any::Any;
 use std::cell::OnceCell;
@@ -12,7 +15,7 @@ use crate::export::{GivenAny, caught_while_dropping_in_call};
 use crate::plugin::{Failure, Plugin};
 use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
-/// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls.
+/// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls. **Experimental.**
 ///
 /// Contexts then have `prepared()`, which returns the state; the first call prepares it. A strategy is called several
 /// times in one cycle if the policy has tiers; list `Prepare` in [`export_plugin!`](crate::export_plugin) to prepare

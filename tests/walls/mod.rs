@@ -4,6 +4,7 @@
 
 mod dependencies;
 mod folders;
+mod mechanisms;
 mod names;
 mod rooms;
 mod sources;

@@ -1039,13 +1039,15 @@ typedef struct divvy_services {
     DIVVY_FUNCTION(divvy_log_level_function, log_level)
     /* The log. May be called from any thread at any time. */
     DIVVY_FUNCTION(divvy_log_function, log)
-    /* The plugin's counters. May be called from any thread at any time. */
+    /* The plugin's counters. May be called from any thread at any time. Experimental: a minor version may leave it
+     * null. */
     DIVVY_FUNCTION(divvy_count_function, count)
     /* Texts of a decision. Only during a call, from the calling thread. */
     DIVVY_FUNCTION(divvy_text_function, text)
     /* Failures. Only during a call or a construction, from the calling thread. */
     DIVVY_FUNCTION(divvy_fail_function, fail)
-    /* The plugin's histograms. May be called from any thread at any time. */
+    /* The plugin's histograms. May be called from any thread at any time. Experimental: a minor version may leave it
+     * null. */
     DIVVY_FUNCTION(divvy_observe_function, observe)
     /* Reasons of a decision, as data. Only during a call, from the calling thread. */
     DIVVY_FUNCTION(divvy_explain_function, explain)
@@ -1366,7 +1368,8 @@ typedef struct divvy_call_head {
 typedef void (*divvy_release_function)(void *state);
 
 /* Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and only
- * before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends. */
+ * before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends.
+ * Experimental: a minor version may stop making this call. */
 typedef struct divvy_prepare_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;

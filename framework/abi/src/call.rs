@@ -114,7 +114,8 @@ pub unsafe trait Call: crate::sized::SizePrefixed {}
 
 call! {
     /// Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and only
-    /// before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends.
+    /// before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle ends. Experimental: a
+    /// minor version may stop making this call.
     PrepareCall(PrepareCallRef, kind::PREPARE) {
         /// The kind of the calls that the state is for.
         point: u32 = 0,

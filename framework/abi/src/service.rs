@@ -155,13 +155,13 @@ sized! {
         log_level: Function<LogLevelFunction> = Function::NULL,
         /// The log. May be called from any thread at any time.
         log: Function<LogFunction> = Function::NULL,
-        /// The plugin's counters. May be called from any thread at any time.
+        /// The plugin's counters. May be called from any thread at any time. Experimental: a minor version may leave it null.
         count: Function<CountFunction> = Function::NULL,
         /// Texts of a decision. Only during a call, from the calling thread.
         text: Function<TextFunction> = Function::NULL,
         /// Failures. Only during a call or a construction, from the calling thread.
         fail: Function<FailFunction> = Function::NULL,
-        /// The plugin's histograms. May be called from any thread at any time.
+        /// The plugin's histograms. May be called from any thread at any time. Experimental: a minor version may leave it null.
         observe: Function<ObserveFunction> = Function::NULL,
         /// Reasons of a decision, as data. Only during a call, from the calling thread.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
