@@ -63,7 +63,7 @@ fn paths(fleet: &Fleet, division: &Scratch) -> Vec<String> {
 fn bounds(node: &Node, count: i64, parent: i64, possible: Option<(i64, i64)>) -> String {
     let share = match node.share {
         Share::Weight(weight) => format!("weight {weight}"),
-        Share::Keeps => "keeps what it has".to_owned(),
+        Share::Keeps => "no weight".to_owned(),
         Share::Rest => "the rest".to_owned(),
     };
     let least = node.least.map(|amount| (amount, amount_of(amount, parent, false)));

@@ -99,6 +99,11 @@ impl AssignPlugin<TreePreferences> for Tree {
         let kept = context.binding_value()?;
         let fleet = kept.fleet(context.snapshot_value()?, &context.clusters(), context.seed())?;
         let (request, ties, out) = (context.division_request(), context.ties(), result.replicas());
+        // A workload that is scaled to zero stops, whatever the bounds.
+        if request.replicas == 0 {
+            out.fill(0);
+            return Ok(());
+        }
         with_scratch(|memory: &mut Memory| {
             let Memory {
                 leaf_of,

@@ -12,8 +12,13 @@ use crate::preferences::TreePreferences;
 use crate::tree::nodes;
 
 fn labelled() -> Scenario {
-    let row = |name: &str, provider: &str, tier: &str| {
-        let cluster = ClusterBuilder::new(name).provider(provider).fits_now(50);
+    labelled_with([0; 4])
+}
+
+/// The clusters with these last replicas.
+fn labelled_with(last: [i64; 4]) -> Scenario {
+    let row = |name: &str, provider: &str, tier: &str, last: i64| {
+        let cluster = ClusterBuilder::new(name).provider(provider).fits_now(50).last(last);
         if tier.is_empty() {
             cluster
         } else {
@@ -21,10 +26,10 @@ fn labelled() -> Scenario {
         }
     };
     let rows = [
-        row("a", "aws", "gold"),
-        row("b", "aws", "silver"),
-        row("c", "gcp", "gold"),
-        row("d", "gcp", ""),
+        row("a", "aws", "gold", last[0]),
+        row("b", "aws", "silver", last[1]),
+        row("c", "gcp", "gold", last[2]),
+        row("d", "gcp", "", last[3]),
     ];
     Scenario::new().clusters(rows)
 }
@@ -32,6 +37,19 @@ fn labelled() -> Scenario {
 fn labelled_counts(replicas: i64, preferences: Value) -> Vec<i64> {
     let asked = labelled().replicas(replicas).preferences(&preferences);
     asked.assign_checked(&Tree).expect("it fits")
+}
+
+/// Bounds do not keep a workload running that is scaled to zero.
+#[test]
+fn no_replicas_are_divided_whatever_the_bounds() {
+    for preferences in [
+        json!({ "by": "provider", "children": [{ "match": "aws", "count": 5 }, { "match": "gcp", "weight": 1 }] }),
+        json!({ "by": "provider", "children": [{ "match": "aws", "min": 3 }, { "match": "gcp" }] }),
+        json!({ "divide": "evenly", "always": 1 }),
+    ] {
+        let asked = labelled_with([5, 0, 1, 0]).replicas(0).preferences(&preferences);
+        assert_eq!(asked.assign_checked(&Tree).expect("it stops"), [0; 4], "{preferences}");
+    }
 }
 
 #[test]
@@ -107,8 +125,8 @@ fn an_explanation_shows_the_path_and_what_bound_each_node() {
     assert_eq!(
         texts,
         [
-            "all 100, ap 20 (keeps what it has): fewest, had 0",
-            "all 100, ap 20 (keeps what it has): fewest, had 0, at the cap",
+            "all 100, ap 20 (no weight): fewest, had 0",
+            "all 100, ap 20 (no weight): fewest, had 0, at the cap",
             &format!("{eu}, eu/a 38 (weight 1): evenly"),
             &format!("{eu}, eu/a 38 (weight 1): evenly"),
             &format!("{eu}, eu/b 12 (weight 1, all that it has room for): evenly, as many as fit"),

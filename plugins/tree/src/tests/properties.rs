@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(divided(&tree), divided(&reversed(&tree)));
     }
 
-    /// Bounds of the first level, and floors and caps of all leaves, hold in every result.
+    /// Bounds of the first level, and floors and caps of all leaves, hold in every result, and nothing runs without replicas.
     #[test]
     fn bounds_hold(rows in fleet(), tree in tree(), part in 0..=100_i64) {
         let room: i64 = rows.iter().map(|row| row.0 + row.1).sum();
@@ -139,6 +139,10 @@ proptest! {
         let Ok(counts) = scenario_of(&rows).preferences(&tree).replicas(replicas).assign(&Tree) else {
             return Ok(());
         };
+        if replicas == 0 {
+            prop_assert!(counts.iter().all(|count| *count == 0), "{counts:?}");
+            return Ok(());
+        }
         for child in tree["children"].as_array().into_iter().flatten() {
             let Some(region) = REGIONS.iter().position(|region| child["match"] == **region) else {
                 continue;
