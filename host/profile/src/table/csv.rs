@@ -6,6 +6,17 @@ use super::rows::{RawCell, Rows};
 
 /// Reads the rows of a text.
 pub(super) fn read(text: &str, key_column: Option<&str>, rows: &mut Rows<'_>) {
+    // The reader would take all rows that follow for one cell.
+    if let Some(line) = open_quote(text) {
+        rows.refuse(
+            Some(line),
+            TableProblem::Syntax {
+                language: "CSV",
+                message: "a cell begins with a quote that is never closed".to_owned(),
+            },
+        );
+        return;
+    }
     let mut lines = Lines::new(text);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -49,6 +60,34 @@ pub(super) fn read(text: &str, key_column: Option<&str>, rows: &mut Rows<'_>) {
     if header.is_none() {
         let expected = "a header with the names of the columns";
         rows.refuse(None, TableProblem::Empty { expected });
+    }
+}
+
+/// The line of a quote that is still open at the end of a text.
+fn open_quote(text: &str) -> Option<usize> {
+    /// Where in a cell a byte is.
+    enum Place {
+        Beginning,
+        Unquoted,
+        /// With the line of the quote.
+        Quoted(usize),
+        /// Behind a quote that closes the cell, or is the first of two.
+        Closed(usize),
+    }
+    let (mut place, mut line) = (Place::Beginning, 1);
+    for byte in text.bytes() {
+        line += usize::from(byte == b'\n');
+        place = match (place, byte) {
+            (Place::Beginning, b'"') => Place::Quoted(line),
+            (Place::Quoted(start), b'"') => Place::Closed(start),
+            (Place::Closed(start), b'"') | (Place::Quoted(start), _) => Place::Quoted(start),
+            (_, b',' | b'\r' | b'\n') => Place::Beginning,
+            _ => Place::Unquoted,
+        };
+    }
+    match place {
+        Place::Quoted(start) => Some(start),
+        _ => None,
     }
 }
 

@@ -102,6 +102,25 @@ fn every_problem_of_a_csv_file_has_its_line() {
     );
 }
 
+/// Otherwise, all rows that follow would be one cell, and missing from the table.
+#[test]
+fn a_quote_that_is_never_closed_is_an_error() {
+    let columns = columns();
+    let text =
+        "name,intensity,price,note,green\na,1,1,\"one \"\"and\"\" two\",true\nb,2,2,\"ops team,true\nc,3,3,x,true\n";
+    assert_eq!(
+        problems("t.csv", text, &columns),
+        ["t.csv:3: not valid CSV: a cell begins with a quote that is never closed"]
+    );
+    let closed = text.replace("team", "team\"");
+    let rows = load("t.csv", &closed, &columns).map(|table| table.rows());
+    assert_eq!(rows.unwrap_or_else(|errors| panic!("{errors:?}")), 3);
+    // A quote within a cell is an ordinary character.
+    let within = "name,intensity,price,note,green\na,1,1,2\" pipe,true\nb,2,2,,false\n";
+    let rows = load("t.csv", within, &columns).map(|table| table.rows());
+    assert_eq!(rows.unwrap_or_else(|errors| panic!("{errors:?}")), 2);
+}
+
 #[test]
 fn headers_are_checked() {
     let columns =
