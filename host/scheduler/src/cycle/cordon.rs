@@ -149,7 +149,7 @@ impl Cycle {
                 ..share
             };
             self.divide_once(division, rest, Some(all_rows), &mut others)
-                .map_err(|error| self.not_without(division, error, candidates))?;
+                .map_err(|error| self.not_without(division, error, (share.replicas, remaining), candidates))?;
             for (&index, &replicas) in open.iter().zip(&others.result) {
                 candidates.result[index] = replicas;
             }
@@ -175,20 +175,35 @@ impl Cycle {
         }
     }
 
-    /// The error of a strategy that cannot divide the rest among the other candidates. What it says of its preferences would
-    /// blame a policy that is valid without the cordon.
-    fn not_without(&self, division: &Division<'_>, error: CycleError, candidates: &Candidates) -> CycleError {
+    /// The error of a strategy that cannot divide the rest among the other candidates. It knows of the rest alone, so what it says of its
+    /// preferences or of the binding's replicas would blame a policy that is valid without the cordon.
+    fn not_without(
+        &self,
+        division: &Division<'_>,
+        error: CycleError,
+        (replicas, remaining): (i64, i64),
+        candidates: &Candidates,
+    ) -> CycleError {
         let names = self.cordoned_names(division, candidates);
-        match error {
-            CycleError::InvalidPreferences { plugin, message, .. } => CycleError::Unschedulable {
+        let (plugin, message, figures) = match error {
+            CycleError::InvalidPreferences { plugin, message, .. } => (plugin, message, None),
+            CycleError::Unschedulable {
                 plugin,
-                message: format!("{names}, and the others cannot take the rest: {message}"),
-                figures: None,
-            },
+                message,
+                figures,
+            } => (plugin, message, figures),
             mut other => {
                 other.add(&names);
-                other
+                return other;
             }
+        };
+        CycleError::Unschedulable {
+            plugin,
+            message: format!(
+                "{names}; {remaining} of the {replicas} replicas are left for the other candidates, which cannot take them: {message}"
+            ),
+            // Of all replicas, those that the cordoned clusters keep fit as well.
+            figures: figures.map(|(rest, available)| (replicas, available.saturating_add(replicas - rest))),
         }
     }
 
