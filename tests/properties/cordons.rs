@@ -86,7 +86,8 @@ proptest! {
         }
     }
 
-    /// Purpose: a window that begins moves no replica of a binding at rest.
+    /// Purpose: a window that begins moves no replica of a binding at rest. A cordoned cluster without any is not a candidate, and static
+    /// weights divide anew if the candidates change, so only clusters with replicas are cordoned here.
     #[test]
     fn a_binding_at_rest_keeps_everything(situation in situations(), closed in any::<u8>()) {
         let inert = dividing().filter(|strategy| strategy.is_inert).map(|strategy| strategy.name);
@@ -94,10 +95,9 @@ proptest! {
             let Some(before) = counts(&situation, &decided(&situation, strategy, 0)) else { continue };
             let mut rest = situation.after(&before);
             rest.fresh = false;
-            // Clusters without replicas may go: what counts is that those with some stay.
-            let after = decided(&rest, strategy, closed);
-            let after = counts(&rest, &after);
-            // Duplicated goes to every other cluster as well, if one has become feasible.
+            let with_replicas = (0..8).filter(|number| before.get(*number).is_some_and(|count| *count > 0));
+            let of_them = with_replicas.fold(0, |all, number| all | (closed & 1 << number));
+            let after = counts(&rest, &decided(&rest, strategy, of_them));
             prop_assert_eq!(after.as_ref(), Some(&before), "{}", strategy);
         }
     }
