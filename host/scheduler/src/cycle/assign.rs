@@ -8,7 +8,6 @@ use divvy_framework_calls::cycle as calls;
 use super::columns::Candidates;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, DENSE, Target};
-use super::sink::{Texts, TextsMark};
 use super::values::Values;
 use super::verify::AssignRules;
 use super::views::Views;
@@ -21,17 +20,6 @@ pub(super) struct Division<'a> {
     pub(super) strategy: &'a Strategy<'a>,
     pub(super) views: Views<'a>,
     prepared: Address,
-    /// The texts before the strategy's first call.
-    mark: Option<TextsMark>,
-}
-
-impl Division<'_> {
-    /// Forgets the strategy's reasons for a division that is made again.
-    pub(super) fn forget_reasons(&self) {
-        if let (Some(texts), Some(mark)) = (self.views.texts, self.mark) {
-            texts.forget_since(mark);
-        }
-    }
 }
 
 /// One call to the strategy's plugin: the replicas to divide, and the tier they are for.
@@ -56,7 +44,6 @@ impl Cycle {
             strategy,
             views,
             prepared: Address::NULL,
-            mark: views.texts.map(Texts::mark),
         };
         // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -126,13 +113,10 @@ impl Cycle {
             return self.divide_once(division, share, all_rows, candidates);
         }
         // In a walk over tiers, reasons of the tiers before stay.
-        let division = &Division {
-            mark: division.views.texts.map(Texts::mark),
-            ..*division
-        };
+        let mark = division.views.mark();
         self.divide_once(division, share, all_rows, candidates)?;
-        let rows = all_rows.map_or_else(|| candidates.rows.clone(), <[u32]>::to_vec);
-        self.hold_cordoned(division, share, &rows, candidates)
+        let rows = all_rows.unwrap_or(&candidates.rows).to_vec();
+        self.hold_cordoned(division, share, &rows, candidates, mark)
     }
 
     /// Makes one call: divides the share among `candidates` and verifies the result.

@@ -8,6 +8,7 @@ use super::assign::{Division, Share};
 use super::columns::Candidates;
 use super::error::CycleError;
 use super::run::Cycle;
+use super::sink::TextsMark;
 
 /// The cordoned clusters of a cycle, in memory that is reused.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub(super) struct Cordons {
     by_row: Vec<u32>,
     /// The column of the filter that is called.
     buffer: Vec<u32>,
-    /// Cordoned clusters, by index among the feasible ones, with the replicas that would fit.
+    /// Cordoned clusters, by index among the feasible ones, with the replicas that would fit; while room is exchanged, with 0.
     fits_now: Vec<(usize, i64)>,
 }
 
@@ -60,25 +61,22 @@ impl Cycle {
     /// Leaves the cordoned clusters no room beyond their last replicas.
     pub(super) fn close_cordoned(&mut self) {
         let Self { cordons, feasible, .. } = self;
-        if cordons.by_row.is_empty() {
+        if cordons.is_empty() {
             return;
         }
         for (index, &row) in feasible.rows.iter().enumerate() {
-            if cordons.contains(row)
-                && let (Some(fits_now), Some(capacity), Some(&last)) = (
-                    feasible.fits_now.get_mut(index),
-                    feasible.capacity.get_mut(index),
-                    feasible.last.get(index),
-                )
-            {
-                cordons.fits_now.push((index, *fits_now));
-                (*fits_now, *capacity) = (0, last);
+            if cordons.contains(row) {
+                cordons.fits_now.push((index, 0));
             }
         }
+        self.exchange_cordoned_room();
     }
 
     /// True if Select left out a cordoned cluster that has replicas. It may have done so for its lack of room.
     pub(super) fn leaves_out_cordoned(&self, selected: &[u32]) -> bool {
+        if selected.len() == self.feasible.rows.len() {
+            return false;
+        }
         let has_replicas = |index: &usize| self.feasible.last.get(*index).is_some_and(|last| *last > 0);
         let cordoned = self.cordons.fits_now.iter().map(|(index, _)| *index);
         cordoned
@@ -102,13 +100,14 @@ impl Cycle {
     }
 
     /// Cuts what cordoned candidates got beyond their last replicas, and has the strategy divide it among the others. Each
-    /// round holds at least one more cluster at its last replicas.
+    /// round holds at least one more cluster at its last replicas. `mark` is the point in the texts before the division.
     pub(super) fn hold_cordoned(
         &mut self,
         division: &Division<'_>,
         share: Share,
         all_rows: &[u32],
         candidates: &mut Candidates,
+        mark: Option<TextsMark>,
     ) -> Result<(), CycleError> {
         let grows = |cordons: &Cordons, candidates: &Candidates, index: usize| {
             let row = candidates.rows.get(index).is_some_and(|row| cordons.contains(*row));
@@ -142,7 +141,7 @@ impl Cycle {
             if open.is_empty() {
                 return Err(self.no_further(division, share.replicas, remaining, candidates));
             }
-            division.forget_reasons();
+            division.views.forget_since(mark);
             others.take_from(candidates, &open);
             let rest = Share {
                 replicas: remaining,

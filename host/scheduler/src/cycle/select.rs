@@ -10,7 +10,6 @@ use divvy_profile::built_in_profile;
 use super::columns::Columns;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
-use super::sink::Texts;
 use super::values::Values;
 use super::verify;
 use super::views::{ValidUntil, Views};
@@ -28,13 +27,11 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         // Moved out of `self`, so that a selector can write to it while it reads the columns.
         let mut selected = std::mem::take(&mut self.selected);
-        let mark = views.texts.map(Texts::mark);
+        let mark = views.mark();
         let mut outcome = self.narrow(input, strategy, views, &mut selected);
         if outcome.is_ok() && self.leaves_out_cordoned(&selected) {
             // A cordon takes nothing away, so a cluster that was left out for its lack of room is selected as without the cordon.
-            if let (Some(texts), Some(mark)) = (views.texts, mark) {
-                texts.forget_since(mark);
-            }
+            views.forget_since(mark);
             self.left_out.clear();
             self.exchange_cordoned_room();
             outcome = self.narrow(input, strategy, views, &mut selected);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
-use super::sink::{Texts, TextsMark};
+use super::sink::TextsMark;
 use super::views::{ValidUntil, Views};
 use crate::plugin::PluginInstance;
 
@@ -52,7 +52,7 @@ impl Cycle {
     pub(super) fn before_call(&self, views: Views<'_>) -> BeforeCall {
         BeforeCall {
             valid_until: self.valid_until,
-            texts: views.texts.map(Texts::mark),
+            texts: views.mark(),
         }
     }
 
@@ -72,9 +72,7 @@ impl Cycle {
             return Err(error);
         }
         self.valid_until = before.valid_until;
-        if let (Some(texts), Some(mark)) = (views.texts, before.texts) {
-            texts.forget_since(mark);
-        }
+        views.forget_since(before.texts);
         self.skipped.push(Skipped {
             plugin: plugin.name().to_owned(),
             reason: error.to_string(),

@@ -9,7 +9,7 @@ use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_framework_calls::tables::{PluginTables, ResolvedTables};
 
 use super::error::CycleError;
-use super::sink::Texts;
+use super::sink::{Texts, TextsMark};
 use crate::plugin::{PluginInstance, TakeText};
 use crate::profile::ProvidedTables;
 
@@ -33,6 +33,18 @@ pub(super) struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
+    /// The point after all texts so far.
+    pub(super) fn mark(&self) -> Option<TextsMark> {
+        self.texts.map(Texts::mark)
+    }
+
+    /// Forgets the texts since a point, of calls that do not count.
+    pub(super) fn forget_since(&self, mark: Option<TextsMark>) {
+        if let (Some(texts), Some(mark)) = (self.texts, mark) {
+            texts.forget_since(mark);
+        }
+    }
+
     /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
     pub(super) fn cycle_for<'b>(
