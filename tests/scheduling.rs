@@ -59,6 +59,12 @@ impl Host {
         &BUILT_IN
     }
 
+    /// True if the built-in profile has the plugin.
+    pub(crate) fn has_built_in(plugin: &str) -> bool {
+        let mut plugins = Self::built_in().profile().plugins();
+        plugins.any(|known| known.name() == plugin)
+    }
+
     /// The built-in profile with these lines of TOML added.
     #[track_caller]
     pub(crate) fn extending(lines: &str) -> Self {

@@ -84,10 +84,6 @@ fn every_bundled_plugin_decides_its_worked_example() {
         let (bindings, fleet) = read(&list(example.objects()));
         let binding = bindings.iter().find(|binding| binding.object.metadata.name == "web");
         let binding = binding.unwrap_or_else(|| panic!("the example of {folder} has no binding `web`"));
-        let is_built_in = Host::built_in()
-            .profile()
-            .plugins()
-            .any(|plugin| plugin.name() == folder);
         // The only one of its point, so that no other plugin of the profile does its work first.
         let alone = || match library.serves(kind::SCORE) {
             true => format!("scores = [{{ plugin = '{folder}' }}]"),
@@ -97,7 +93,7 @@ fn every_bundled_plugin_decides_its_worked_example() {
             let text = example.tables.get(table).cloned();
             text.unwrap_or_else(|| panic!("plugins/{folder}/README.md: the worked example needs the table `{table}`"))
         });
-        let opted_in = (!is_built_in).then(|| Host::extending(&(alone() + tables.lines())));
+        let opted_in = (!Host::has_built_in(&folder)).then(|| Host::extending(&(alone() + tables.lines())));
         let host = opted_in.as_ref().unwrap_or(Host::built_in());
         let placements = Some(Arc::new(Placements::of(&bindings)));
         let mut scheduler = host

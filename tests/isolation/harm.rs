@@ -57,13 +57,23 @@ const HARMLESS: [&str; 10] = [
 const POINTS: [&str; 5] = ["filter", "score", "select", "prepare", "assign"];
 
 pub(super) fn profile(name: &str, more: &str) -> PathBuf {
-    let text = format!(
-        "[[profile]]\nname = 'hostile'\nextends = 'default'\nfilters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\n\
-         select = ['hostile']\nassign = ['hostile', 'average', 'priority-aggregated']\n[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\n\
-         isolation = 'process'\ndeadline = '1s'\n{more}",
-        HOSTILE.display()
-    );
+    let lists = "filters = ['cluster-affinity', 'hostile']\nscores = ['hostile']\nselect = ['hostile']\n\
+                 assign = ['hostile', 'average', 'priority-aggregated']";
+    profile_with(name, lists, &format!("{}{more}", section()))
+}
+
+/// A profile with these lists of plugins, and then these lines.
+fn profile_with(name: &str, lists: &str, more: &str) -> PathBuf {
+    let text = format!("[[profile]]\nname = 'hostile'\nextends = 'default'\n{lists}\n{more}");
     file(name, &text)
+}
+
+/// The section of the plugin in a profile.
+fn section() -> String {
+    format!(
+        "[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'process'\ndeadline = '1s'\n",
+        HOSTILE.display()
+    )
 }
 
 /// Two clusters, and a binding with each fault at a point.
@@ -147,15 +157,10 @@ fn harm_costs_the_decision_that_it_was_done_in() {
 #[test]
 fn a_binding_that_does_not_need_the_plugin_is_decided_as_without_it() {
     let profile = |name: &str, assign: &str, more: &str| {
-        let lists = format!("filters = ['cluster-affinity']\nassign = [{assign}'average']\n{more}");
-        let text = format!("[[profile]]\nname = 'hostile'\nextends = 'default'\n{lists}");
-        file(name, &text)
+        let lists = format!("filters = ['cluster-affinity']\nassign = [{assign}'average']");
+        profile_with(name, &lists, more)
     };
-    let entry = format!(
-        "[profile.plugin.hostile]\npath = '{}'\nallow-uncertified = true\nisolation = 'process'\ndeadline = '1s'\n",
-        HOSTILE.display()
-    );
-    let with = profile("unneeded-with.toml", "'hostile', ", &entry);
+    let with = profile("unneeded-with.toml", "'hostile', ", &section());
     let without = profile("unneeded-without.toml", "", "");
 
     let clusters = || ["a", "b", "c"].map(|name| Value::from(cluster(name, 500)));

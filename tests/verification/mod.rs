@@ -5,11 +5,12 @@ mod careless;
 
 use divvy_conformance::check::{self, Broken, Check, Effort};
 use divvy_conformance::{Case, Subject};
+use divvy_framework_abi::sized::kind;
 use divvy_loader::{PluginDirectories, PluginLibrary};
 
 use crate::artifacts::{self, plugin_folders, repository};
 use crate::c_interface;
-use crate::scheduling::{configuration, name_libraries, name_worker_program};
+use crate::scheduling::{Host, configuration, filters_with, name_libraries, name_worker_program};
 use crate::table_files::TableFiles;
 
 /// Enough to find every fault of the fixtures; `divvy plugin verify` tries thousands.
@@ -99,12 +100,10 @@ fn lines_with(plugin: &str) -> (String, TableFiles) {
     let library = PluginLibrary::load(artifacts::plugin(plugin), None);
     let library = library.unwrap_or_else(|error| panic!("plugins/{plugin}: {error}"));
     let tables = TableFiles::new(library.tables(), |table| table_of_cases(plugin, table));
-    let list = match plugin {
-        "workload-affinity" | "workload-anti-affinity" | "maintenance-windows" => {
-            format!("filters = ['...', '{plugin}']\n")
-        }
-        "cheapest" => format!("scores = ['...', '{plugin}']\n"),
-        _ => String::new(),
+    let list = match (Host::has_built_in(plugin), library.serves(kind::SCORE)) {
+        (true, _) => String::new(),
+        (false, true) => format!("scores = ['...', '{plugin}']\n"),
+        (false, false) => filters_with(&[plugin]),
     };
     (list + tables.lines(), tables)
 }

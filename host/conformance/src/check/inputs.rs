@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use divvy_scheduler::plugin::Call;
 
-use super::observed::{Observed, Observer};
+use super::observed::{Observed, Observer, without_finding};
 use super::{Check, Holds, Method, Stop};
-use crate::subject::{Shown, Subject};
+use crate::subject::Subject;
 
 /// The check of inputs.
 pub(super) fn check() -> Check {
@@ -36,15 +36,5 @@ impl Observer for Overwritten {
 
 fn inputs(subject: &Subject) -> Result<Holds, Stop> {
     let observed = Observed::new(subject, Overwritten::default())?;
-    Ok(Box::new(move |subject, case| {
-        let Ok(situation) = case.read(subject) else {
-            return Ok(Shown::Nothing);
-        };
-        let (_, shown) = observed.decide(&situation);
-        let found = &observed.observer().0;
-        match found.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(message) => Err(message),
-            None => Ok(shown),
-        }
-    }))
+    Ok(without_finding(observed, |overwritten| &overwritten.0))
 }

@@ -44,7 +44,7 @@ use tally::Tally;
 /// Checks one case. The error says what is broken.
 type Holds = Box<dyn Fn(&Subject, &Case) -> Result<Shown, String>>;
 
-/// How a check is made.
+/// Way to make a check.
 #[derive(Clone, Copy)]
 enum Method {
     /// Once.
@@ -62,15 +62,11 @@ enum Method {
 /// The reason why a check ends before its first case.
 enum Stop {
     /// The contract is broken already.
-    #[cfg_attr(
-        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-        expect(dead_code, reason = "only checks of Linux are prepared")
-    )]
     Broken(Broken),
     /// The system does not let the check be made.
     #[cfg_attr(
         not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-        expect(dead_code, reason = "only checks of Linux are prepared")
+        expect(dead_code, reason = "only checks of Linux need the system")
     )]
     Impossible(String),
 }
@@ -140,7 +136,7 @@ pub struct Effort {
 /// Attempts to find a smaller case.
 const ATTEMPTS: usize = 2_000;
 
-/// How long a smaller case is looked for.
+/// Maximum time of the search for a smaller case.
 const SEARCH: Duration = Duration::from_secs(10);
 
 /// Checks that take the process make one random case in this many: whether a call reads a file depends less on the case than whether its
@@ -240,12 +236,12 @@ pub fn run(check: &Check, subject: &Subject, effort: &Effort, mut begins: impl F
     }
     let mut tally = Tally::default();
     for case in cases(&shape, &effort) {
-        begins(tally.cases());
+        let number = tally.cases();
+        begins(number);
         match holds(subject, &case) {
             Ok(shown) => tally.add(shown),
             Err(message) => {
                 tally.add(Shown::Nothing);
-                let number = tally.cases() - 1;
                 let broken = smallest(subject, &holds, &case, message, || begins(number));
                 return Outcome::of(&tally, Err(broken));
             }

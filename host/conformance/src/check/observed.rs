@@ -1,12 +1,13 @@
 //! Deciding cases while the calls of the plugin under test are observed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use divvy_scheduler::decision::Decision;
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
 use divvy_scheduler::profile::Profile;
 
+use super::Holds;
 use crate::case::Situation;
 use crate::subject::{Shown, Subject, shown};
 
@@ -105,4 +106,18 @@ impl<O: Observer> Observed<O> {
         };
         (decision, shown)
     }
+}
+
+/// Decides each case, and fails with what the observer has found meanwhile.
+pub(super) fn without_finding<O: Observer>(observed: Observed<O>, found: fn(&O) -> &Mutex<Option<String>>) -> Holds {
+    Box::new(move |subject, case| {
+        let Ok(situation) = case.read(subject) else {
+            return Ok(Shown::Nothing);
+        };
+        let (_, shown) = observed.decide(&situation);
+        let mut found = found(observed.observer())
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        found.take().map_or(Ok(shown), Err)
+    })
 }

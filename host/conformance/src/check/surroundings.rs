@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use divvy_scheduler::plugin::{Call, CallError, PluginInstance};
 use divvy_witness::{ProcessState, Request, Witness};
 
-use super::observed::{Observed, Observer};
+use super::observed::{Observed, Observer, without_finding};
 use super::{Check, Holds, Method, Stop};
 use crate::subject::{Shown, Subject, described, differ};
 
@@ -184,15 +184,5 @@ impl Observer for Changed {
 
 fn process(subject: &Subject) -> Result<Holds, Stop> {
     let observed = Observed::new(subject, Changed::default())?;
-    Ok(Box::new(move |subject, case| {
-        let Ok(situation) = case.read(subject) else {
-            return Ok(Shown::Nothing);
-        };
-        let (_, shown) = observed.decide(&situation);
-        let found = &observed.observer().found;
-        match found.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(message) => Err(message),
-            None => Ok(shown),
-        }
-    }))
+    Ok(without_finding(observed, |changed| &changed.found))
 }
