@@ -94,8 +94,9 @@ pub(super) struct ColumnContents {
     /// The distinct texts of the cells.
     pub(super) texts: Vec<Box<str>>,
     numbers: HashMap<Box<str>, i64>,
-    /// The hours of the cells.
+    /// The distinct hours of the cells.
     pub(super) weekly: Vec<Arc<WeeklyHours>>,
+    weekly_numbers: HashMap<Arc<WeeklyHours>, i64>,
 }
 
 impl TableContents {
@@ -108,6 +109,7 @@ impl TableContents {
             texts: Vec::new(),
             numbers: HashMap::new(),
             weekly: Vec::new(),
+            weekly_numbers: HashMap::new(),
         };
         Self {
             key,
@@ -155,13 +157,18 @@ impl TableContents {
 
     /// The row for a key; a new row has no cells. With several rows per key, the first one.
     pub fn row(&mut self, key: &str) -> u32 {
-        match (self.keys.get(key), self.rows_per_key) {
-            (Some(&number), RowsPerKey::One) => number,
-            (Some(&number), RowsPerKey::Several) => {
-                let rows = self.rows_of.get(number as usize).and_then(|rows| rows.first());
-                rows.copied().unwrap_or(u32::MAX)
-            }
-            (None, _) => self.add_row(key),
+        match self.first_row(key) {
+            Some(row) => row,
+            None => self.add_row(key),
+        }
+    }
+
+    /// The first row for a key; `None` if it has none.
+    fn first_row(&self, key: &str) -> Option<u32> {
+        let number = *self.keys.get(key)?;
+        match self.rows_per_key {
+            RowsPerKey::One => Some(number),
+            RowsPerKey::Several => self.rows_of.get(number as usize)?.first().copied(),
         }
     }
 
@@ -226,11 +233,7 @@ impl TableContents {
     /// The number in the row for a key; `None` if there is no such row or column, or if its cell is missing. With several rows per key, in
     /// the first one.
     pub fn number(&self, key: &str, column: usize) -> Option<i64> {
-        let number = *self.keys.get(key)?;
-        let row = match self.rows_per_key {
-            RowsPerKey::One => number,
-            RowsPerKey::Several => *self.rows_of.get(number as usize)?.first()?,
-        };
+        let row = self.first_row(key)?;
         let cells = &self.columns.get(column)?.cells;
         cells.get(row as usize).copied().flatten()
     }
@@ -259,11 +262,12 @@ impl ColumnContents {
 
     /// The index of hours; those that the column does not have yet are added.
     fn weekly_index(&mut self, hours: &Arc<WeeklyHours>) -> i64 {
-        let known = self.weekly.iter().position(|known| known == hours);
-        let index = known.unwrap_or(self.weekly.len());
-        if known.is_none() {
-            self.weekly.push(Arc::clone(hours));
+        if let Some(&index) = self.weekly_numbers.get(hours) {
+            return index;
         }
-        index as i64
+        let index = self.weekly.len() as i64;
+        self.weekly.push(Arc::clone(hours));
+        self.weekly_numbers.insert(Arc::clone(hours), index);
+        index
     }
 }

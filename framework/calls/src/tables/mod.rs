@@ -12,4 +12,4 @@ mod weekly;
 
 pub use contents::{Cell, TableContents, TableKey};
 pub use resolved::{PluginTables, ResolvedTables};
-pub use weekly::{DayFault, TimeZone, WeeklyFault, WeeklyHours};
+pub use weekly::{TimeZone, WeeklyFault, WeeklyHours};

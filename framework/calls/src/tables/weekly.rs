@@ -2,7 +2,7 @@
 //!
 //! The zone is looked up by the caller, because only hosts have a time zone database.
 
-use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use divvy_framework_abi::row::{OffsetRow, WeeklyRow};
@@ -19,7 +19,7 @@ pub struct TimeZone {
 }
 
 /// Hours that recur on days of the week.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WeeklyHours {
     days: u32,
     start: u32,
@@ -34,15 +34,18 @@ pub enum WeeklyFault {
     #[error("days, hours and a time zone, such as `Mon-Fri 22:00-06:00 Europe/Berlin`")]
     Form,
     /// Its days are wrong.
-    #[error("{0}")]
-    Days(DayFault),
+    #[error("days of the week, such as `Mon-Fri` or `Sat,Sun`, instead of `{day}`")]
+    Days {
+        /// The part that is not a day.
+        day: String,
+    },
     /// Its hours are wrong.
     #[error("hours from `00:00` to `24:00`, such as `22:00-06:00`")]
     Hours,
     /// It begins and ends at the same time.
     #[error("hours that end at another time than they begin; a whole day is `00:00-24:00`")]
     NoHours,
-    /// There is no such zone.
+    /// Its zone is unknown.
     #[error("a time zone of the IANA database, such as `Europe/Berlin` or `UTC`")]
     UnknownZone {
         /// The zone.
@@ -50,20 +53,10 @@ pub enum WeeklyFault {
     },
 }
 
-/// Reason why a text is not days of the week.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DayFault {
-    /// The part that is not a day.
-    pub day: String,
-}
-
-impl fmt::Display for DayFault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "days of the week, such as `Mon-Fri` or `Sat,Sun`, instead of `{}`",
-            self.day
-        )
+impl Hash for TimeZone {
+    /// By its name: its hundreds of offsets would take longer and tell no more zones apart.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 
@@ -110,7 +103,7 @@ impl WeeklyHours {
         else {
             return Err(WeeklyFault::Form);
         };
-        let days = parse_days(days).map_err(|day| WeeklyFault::Days(DayFault { day: day.to_owned() }))?;
+        let days = parse_days(days).map_err(|day| WeeklyFault::Days { day: day.to_owned() })?;
         let (start, end) = hours.split_once('-').ok_or(WeeklyFault::Hours)?;
         let (start, end) = (
             minutes(start).ok_or(WeeklyFault::Hours)?,
@@ -203,7 +196,7 @@ mod tests {
 
     #[test]
     fn every_fault_says_what_was_expected() {
-        let day = |day: &str| WeeklyFault::Days(DayFault { day: day.to_owned() });
+        let day = |day: &str| WeeklyFault::Days { day: day.to_owned() };
         for (text, expected) in [
             ("", WeeklyFault::Form),
             ("Mon 01:00-02:00", WeeklyFault::Form),
