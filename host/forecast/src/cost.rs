@@ -25,8 +25,9 @@ pub struct HourlyCost {
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub per_hour: Cost,
     /// Reasons why more is not known, such as `no price per GPU hour`. `perHour` is then a lower bound.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<String>,
+    #[serde(serialize_with = "as_texts", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub unknown: Vec<CostError>,
 }
 
 /// Costs in each state.
@@ -53,6 +54,10 @@ fn as_text<S: Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(&format_args!("{cost:.6}"))
 }
 
+fn as_texts<S: Serializer>(errors: &[CostError], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(errors.iter().map(ToString::to_string))
+}
+
 fn as_optional_text<S: Serializer>(cost: &Option<Cost>, serializer: S) -> Result<S::Ok, S::Error> {
     match cost {
         Some(cost) => as_text(cost, serializer),
@@ -64,7 +69,7 @@ impl From<KnownCost> for HourlyCost {
     fn from(cost: KnownCost) -> Self {
         Self {
             per_hour: cost.known,
-            unknown: cost.errors.iter().map(ToString::to_string).collect(),
+            unknown: cost.errors,
         }
     }
 }
@@ -80,21 +85,11 @@ impl fmt::Display for HourlyCost {
     }
 }
 
-impl HourlyCost {
-    /// Adds another cost.
-    fn add(&mut self, other: &Self) {
-        match self.per_hour.plus(other.per_hour) {
-            Some(sum) => self.per_hour = sum,
-            None => self.refuse(&CostError::TooLarge.to_string()),
-        }
-        for reason in &other.unknown {
-            self.refuse(reason);
-        }
-    }
-
-    fn refuse(&mut self, reason: &str) {
-        if !self.unknown.iter().any(|known| known == reason) {
-            self.unknown.push(reason.to_owned());
+impl From<&HourlyCost> for KnownCost {
+    fn from(cost: &HourlyCost) -> Self {
+        Self {
+            known: cost.per_hour,
+            errors: cost.unknown.clone(),
         }
     }
 }
@@ -127,10 +122,8 @@ pub fn total(rows: &[ClusterRow], pricing: Option<&Arc<Pricing>>) -> Option<Cost
     let pricing = pricing?;
     let sum = |read: fn(&Costs) -> &HourlyCost| {
         let costs = rows.iter().filter_map(|row| row.cost.as_ref());
-        costs.fold(HourlyCost::default(), |mut sum, costs| {
-            sum.add(read(costs));
-            sum
-        })
+        let sum: KnownCost = costs.map(|costs| KnownCost::from(read(costs))).sum();
+        HourlyCost::from(sum)
     };
     let mut costs = rows.iter().filter_map(|row| row.cost.as_ref());
     let has_base = costs.any(|costs| costs.base.is_some());
@@ -153,12 +146,11 @@ pub fn add_to_headroom<'a>(
     for (row, subject) in rows.zip(subjects) {
         let footprint = Footprint::new(&subject.binding.object.spec);
         let cost = |targets: &mut dyn Iterator<Item = (&str, i64)>| {
-            let mut sum = KnownCost::default();
-            for (name, replicas) in targets {
+            let costs = targets.map(|(name, replicas)| {
                 let cluster = situation.clusters.get(name).map(|entry| &entry.object);
-                sum.merge(&pricing.cost(cluster, footprint.amounts(replicas, pricing.gpu())));
-            }
-            HourlyCost::from(sum)
+                pricing.cost_of_replicas(cluster, &footprint, replicas)
+            });
+            HourlyCost::from(costs.sum::<KnownCost>())
         };
         let nothing = Assignment::new();
         let present = subject.entry.map_or(&nothing, |entry| &*entry.targets);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use divvy_karmada::api::Cluster;
-use divvy_profile::table::TableKey;
+use divvy_profile::table::{TableKey, row_key};
 use divvy_scheduler::profile::Profile;
 
 use crate::report::console::Console;
@@ -23,7 +23,7 @@ pub(super) fn check_clusters<'a, 'p>(
     let values = |property: &TableKey| {
         clusters
             .clone()
-            .filter_map(|cluster| value_of(cluster, property))
+            .filter_map(|cluster| row_key(property, cluster))
             .collect()
     };
     let (mut refused, mut unknown): (Vec<Diagnostic>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
@@ -66,15 +66,4 @@ pub(super) fn check_clusters<'a, 'p>(
         }
     }
     Ok(())
-}
-
-/// The value that a cluster has of a property by which rows are found.
-fn value_of<'a>(cluster: &'a Cluster, property: &TableKey) -> Option<&'a str> {
-    let value = match property {
-        TableKey::Cluster => cluster.metadata.name.as_str(),
-        TableKey::Region => cluster.spec.region.as_str(),
-        TableKey::Provider => cluster.spec.provider.as_str(),
-        TableKey::Label(key) => return cluster.metadata.labels.get(&**key).map(|value| value.as_str()),
-    };
-    (!value.is_empty()).then_some(value)
 }

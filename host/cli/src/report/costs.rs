@@ -7,7 +7,7 @@ use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::ClusterRow;
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cost::{Cost, KnownCost, Pricing};
+use divvy_scheduler::cost::{Cost, CostError, KnownCost, Pricing};
 use divvy_scheduler::fleet::Footprint;
 use serde::Serialize;
 
@@ -59,20 +59,19 @@ impl<'a> Pricer<'a> {
         let footprint = Footprint::new(&binding.object.spec);
         let cost = |name: &str, replicas: i64| {
             let cluster = self.clusters.get(name).copied();
-            self.pricing
-                .cost(cluster, footprint.amounts(replicas, self.pricing.gpu()))
+            self.pricing.cost_of_replicas(cluster, &footprint, replicas)
         };
-        let sum = |costs: &mut dyn Iterator<Item = KnownCost>| {
-            let mut sum = KnownCost::default();
-            costs.for_each(|cost| sum.merge(&cost));
-            HourlyCost::from(sum)
-        };
-        let before = sum(&mut binding.last().map(|(name, replicas)| cost(name, replicas)));
+        let before: KnownCost = binding.last().map(|(name, replicas)| cost(name, replicas)).sum();
+        let before = HourlyCost::from(before);
         let placed = shares.unwrap_or_default().iter();
         let placed = placed.filter_map(|share| Some((share.cluster, share.replicas?)));
         let by_cluster: Vec<(&str, KnownCost)> = placed.map(|(name, replicas)| (name, cost(name, replicas))).collect();
         let after = match shares {
-            Some(_) => sum(&mut by_cluster.iter().map(|(_, cost)| cost.clone())),
+            Some(_) => by_cluster
+                .iter()
+                .map(|(_, cost)| cost.clone())
+                .sum::<KnownCost>()
+                .into(),
             None => before.clone(),
         };
         let by_cluster = by_cluster.into_iter().map(|(name, cost)| ClusterCost {
@@ -118,12 +117,12 @@ pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
 /// `not counted: no price per GPU hour on eu-1, eu-2`, or `for` bindings; `None` if everything is counted.
 pub(super) fn unknown<'a>(
     preposition: &str,
-    of_each: impl Iterator<Item = (&'a str, impl Iterator<Item = &'a String>)>,
+    of_each: impl Iterator<Item = (&'a str, impl Iterator<Item = &'a CostError>)>,
 ) -> Option<String> {
-    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, reasons) in of_each {
         for reason in reasons {
-            let names = by_reason.entry(reason).or_default();
+            let names = by_reason.entry(reason.to_string()).or_default();
             if names.last() != Some(&name) {
                 names.push(name);
             }

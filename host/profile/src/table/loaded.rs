@@ -7,6 +7,7 @@ use std::sync::Arc;
 use divvy_framework_calls::tables::{TableContents, TableKey};
 use divvy_framework_view::clusters::Cluster;
 use divvy_framework_view::tables::ColumnType;
+use divvy_karmada::api;
 use divvy_spanned::names;
 
 use super::configuration::TableConfiguration;
@@ -150,4 +151,15 @@ impl LoadedTable {
             },
         }
     }
+}
+
+/// The value that a cluster has of a property by which rows are found, as [`TableKey::row_key`] for a cluster of a snapshot.
+pub fn row_key<'a>(property: &TableKey, cluster: &'a api::Cluster) -> Option<&'a str> {
+    let value = match property {
+        TableKey::Cluster => cluster.metadata.name.as_str(),
+        TableKey::Region => cluster.spec.region.as_str(),
+        TableKey::Provider => cluster.spec.provider.as_str(),
+        TableKey::Label(key) => return cluster.metadata.labels.get(&**key).map(String::as_str),
+    };
+    (!value.is_empty()).then_some(value)
 }

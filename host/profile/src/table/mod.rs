@@ -25,7 +25,7 @@ mod tree;
 
 pub use divvy_framework_calls::tables::TableKey;
 pub use error::{TableError, TableProblem};
-pub use loaded::{LoadedTable, TableVersions};
+pub use loaded::{LoadedTable, TableVersions, row_key};
 pub use read::{TABLE_BYTES_MAX, TableSource};
 pub use rows::ROWS_MAX;
 pub use time::time_zone_version;

@@ -1,13 +1,16 @@
 //! The prices with which reports count costs: `[profile.cost]`, read from a table of the profile. No decision depends on them.
 
+use std::iter::Sum;
+
 use divvy_framework_arithmetic::cost::{Amounts, Cost, CostError, PRICE_SCALE, Priced, Prices};
-use divvy_framework_calls::tables::TableKey;
 use divvy_framework_view::tables::{ColumnType, RowsPerKey};
 use divvy_karmada::api::Cluster;
-use divvy_profile::table::{LoadedTable, TableError, TableProblem};
+use divvy_profile::table::{LoadedTable, TableError, TableProblem, row_key};
 use divvy_profile::{CostConfiguration, ProfileConfiguration};
+use divvy_spanned::names;
 
 use super::RegistryError;
+use crate::fleet::Footprint;
 
 /// Resource that counts GPUs, unless a profile names another.
 const GPU: &str = "nvidia.com/gpu";
@@ -93,14 +96,14 @@ impl Pricing {
         cost
     }
 
+    /// The cost of a result with these replicas on a cluster for an hour.
+    pub fn cost_of_replicas(&self, cluster: Option<&Cluster>, footprint: &Footprint, replicas: i64) -> KnownCost {
+        self.cost(cluster, footprint.amounts(replicas, &self.gpu))
+    }
+
     fn prices(&self, cluster: &Cluster) -> Prices {
         let contents = self.table.contents();
-        let key = match contents.key() {
-            TableKey::Cluster => Some(cluster.metadata.name.as_str()),
-            TableKey::Region => Some(cluster.spec.region.as_str()),
-            TableKey::Provider => Some(cluster.spec.provider.as_str()),
-            TableKey::Label(label) => cluster.metadata.labels.get(&**label).map(String::as_str),
-        };
+        let key = row_key(contents.key(), cluster);
         let cell = |column: Option<usize>| contents.number(key?, column?);
         let [cpu, memory, gpu] = self.columns.map(cell);
         Prices { cpu, memory, gpu }
@@ -120,13 +123,16 @@ impl KnownCost {
             self.errors.push(error);
         }
     }
+}
 
-    /// Adds another cost.
-    pub fn merge(&mut self, other: &Self) {
-        self.add(other.known);
-        for error in &other.errors {
-            self.refuse(*error);
-        }
+impl Sum for KnownCost {
+    /// The cost of all of them, with each reason once.
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |mut sum, cost| {
+            sum.add(cost.known);
+            cost.errors.into_iter().for_each(|error| sum.refuse(error));
+            sum
+        })
     }
 }
 
@@ -192,8 +198,8 @@ fn columns(
                 table: table.clone(),
                 column: column.to_owned(),
                 key,
-                expected: COLUMN,
-                known: declared.columns.keys().cloned().collect(),
+                column_type: COLUMN,
+                nearest: names::nearest(column, declared.columns.keys().map(String::as_str)).map(str::to_owned),
             }),
         }
         None

@@ -228,9 +228,9 @@ pub enum RegistryError {
         /// Key that names it.
         key: &'static str,
         /// Type of a column with prices.
-        expected: ColumnType,
-        /// Names of the table's columns.
-        known: Vec<String>,
+        column_type: ColumnType,
+        /// The most similar column of the table.
+        nearest: Option<String>,
     },
     /// `[profile.cost]` names a table with several rows per key, of which no one could say which price counts.
     #[error("`[profile.cost]` names the table `{table}`, which has several rows per key, expected one")]
@@ -318,6 +318,12 @@ impl RegistryError {
                 column_type,
                 nearest,
                 ..
+            }
+            | Self::CostColumnNotProvided {
+                column,
+                column_type,
+                nearest,
+                ..
             } => Some(match nearest {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => format!("add `{}` to its `columns`", tables::line(column, *column_type)),
@@ -328,15 +334,6 @@ impl RegistryError {
                 )),
                 hint => hint,
             },
-            Self::CostColumnNotProvided {
-                column,
-                expected,
-                known,
-                ..
-            } => Some(match names::nearest(column, known.iter().map(String::as_str)) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => format!("add `{}` to its `columns`", tables::line(column, *expected)),
-            }),
             Self::TableColumnType { column, expected, .. } | Self::CostColumnType { column, expected, .. } => {
                 Some(format!("declare it as `{}`", tables::line(column, *expected)))
             }
