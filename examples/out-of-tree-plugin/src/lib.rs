@@ -67,11 +67,11 @@ impl ConfiguredPlugin for CheapestFirst {
     }
 }
 
-/// What a binding needs and pays.
+/// Requests of a binding and its limit.
 struct Demand {
     /// Requests of a replica.
     requests: Amounts,
-    /// Highest price of a replica for an hour; `None` if there is no limit.
+    /// Maximum price of a replica for an hour; `None` for no limit.
     limit: Option<Cost>,
 }
 

@@ -1,4 +1,4 @@
-//! What a call asks of the system, and what it changes in its process: for a process that checks code which it does not trust to
+//! Requests of a call to the system, and its changes of its process: for a process that checks code which it does not trust to
 //! keep a contract, and that ends afterwards.
 //!
 //! - [`Witness`] reports the clock, the environment, files, the network and other processes that calls ask for, and can move the clock

@@ -1,4 +1,4 @@
-//! What a call asked the system for.
+//! Requests of a call to the system.
 
 use std::fmt;
 

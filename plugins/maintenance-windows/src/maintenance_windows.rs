@@ -22,7 +22,7 @@ pub(crate) struct Window<'a> {
     pub(crate) announced_by: &'a str,
 }
 
-/// When a window takes place.
+/// Time of a window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Span<'a> {
     /// Once, in milliseconds since 1970.
@@ -43,14 +43,14 @@ struct Occurrence {
     ends: i64,
 }
 
-/// What a window says about its cluster while it is announced or takes place.
+/// A window that is announced or takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ActiveWindow<'a> {
     occurrence: Occurrence,
     announced_by: &'a str,
 }
 
-/// What a cluster's windows mean for a binding.
+/// Standing of a cluster for a binding, by its windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing<'a> {
     /// Nothing.

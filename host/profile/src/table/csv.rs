@@ -65,8 +65,8 @@ pub(super) fn read(text: &str, key_column: Option<&str>, rows: &mut Rows<'_>) {
 
 /// The line of a quote that is still open at the end of a text.
 fn open_quote(text: &str) -> Option<usize> {
-    /// Where in a cell a byte is.
-    enum Place {
+    /// Position in a cell.
+    enum Position {
         Beginning,
         Unquoted,
         /// With the line of the quote.
@@ -74,19 +74,19 @@ fn open_quote(text: &str) -> Option<usize> {
         /// Behind a quote that closes the cell, or is the first of two.
         Closed(usize),
     }
-    let (mut place, mut line) = (Place::Beginning, 1);
+    let (mut position, mut line) = (Position::Beginning, 1);
     for byte in text.bytes() {
         line += usize::from(byte == b'\n');
-        place = match (place, byte) {
-            (Place::Beginning, b'"') => Place::Quoted(line),
-            (Place::Quoted(start), b'"') => Place::Closed(start),
-            (Place::Closed(start), b'"') | (Place::Quoted(start), _) => Place::Quoted(start),
-            (_, b',' | b'\r' | b'\n') => Place::Beginning,
-            _ => Place::Unquoted,
+        position = match (position, byte) {
+            (Position::Beginning, b'"') => Position::Quoted(line),
+            (Position::Quoted(start), b'"') => Position::Closed(start),
+            (Position::Closed(start), b'"') | (Position::Quoted(start), _) => Position::Quoted(start),
+            (_, b',' | b'\r' | b'\n') => Position::Beginning,
+            _ => Position::Unquoted,
         };
     }
-    match place {
-        Place::Quoted(start) => Some(start),
+    match position {
+        Position::Quoted(start) => Some(start),
         _ => None,
     }
 }

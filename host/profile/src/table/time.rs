@@ -24,7 +24,7 @@ const LAST_CHANGE: i64 = 7_258_118_399;
 pub(super) enum TimeFault {
     /// It is not one, or is more precise than a millisecond.
     NotATime,
-    /// There is no such zone.
+    /// The database lacks its zone.
     UnknownZone(String),
     /// The zone's clocks skip it.
     Skipped,

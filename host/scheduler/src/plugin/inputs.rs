@@ -1,4 +1,4 @@
-//! What a call reads, copied before it is made: a plugin that writes to it is found afterwards.
+//! Inputs of a call, copied before it is made: a plugin that writes to them is found afterwards.
 //!
 //! Only an observer that asks for it has calls copied, as `divvy plugin verify` does. Snapshots are in memory that plugins can only
 //! read. The other columns of a call are ordinary memory of the host.

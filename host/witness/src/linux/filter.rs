@@ -12,7 +12,7 @@ use libc::{c_long, seccomp_notif, seccomp_notif_resp, sock_filter, sock_fprog};
 use super::{clock, record};
 use crate::Request;
 
-/// What a system call asks for: its number, the predicate of a sentence, and which argument is a path.
+/// A request for the system: number of the call, predicate of a sentence, and index of the argument that is a path.
 type Listed = (c_long, &'static str, Option<usize>);
 
 /// The system calls by which a call reaches beyond its process. Printing is none of them, nor is `sysinfo`, by which glibc's `qsort`
@@ -76,8 +76,8 @@ const ARCHITECTURE: u32 = 0xc000_0000 | libc::EM_X86_64 as u32;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: u32 = 0xc000_0000 | libc::EM_AARCH64 as u32;
 
-/// What glibc's allocator reads: the number of processors when a thread allocates memory for the first time, and whether memory may be
-/// promised more than once when a thread gives back a large part.
+/// Files that glibc's allocator reads: for the number of processors when a thread allocates memory for the first time, and for the
+/// system's rule on promising memory more than once when a thread gives back a large part.
 const OF_THE_ALLOCATOR: [&str; 3] = [
     "/sys/devices/system/cpu/online",
     "/proc/stat",

@@ -1,4 +1,4 @@
-//! How the processor rounds, and what it does with exceptions of floating-point numbers.
+//! Rounding mode of the processor, and its treatment of floating-point exceptions.
 
 use std::arch::asm;
 

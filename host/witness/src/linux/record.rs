@@ -1,4 +1,4 @@
-//! What was asked for during a call.
+//! Requests during a call.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

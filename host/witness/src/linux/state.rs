@@ -19,7 +19,7 @@ const RESOURCES: u32 = 16;
 /// The timers of a process that send signals.
 const TIMERS: [c_int; 3] = [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF];
 
-/// What a call must leave as it was, in the process and on the thread that makes it.
+/// State that a call must leave as it was, in the process and on the thread that makes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessState {
     directory: Option<PathBuf>,
