@@ -9,7 +9,7 @@ use crate::c_interface::hostile::{HOSTILE, opened};
 use crate::manifests::{binding, cluster, list, priorities};
 
 /// Harm that ends the process or the thread, or takes for ever. The binding gets an error with one of these texts.
-const DEADLY: [(&str, &[&str]); 14] = [
+const DEADLY: [(&str, &[&str]); 15] = [
     ("segmentation fault", &["its worker was ended by SIGSEGV"]),
     ("abort", &["its worker was ended by SIGABRT"]),
     (
@@ -22,6 +22,7 @@ const DEADLY: [(&str, &[&str]); 14] = [
     ("pthread_exit", &["its worker "]),
     ("kill", &["its worker was ended by SIGKILL"]),
     ("write to the snapshot", &["its worker was ended by SIGSEGV"]),
+    ("write to an input", &["its worker was ended by SIGSEGV"]),
     ("endless loop", &["its worker did not answer a call within 1 s"]),
     ("deadlock", &["its worker did not answer a call within 1 s"]),
     // The limit of memory ends it, unless the machine is too slow to get there.
@@ -41,13 +42,12 @@ const DEADLY: [(&str, &[&str]); 14] = [
 ];
 
 /// Harm that is refused, or that concerns the worker alone. The binding is decided.
-const HARMLESS: [&str; 10] = [
+const HARMLESS: [&str; 9] = [
     "close descriptors",
     "fork",
     "forged sink",
     "limits",
     "output",
-    "write to an input",
     "read a file",
     "socket",
     "huge text",

@@ -84,12 +84,14 @@ fn a_plugin_is_refused_where_isolation_has_no_ground() {
             assert_eq!(log.matches("hint: ").count(), 1, "{call} {error}: {log}");
             assert!(log.contains("set `isolation = \"none\"` for "), "{call} {error}: {log}");
         }
-        // The remedy works. What protects snapshots in this process is missing as well without memory files.
+        // The remedy works. What protects inputs in this process is missing as well without memory files.
         let (exit, without, log) = divvy_without(call, "EPERM", &schedule(&none));
         assert_eq!((exit, without), (decided, output.clone()), "{call}: {log}");
         let expected = usize::from(call == "memfd_create");
         assert_eq!(warnings(&log).len(), expected, "{call}: {log}");
-        let exposed = log.matches("plugins in this process can overwrite snapshots: ").count();
+        let exposed = log
+            .matches("plugins in this process can overwrite the inputs of their calls: ")
+            .count();
         assert_eq!(exposed, expected, "{call}: {log}");
     }
 }

@@ -94,7 +94,7 @@ const CRATES: [(&str, &[&str]); 36] = [
         ],
     ),
     // It knows where threads are, and not what for.
-    ("divvy-attribution", &[]),
+    ("divvy-attribution", &["divvy-framework-memory"]),
     (
         "divvy-loader",
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],

@@ -38,20 +38,20 @@ pub struct NoRoom;
 
 /// A value that can be carried to another process: what it points to is copied, and its addresses are then those of the copies.
 pub trait Carry: Copy {
-    /// Copies what the value points to.
+    /// Copies what the value points to, and returns whether it did: false if the other process already reads all of it.
     ///
     /// # Errors
     ///
     /// [`NoRoom`]. The value must then not be used.
-    fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom>;
+    fn carry(&mut self, room: &mut impl Room) -> Result<bool, NoRoom>;
 }
 
 macro_rules! plain {
     ($($type:ty),+) => {$(
         impl Carry for $type {
             #[inline]
-            fn carry(&mut self, _room: &mut impl Room) -> Result<(), NoRoom> {
-                Ok(())
+            fn carry(&mut self, _room: &mut impl Room) -> Result<bool, NoRoom> {
+                Ok(false)
             }
         }
     )+};
@@ -62,40 +62,40 @@ plain!(u32, u64, i64, Span, Text, BindingNames, Address);
 
 impl<F: Copy> Carry for Function<F> {
     #[inline]
-    fn carry(&mut self, _room: &mut impl Room) -> Result<(), NoRoom> {
-        Ok(())
+    fn carry(&mut self, _room: &mut impl Room) -> Result<bool, NoRoom> {
+        Ok(false)
     }
 }
 
 impl<T: Pod> Carry for Slice<'_, T> {
-    fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom> {
+    fn carry(&mut self, room: &mut impl Room) -> Result<bool, NoRoom> {
         let elements = self.as_slice();
         let bytes = size_of_val(elements);
         if bytes == 0 {
             *self = Self::EMPTY;
-            return Ok(());
+            return Ok(false);
         }
         let original = elements.as_ptr();
         if room.is_shared(original.cast(), bytes) {
-            return Ok(());
+            return Ok(false);
         }
         let copy = room.input(bytes, align_of::<T>()).ok_or(NoRoom)?.cast::<T>();
         // SAFETY: the contract of `Room` gives the caller as many bytes there, which nothing else uses.
         unsafe { std::ptr::copy_nonoverlapping(original, copy, elements.len()) };
         // SAFETY: they were written above, with the same alignment.
         *self = Self::new(unsafe { std::slice::from_raw_parts(copy, elements.len()) });
-        Ok(())
+        Ok(true)
     }
 }
 
 impl<T: Pod> Carry for SliceMut<'_, T> {
-    fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom> {
+    fn carry(&mut self, room: &mut impl Room) -> Result<bool, NoRoom> {
         // SAFETY: the call borrows the column, and is itself borrowed here.
         let elements = unsafe { self.as_mut_slice() };
         let bytes = size_of_val(elements);
         if bytes == 0 {
             *self = Self::EMPTY;
-            return Ok(());
+            return Ok(false);
         }
         let original = elements.as_mut_ptr();
         let copy = room
@@ -106,35 +106,38 @@ impl<T: Pod> Carry for SliceMut<'_, T> {
         unsafe { std::ptr::copy_nonoverlapping(original, copy, elements.len()) };
         // SAFETY: they were written above, with the same alignment.
         *self = Self::new(unsafe { std::slice::from_raw_parts_mut(copy, elements.len()) });
-        Ok(())
+        Ok(true)
     }
 }
 
 impl Carry for Str<'_> {
-    fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom> {
+    fn carry(&mut self, room: &mut impl Room) -> Result<bool, NoRoom> {
         let mut bytes = Slice::new(self.as_str().as_bytes());
-        bytes.carry(room)?;
-        // SAFETY: the bytes are a copy of those of a `Str`, which are UTF-8.
+        let is_copied = bytes.carry(room)?;
+        // SAFETY: the bytes are those of a `Str` or a copy, so they are UTF-8.
         *self = Self::new(unsafe { std::str::from_utf8_unchecked(bytes.as_slice()) });
-        Ok(())
+        Ok(is_copied)
     }
 }
 
 impl<T: Carry> Carry for Pointer<'_, T> {
-    fn carry(&mut self, room: &mut impl Room) -> Result<(), NoRoom> {
+    fn carry(&mut self, room: &mut impl Room) -> Result<bool, NoRoom> {
         if self.address().is_null() {
-            return Ok(());
+            return Ok(false);
         }
         // SAFETY: a pointer that is not null was made by `Pointer::new` in this host, from a reference that outlives
         // it.
         let mut value = unsafe { *self.address() };
-        value.carry(room)?;
+        let is_copied = value.carry(room)?;
+        if !is_copied && room.is_shared(self.address().cast(), size_of::<T>()) {
+            return Ok(false);
+        }
         let copy = room.input(size_of::<T>(), align_of::<T>()).ok_or(NoRoom)?.cast::<T>();
         // SAFETY: the contract of `Room` gives the caller as many bytes there, which nothing else uses.
         unsafe { copy.write(value) };
         // SAFETY: the value was written above.
         *self = Self::new(unsafe { &*copy });
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -142,12 +145,13 @@ impl<T: Carry> Carry for Pointer<'_, T> {
 macro_rules! carried {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl $crate::carry::Carry for $name<'_> {
-            fn carry(&mut self, room: &mut impl $crate::carry::Room) -> Result<(), $crate::carry::NoRoom> {
+            fn carry(&mut self, room: &mut impl $crate::carry::Room) -> Result<bool, $crate::carry::NoRoom> {
+                let mut is_copied = false;
                 $(
                     $crate::carry::Room::field(room, stringify!($field));
-                    $crate::carry::Carry::carry(&mut self.$field, room)?;
+                    is_copied |= $crate::carry::Carry::carry(&mut self.$field, room)?;
                 )+
-                Ok(())
+                Ok(is_copied)
             }
         }
 

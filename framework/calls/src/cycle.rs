@@ -2,9 +2,9 @@
 
 use divvy_framework_abi::Slice;
 use divvy_framework_abi::arena::NO_ROW;
-use divvy_framework_abi::text::{Span, Text};
+use divvy_framework_abi::text::Span;
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
-
+use divvy_framework_memory::Column;
 use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher, LabelColumn, Row};
 
 use crate::binding::BindingRecord;
@@ -13,9 +13,11 @@ use crate::snapshot::Snapshot;
 /// A binding's names, resolved to rows of a snapshot. Reuse one across cycles to save its allocations.
 #[derive(Debug, Default)]
 pub struct Resolution {
-    last_rows: Vec<u32>,
-    rule_spans: Vec<Span>,
-    rule_rows: Vec<Row>,
+    last_rows: Column<u32>,
+    rule_spans: Column<Span>,
+    rule_rows: Column<Row>,
+    /// Scratch memory for the rows of one rule.
+    matching: Vec<Row>,
     label: LabelColumn,
 }
 
@@ -23,7 +25,7 @@ impl Resolution {
     /// Resolves the names of a binding in a snapshot: the clusters of the last result and the targets of rules.
     pub fn resolve(&mut self, snapshot: &Snapshot, record: &BindingRecord) {
         let arena = snapshot.arena();
-        let pool = record.pool.as_str();
+        let pool = &*record.pool;
         self.last_rows.clear();
         self.last_rows.extend(record.last.iter().map(|target| {
             arena
@@ -37,7 +39,9 @@ impl Resolution {
             let start = self.rule_rows.len();
             if let Some(target) = record.affinities.get(rule.target as usize) {
                 let matcher = ClusterMatcher::compile(arena, target, tables(record));
-                matcher.collect_rows(&mut self.label, &mut self.rule_rows);
+                self.matching.clear();
+                matcher.collect_rows(&mut self.label, &mut self.matching);
+                self.rule_rows.extend_from_slice(&self.matching);
             }
             self.rule_spans.push(Span {
                 start: start as u32,
@@ -83,7 +87,7 @@ pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut 
 /// affinities if none matches.
 pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32], first: &mut Vec<u32>) {
     let arena = snapshot.arena();
-    let affinities = record.placement_affinities.of(&record.affinities);
+    let affinities = record.head.placement_affinities.of(&record.affinities);
     first.clear();
     first.resize(rows.len(), affinities.len() as u32);
     // In reverse, so that the earliest match is written last and stays.
@@ -102,7 +106,7 @@ pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32
 /// names.
 pub fn policy_indices(snapshot: &Snapshot, record: &BindingRecord, indices: &mut Vec<u32>) -> bool {
     let arena = snapshot.arena();
-    let affinities = record.placement_affinities.of(&record.affinities);
+    let affinities = record.head.placement_affinities.of(&record.affinities);
     indices.clear();
     if affinities.iter().all(|affinity| affinity.cluster_names.length == 0) {
         return false;
@@ -154,7 +158,7 @@ pub fn cycle_view<'a>(
     resolution: &'a Resolution,
     options: CycleOptions,
 ) -> CycleView<'a> {
-    let mut flags = record.flags;
+    let mut flags = record.head.flags;
     for (bit, set) in [
         (flag::FRESH, options.fresh),
         (flag::EXPLAIN, options.explain),
@@ -176,18 +180,10 @@ pub fn cycle_view<'a>(
     }
 }
 
-/// Preferences of the policy for a plugin other than the strategy's: [`BindingRecord::preferences_of`].
-pub fn preferences_view<'a>(preferences: Text) -> PolicyView<'a> {
-    PolicyView {
-        preferences,
-        ..PolicyView::DEFAULT
-    }
-}
-
 /// Preferences and rules of the policy, for the plugin of the strategy.
 pub fn policy_view<'a>(record: &'a BindingRecord, resolution: &'a Resolution) -> PolicyView<'a> {
     PolicyView {
-        preferences: record.preferences,
+        preferences: record.head.preferences,
         rules: Slice::new(&record.rules),
         rule_values: Slice::new(&record.rule_values),
         rule_spans: Slice::new(&resolution.rule_spans),

@@ -9,18 +9,19 @@ use divvy_framework_abi::row::{PeerRow, TargetRow, peer_group};
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::PlacementsView;
 use divvy_framework_abi::{Slice, Str};
+use divvy_framework_memory::{Column, Pool};
 
 use crate::snapshot::Snapshot;
 
 /// The workload affinity groups of a binding, and its peers. Reuse one across cycles to save its allocations.
 #[derive(Debug, Clone, Default)]
 pub struct PlacementsRecord {
-    pool: String,
+    pool: Pool,
     affinity_group: Text,
     anti_affinity_group: Text,
-    peers: Vec<PeerRow>,
-    targets: Vec<TargetRow>,
-    target_rows: Vec<u32>,
+    peers: Column<PeerRow>,
+    targets: Column<TargetRow>,
+    target_rows: Column<u32>,
 }
 
 impl PlacementsRecord {
@@ -83,7 +84,7 @@ impl PlacementsRecord {
     /// Finds the clusters of the peers in a snapshot.
     pub fn resolve(&mut self, snapshot: &Snapshot) {
         let arena = snapshot.arena();
-        let pool = self.pool.as_str();
+        let pool = &*self.pool;
         self.target_rows.clear();
         self.target_rows.extend(self.targets.iter().map(|target| {
             let row = arena.row_hashed(target.cluster.read(pool), target.cluster.hash);

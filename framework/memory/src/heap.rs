@@ -11,8 +11,15 @@ use crate::chunk::{Chunk, ChunkFile};
 /// Size of a chunk, unless a block needs a larger one. The size is only reserved: a page takes memory when it is first
 /// written.
 const CHUNK: usize = 32 << 20;
-/// Blocks begin at multiples of this size, a page on most systems, so two blocks never share a page.
-const GRAIN: usize = 4096;
+/// Blocks of at least `SMALL` bytes begin at multiples of this size, a page on most systems.
+const PAGE: usize = 4096;
+/// Smaller blocks begin at multiples of this size, a line of the processor's cache.
+const LINE: usize = 64;
+/// Blocks of fewer bytes, such as the columns of a cycle, are packed. If each began at a page, equal elements of two columns would
+/// compete for one place in the processor's cache.
+const SMALL: usize = 128 << 10;
+/// Size of the parts of chunks from which small blocks are taken.
+const SHELF: usize = 1 << 20;
 
 /// All chunks, and the free room in them.
 #[derive(Debug, Default)]
@@ -22,6 +29,8 @@ struct Heap {
     used: usize,
     /// Distance of the next chunk from the first.
     next: usize,
+    /// The part of a chunk from which the next small block is taken: chunk, first free byte, and end.
+    shelf: (usize, usize, usize),
     /// Dropped blocks, by size: chunk and first byte.
     free: BTreeMap<usize, Vec<(usize, usize)>>,
 }
@@ -45,6 +54,7 @@ fn heap() -> MutexGuard<'static, Heap> {
         chunks: Vec::new(),
         used: 0,
         next: 0,
+        shelf: (0, 0, 0),
         free: BTreeMap::new(),
     });
     HEAP.lock().unwrap_or_else(PoisonError::into_inner)
@@ -80,9 +90,14 @@ pub fn chunks(first: usize) -> io::Result<Vec<ChunkFile>> {
 /// Bytes to reserve for a block. There are few sizes, each at most a quarter above the request, so that a snapshot that
 /// has grown a little fits into the room of a dropped one.
 fn rounded(bytes: usize) -> usize {
-    let grains = bytes.div_ceil(GRAIN).max(1);
-    let step = (grains.next_power_of_two() / 8).max(1);
-    grains.next_multiple_of(step) * GRAIN
+    let in_grains = |grain: usize| {
+        let grains = bytes.div_ceil(grain).max(1);
+        let step = (grains.next_power_of_two() / 8).max(1);
+        grains.next_multiple_of(step) * grain
+    };
+    // A line more than a round number, so that blocks of one size do not begin at the same place of a page.
+    let small = in_grains(LINE) + LINE;
+    if small < SMALL { small } else { in_grains(PAGE) }
 }
 
 impl Heap {
@@ -101,12 +116,28 @@ impl Heap {
         if let Some((chunk, start)) = self.free.get_mut(&bytes).and_then(Vec::pop) {
             return Ok((chunk, start, true));
         }
+        if bytes < SMALL {
+            let (chunk, start, end) = self.shelf;
+            if end - start < bytes {
+                let (chunk, start) = self.take_new(SHELF)?;
+                self.shelf = (chunk, start + bytes, start + SHELF);
+                return Ok((chunk, start, false));
+            }
+            self.shelf.1 += bytes;
+            return Ok((chunk, start, false));
+        }
+        let (chunk, start) = self.take_new(bytes)?;
+        Ok((chunk, start, false))
+    }
+
+    /// The chunk and first byte of pages that no block has had.
+    fn take_new(&mut self, bytes: usize) -> io::Result<(usize, usize)> {
         if self.chunks.last().is_none_or(|last| last.bytes() - self.used < bytes) {
             self.extend(bytes)?;
         }
         let start = self.used;
         self.used += bytes;
-        Ok((self.chunks.len() - 1, start, false))
+        Ok((self.chunks.len() - 1, start))
     }
 }
 
@@ -162,13 +193,41 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded_by_at_most_a_quarter() {
-        for bytes in [0, 1, 4096, 4097, 40_000, 1 << 20, (1 << 20) + 1, 99_999_999] {
+        for bytes in [
+            0,
+            1,
+            64,
+            65,
+            700,
+            3_500,
+            4_000,
+            4096,
+            4097,
+            40_000,
+            1 << 20,
+            (1 << 20) + 1,
+            99_999_999,
+        ] {
             let rounded = rounded(bytes);
-            assert!(rounded >= bytes && rounded.is_multiple_of(GRAIN), "{bytes}");
+            let (grain, more) = if rounded < SMALL { (LINE, LINE) } else { (PAGE, 0) };
+            assert!(rounded >= bytes && rounded.is_multiple_of(grain), "{bytes}");
             assert!(
-                rounded <= bytes.max(1).next_multiple_of(GRAIN) / 4 * 5,
+                rounded <= bytes.max(1).next_multiple_of(grain) / 4 * 5 + more,
                 "{bytes}: {rounded}"
             );
+        }
+    }
+
+    #[test]
+    fn small_blocks_share_pages_and_nothing_else() {
+        let mut blocks: Vec<Block> = (0..5_000)
+            .map(|number| Block::zeroed(1 + number % 900).expect("this system has sealed files"))
+            .collect();
+        for (block, number) in blocks.iter_mut().zip(0..) {
+            block.as_mut_slice().fill(number);
+        }
+        for (block, number) in blocks.iter().zip(0..) {
+            assert!(block.as_slice().iter().all(|word| *word == number), "{number}");
         }
     }
 
@@ -190,10 +249,10 @@ mod tests {
 
     #[test]
     fn the_addresses_that_plugins_see_cannot_be_made_writable() {
-        let block = Block::zeroed(512).expect("this system has sealed files");
+        let block = Block::zeroed(SMALL / size_of::<u64>()).expect("this system has sealed files");
         let page = block.as_slice().as_ptr().cast_mut().cast();
         // SAFETY: the kernel refuses, which is what this test checks, so nothing changes.
-        let refused = unsafe { mprotect(page, GRAIN, MprotectFlags::READ | MprotectFlags::WRITE) };
+        let refused = unsafe { mprotect(page, PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
         assert_eq!(refused, Err(rustix::io::Errno::ACCESS));
     }
 
@@ -212,6 +271,6 @@ mod tests {
         assert!(rustix::fs::ftruncate(&again, 1 << 40).is_err());
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: the kernel refuses; if it did not, the mapping would be new and unused.
-        assert!(unsafe { mmap(std::ptr::null_mut(), GRAIN, access, flags, &again, 0) }.is_err());
+        assert!(unsafe { mmap(std::ptr::null_mut(), PAGE, access, flags, &again, 0) }.is_err());
     }
 }

@@ -11,20 +11,31 @@
 //! Where the system has no sealed files in memory, blocks are ordinary memory, which plugins can write to;
 //! [`protection`] returns the reason.
 //!
-//! All `unsafe` code of snapshots is in this crate.
+//! On top of words there are a [`Column`] and a [`Pool`] that grow, as a `Vec` and a `String` do, [`Packed`] tables that do not change, and
+//! a [`Slot`] for one value at a time.
+//!
+//! All `unsafe` code of snapshots, bindings and columns is in this crate.
 
 #[cfg(target_os = "linux")]
 mod chunk;
+mod column;
 #[cfg(target_os = "linux")]
 mod heap;
+mod packed;
+mod pool;
+mod slot;
 #[cfg(not(target_os = "linux"))]
 mod unprotected;
 mod words;
 
 #[cfg(target_os = "linux")]
 pub use chunk::{Access, ChunkFile, map_at};
+pub use column::Column;
 #[cfg(target_os = "linux")]
 pub use heap::{chunk_count, chunks};
+pub use packed::{Packed, PackedText, Packer, packed_words};
+pub use pool::Pool;
+pub use slot::Slot;
 pub use words::Words;
 
 /// Why memory is not protected from plugins.
@@ -46,8 +57,10 @@ pub fn protection() -> Result<(), Unprotected> {
     return unprotected::protection();
 }
 
-/// True if another process that maps the files of [`chunks`] reads the same words at this address.
-#[cfg(target_os = "linux")]
+/// True if plugins can only read at this address. Another process that maps the files of [`chunks`] reads the same words there.
 pub fn is_shared(address: *const u8) -> bool {
-    chunk::READ_ADDRESSES.contains(&(address as usize))
+    #[cfg(target_os = "linux")]
+    return chunk::READ_ADDRESSES.contains(&address.addr());
+    #[cfg(not(target_os = "linux"))]
+    return unprotected::is_shared(address);
 }

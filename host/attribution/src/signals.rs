@@ -215,6 +215,11 @@ fn default(signal: c_int) {
 fn report(signal: &'static str, origin: Origin) {
     static HAS_REPORTED_OTHER: AtomicBool = AtomicBool::new(false);
     let cause = fmt::from_fn(|to| match origin {
+        Origin::Instruction(Some(address))
+            if divvy_framework_memory::is_shared(std::ptr::without_provenance(address)) =>
+        {
+            write!(to, "{signal} at address {address:#x}, which plugins can only read")
+        }
         Origin::Instruction(Some(address)) => write!(to, "{signal} at address {address:#x}"),
         Origin::Sent(sender) => write!(to, "{signal} from process {sender}"),
         Origin::Instruction(None) | Origin::Raised => to.write_str(signal),

@@ -1,5 +1,6 @@
 //! Numbers that a newer host may write, as this version reads them: unknown ones never match.
 
+use divvy_framework_memory::{Packed, Packer, packed_words};
 use divvy_framework_view::binding::{Binding, SelectorField, SelectorOperator, SpreadConstraint, SpreadField};
 use divvy_framework_view::clusters::{ClusterMatcher, LabelColumn};
 
@@ -26,7 +27,7 @@ fn an_unknown_field_of_a_spread_constraint_reads_as_unknown() {
     builder.spread_constraint(SpreadConstraint::by(SpreadField::Region, 1, 2));
     let mut record = builder.build();
     for number in UNHEARD_OF {
-        record.spread_constraints[0].field = number;
+        change(&mut record.spread_constraints, |row| row.field = number);
         let resolution = Resolution::default();
         let view = cycle_view(&snapshot, &record, &resolution, CycleOptions::default());
         let read: Vec<SpreadConstraint<'_>> = Binding::new(&view).spread_constraints().collect();
@@ -46,7 +47,7 @@ fn an_expression_with_an_unknown_source_matches_no_cluster() {
         });
         let mut record = builder.build();
         let matching = |record: &BindingRecord| {
-            let affinity = &record.placement_affinities.of(&record.affinities)[0];
+            let affinity = &record.head.placement_affinities.of(&record.affinities)[0];
             let mut rows = Vec::new();
             let matcher = ClusterMatcher::compile(snapshot.arena(), affinity, tables(record));
             matcher.collect_rows(&mut LabelColumn::default(), &mut rows);
@@ -56,10 +57,17 @@ fn an_expression_with_an_unknown_source_matches_no_cluster() {
             assert_eq!(matching(&record), 1, "{operator:?}: `b` has no region");
         }
         for number in UNHEARD_OF {
-            record.expressions[0].source = number;
+            change(&mut record.expressions, |row| row.source = number);
             assert_eq!(matching(&record), 0, "{operator:?} {number}");
         }
     }
+}
+
+/// Replaces a table by one whose first row is changed.
+fn change<T: Copy>(table: &mut Packed<T>, change: impl FnOnce(&mut T)) {
+    let mut rows = table.to_vec();
+    change(&mut rows[0]);
+    *table = Packer::new(packed_words(&rows)).table(&rows);
 }
 
 #[test]
@@ -71,8 +79,8 @@ fn an_unknown_operator_matches_no_cluster() {
     });
     let mut record = builder.build();
     for number in UNHEARD_OF {
-        record.expressions[0].operator = number;
-        let affinity = &record.placement_affinities.of(&record.affinities)[0];
+        change(&mut record.expressions, |row| row.operator = number);
+        let affinity = &record.head.placement_affinities.of(&record.affinities)[0];
         let matcher = ClusterMatcher::compile(snapshot.arena(), affinity, tables(&record));
         assert!(snapshot.clusters().rows().all(|row| !matcher.matches(row)), "{number}");
     }

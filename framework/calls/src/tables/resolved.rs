@@ -7,6 +7,7 @@ use divvy_framework_abi::row::{OffsetRow, TableColumnRow, WeeklyRow};
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::CycleView;
 use divvy_framework_abi::{Slice, Str};
+use divvy_framework_memory::{Column, Pool};
 use divvy_framework_view::clusters::Row;
 use divvy_framework_view::tables::RowsPerKey;
 
@@ -17,15 +18,15 @@ use crate::snapshot::{Snapshot, SnapshotVersion};
 /// The columns that one plugin declares, in the order in which it declares them.
 #[derive(Debug, Default)]
 pub struct PluginTables {
-    columns: Vec<TableColumnRow>,
+    columns: Column<TableColumnRow>,
     sources: Vec<ColumnSource>,
-    texts: Vec<Text>,
-    pool: String,
+    texts: Column<Text>,
+    pool: Pool,
     /// Cells of tables with several rows per key, one run per column and key.
-    row_cells: Vec<i64>,
-    row_presence: Vec<u64>,
-    weekly: Vec<WeeklyRow>,
-    offsets: Vec<OffsetRow>,
+    row_cells: Column<i64>,
+    row_presence: Column<u64>,
+    weekly: Column<WeeklyRow>,
+    offsets: Column<OffsetRow>,
     /// Zones whose offsets are in `offsets`.
     zones: Vec<(Arc<TimeZone>, Span)>,
 }
@@ -46,8 +47,8 @@ struct ColumnSource {
 pub struct ResolvedTables {
     snapshot: SnapshotVersion,
     rows: usize,
-    cells: Vec<i64>,
-    presence: Vec<u64>,
+    cells: Column<i64>,
+    presence: Column<u64>,
 }
 
 impl PluginTables {
@@ -137,8 +138,8 @@ impl PluginTables {
         let mut resolved = ResolvedTables {
             snapshot: snapshot.version(),
             rows,
-            cells: vec![0; rows * self.columns.len()],
-            presence: vec![0; rows.div_ceil(64) * self.columns.len()],
+            cells: Column::filled(rows * self.columns.len(), 0),
+            presence: Column::filled(rows.div_ceil(64) * self.columns.len(), 0),
         };
         let all: Vec<u32> = (0..rows as u32).collect();
         self.fill(snapshot, &all, &mut resolved);
@@ -226,7 +227,7 @@ fn span(start: usize, length: usize) -> Span {
 }
 
 /// Appends a text to the string of all texts.
-fn pooled(pool: &mut String, text: &str) -> Text {
+fn pooled(pool: &mut Pool, text: &str) -> Text {
     // Tables are limited to far less than 4 GiB when they are read; a text beyond that would read as empty.
     let start = u32::try_from(pool.len()).unwrap_or(u32::MAX);
     pool.push_str(text);

@@ -361,8 +361,19 @@ impl<'a> ClusterMatcher<'a> {
 #[doc(hidden)]
 #[inline]
 pub fn collect_equal<R: Copy>(column: &[u32], wanted: u32, rows: &mut Vec<R>, to_row: impl Fn(usize) -> R) {
-    let mut end = rows.len();
-    rows.resize(end + column.len(), to_row(0));
+    let start = rows.len();
+    rows.resize(start + column.len(), to_row(0));
+    let count = rows
+        .get_mut(start..)
+        .map_or(0, |slots| write_equal(column, wanted, slots, to_row));
+    rows.truncate(start + count);
+}
+
+/// Writes the rows with a value to the beginning of `rows`, which should have as many entries as the column. Returns how many there are.
+#[doc(hidden)]
+#[inline]
+pub fn write_equal<R>(column: &[u32], wanted: u32, rows: &mut [R], to_row: impl Fn(usize) -> R) -> usize {
+    let mut end = 0;
     for (row, &value) in column.iter().enumerate() {
         // Never beyond the end: at most one row is written per value.
         if let Some(slot) = rows.get_mut(end) {
@@ -370,7 +381,7 @@ pub fn collect_equal<R: Copy>(column: &[u32], wanted: u32, rows: &mut Vec<R>, to
         }
         end += usize::from(value == wanted);
     }
-    rows.truncate(end);
+    end
 }
 
 /// Removes consecutive duplicates from the tail of a list that begins at `start`.

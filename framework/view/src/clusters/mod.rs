@@ -12,7 +12,7 @@ mod taints;
 
 pub use crate::words::{ConditionStatus, TaintEffect};
 pub use cluster::{Cluster, Condition, Model, NotDeclared, Resource, Taint};
-pub use matcher::{AffinityTables, ClusterMatcher, LabelColumn, RowSet, collect_equal};
+pub use matcher::{AffinityTables, ClusterMatcher, LabelColumn, RowSet, collect_equal, write_equal};
 pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use selector::ClusterSelector;
 pub use taints::{TaintColumns, TaintSymbols};

@@ -9,7 +9,6 @@
 //! - `alone`: the promise that each cluster is judged on its own.
 //! - `parts`: the declaration of the parts of a binding that a plugin acts on.
 //! - `observed`: deciding while the calls of the plugin are observed, for the checks below.
-//! - `inputs`: columns that a call may only read.
 //! - `surroundings`: the clock, the environment, files and the process, which a call may neither read nor change.
 //! - `growth`: memory over many calls.
 
@@ -18,7 +17,6 @@ mod cost;
 mod deciding;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod growth;
-mod inputs;
 mod loading;
 mod observed;
 mod parts;
@@ -162,7 +160,6 @@ pub fn all() -> Vec<Check> {
     checks.extend(promises::checks());
     checks.push(alone::check());
     checks.push(parts::check());
-    checks.push(inputs::check());
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         checks.extend(surroundings::checks());

@@ -19,14 +19,6 @@ pub(super) trait Observer: Send + Sync + 'static {
     fn ends(&self, call: Call, error: Option<&CallError>) {
         let _ = (call, error);
     }
-    /// True if the inputs of calls are to be compared.
-    fn compares_inputs(&self) -> bool {
-        false
-    }
-    /// A call has written to this field.
-    fn overwrote(&self, call: Call, field: &'static str) {
-        let _ = (call, field);
-    }
 }
 
 /// A profile in which the calls of the plugin under test are observed.
@@ -53,16 +45,6 @@ impl<O: Observer> CallObserver for OwnCalls<O> {
         if plugin == self.plugin {
             self.observer.ends(call, error);
             self.count.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn compares_inputs(&self) -> bool {
-        self.observer.compares_inputs()
-    }
-
-    fn overwrote(&self, plugin: &'static str, call: Call, field: &'static str) {
-        if plugin == self.plugin {
-            self.observer.overwrote(call, field);
         }
     }
 }

@@ -32,17 +32,17 @@ impl Engine {
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot());
         let columns = snapshot.snapshot().clusters();
         let ledger = self.holdings.ledger(snapshot, self.cluster_sets);
-        let mut fits = Vec::new();
-        let mut has_room = |demand: &Demand, cluster: &ClusterProperties| {
+        let has_room = |demand: &Demand, cluster: &ClusterProperties| {
             let row = columns
                 .row(&cluster.name)
                 .and_then(|row| u32::try_from(row.index()).ok());
             let Some(row) = row else { return false };
+            let mut fits = [0];
             estimate(&columns, &[row], demand, 1, Some(ledger), &mut fits);
-            fits.first().is_some_and(|fits| *fits > 0)
+            fits > [0]
         };
         let bindings = &self.bindings;
-        let mut is_concerned = |key: &BindingKey, demand: Option<&Demand>| {
+        let is_concerned = |key: &BindingKey, demand: Option<&Demand>| {
             let placement = bindings.get(key).and_then(|record| record.readable_placement());
             placement.is_some_and(|placement| {
                 let mut selected = grown.iter().filter(|cluster| selects(placement, cluster));

@@ -124,6 +124,7 @@ impl<'a> Stages<'a> {
     fn estimate(&mut self) {
         let clusters = self.fleet.snapshot().clusters();
         let Plan { demand, replicas, .. } = self.plan;
+        self.fits_now.resize(self.rows.len(), 0);
         estimate::estimate(&clusters, &self.rows, demand, *replicas, None, &mut self.fits_now);
     }
 

@@ -4,6 +4,7 @@ use divvy_framework_abi::call::{AssignCall, PrepareCall};
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{Address, Slice, SliceMut};
 use divvy_framework_calls::cycle as calls;
+use divvy_framework_memory::{Column, Slot};
 
 use super::columns::Candidates;
 use super::error::CycleError;
@@ -69,7 +70,7 @@ impl Cycle {
     /// Walks the tiers. A plugin that prepares state does so only once for all of them.
     fn walk_prepared(&mut self, division: &Division<'_>, candidates: &Candidates) -> Result<(), CycleError> {
         let views = division.views;
-        let mut seen = None;
+        let mut seen = Slot::new();
         let mut call = PrepareCall {
             cycle: views.cycle_for(division.strategy.plugin(), &mut seen),
             policy: views.policy(),
@@ -115,7 +116,7 @@ impl Cycle {
         // In a walk over tiers, reasons of the tiers before stay.
         let mark = division.views.mark();
         self.divide_once(division, share, all_rows, candidates)?;
-        let rows = all_rows.unwrap_or(&candidates.rows).to_vec();
+        let rows: Column<u32> = all_rows.unwrap_or(&candidates.rows).iter().copied().collect();
         self.hold_cordoned(division, share, &rows, candidates, mark)
     }
 
@@ -145,7 +146,7 @@ impl Cycle {
         let plugin = strategy.plugin();
         division.views.check_known(plugin)?;
         let values = Values::for_plugin(plugin, division.input, division.views)?;
-        let mut seen = None;
+        let mut seen = Slot::new();
         let mut call = AssignCall {
             cycle: division.views.cycle_for(plugin, &mut seen),
             snapshot_value: values.snapshot(),

@@ -1,33 +1,36 @@
-//! Columns of the clusters of a cycle: of the feasible ones, and of candidates in the order of a selector.
+//! Columns of the clusters of a cycle: of the feasible ones, and of candidates in the order of a selector. All but the result are in memory that
+//! plugins can only read.
+
+use divvy_framework_memory::Column;
 
 /// Columns with one entry per feasible cluster, in row order.
 #[derive(Debug, Default)]
 pub(super) struct Feasible {
-    pub(super) rows: Vec<u32>,
-    pub(super) scores: Vec<i64>,
+    pub(super) rows: Column<u32>,
+    pub(super) scores: Column<i64>,
     /// 0 if the last result does not list the cluster.
-    pub(super) last: Vec<i64>,
+    pub(super) last: Column<i64>,
     /// Index in the last result. Empty if it lists none of the clusters.
-    pub(super) last_index: Vec<u32>,
-    pub(super) fits_now: Vec<i64>,
-    pub(super) capacity: Vec<i64>,
+    pub(super) last_index: Column<u32>,
+    pub(super) fits_now: Column<i64>,
+    pub(super) capacity: Column<i64>,
     /// Empty if the binding has no tiers.
-    pub(super) tiers: Vec<u32>,
+    pub(super) tiers: Column<u32>,
 }
 
 /// Columns with one entry per candidate, in the order that Select returned.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    pub(super) rows: Vec<u32>,
-    pub(super) scores: Vec<i64>,
-    pub(super) last: Vec<i64>,
+    pub(super) rows: Column<u32>,
+    pub(super) scores: Column<i64>,
+    pub(super) last: Column<i64>,
     /// Empty if the last result lists none of the feasible clusters.
-    pub(super) last_index: Vec<u32>,
-    pub(super) fits_now: Vec<i64>,
-    pub(super) capacity: Vec<i64>,
-    pub(super) tiers: Vec<u32>,
+    pub(super) last_index: Column<u32>,
+    pub(super) fits_now: Column<i64>,
+    pub(super) capacity: Column<i64>,
+    pub(super) tiers: Column<u32>,
     /// Rank of the cluster's name in the placement's affinities; empty if no affinity lists names.
-    pub(super) policy_index: Vec<u32>,
+    pub(super) policy_index: Column<u32>,
     pub(super) result: Vec<i64>,
 }
 
@@ -66,7 +69,7 @@ columns!(Feasible, Candidates);
 impl Candidates {
     /// Copies the columns of the selected clusters, in the order of `selected`.
     pub(super) fn gather(&mut self, feasible: &Feasible, selected: &[u32]) {
-        fn column<T: Copy>(own: &mut Vec<T>, of_feasible: &[T], selected: &[u32]) {
+        fn column<T: Copy>(own: &mut Column<T>, of_feasible: &[T], selected: &[u32]) {
             own.clear();
             // A column that this cycle does not use is empty.
             if !of_feasible.is_empty() {

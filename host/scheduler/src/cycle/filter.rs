@@ -3,7 +3,8 @@
 use divvy_framework_abi::SliceMut;
 use divvy_framework_abi::call::FilterCall;
 use divvy_framework_abi::descriptor::feature;
-use divvy_framework_view::clusters::collect_equal;
+use divvy_framework_memory::Slot;
+use divvy_framework_view::clusters::write_equal;
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
@@ -49,8 +50,9 @@ impl Cycle {
             }
         }
         let rows = &mut self.feasible.rows;
-        rows.clear();
-        collect_equal(&self.codes, 0, rows, |row| row as u32);
+        rows.resize(self.codes.len(), 0);
+        let count = write_equal(&self.codes, 0, rows, |row| row as u32);
+        rows.resize(count, 0);
         // The caller repeats a pass in which nothing fits and no reasons were collected.
         if !rows.is_empty() || views.texts.is_some() {
             for (observer, plugin, clusters) in rejections.into_iter().filter(|(.., clusters)| *clusters > 0) {
@@ -82,11 +84,11 @@ impl Cycle {
         }
         views.check_known(plugin)?;
         let values = Values::for_plugin(plugin, input, views)?;
-        let (mut policy, mut seen) = (None, None);
+        let mut seen = Slot::new();
         let cordons = plugin.needs(feature::CORDONS);
         let mut call = FilterCall {
             cycle: views.cycle_for(plugin, &mut seen),
-            policy: views.policy_for(plugin, &mut policy),
+            policy: views.policy_for(plugin),
             snapshot_value: values.snapshot(),
             binding_value: values.binding(),
             codes: SliceMut::new(&mut self.codes),

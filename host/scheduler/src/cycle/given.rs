@@ -55,8 +55,9 @@ impl Cycle {
         self.with_view(input, |cycle, strategy, views, resolution| {
             cycle.last_of_feasible(input, resolution);
             cycle.room_of_feasible(|_, fits_now| {
-                fits_now.clear();
-                fits_now.extend(sorted.iter().map(|candidate| candidate.fits_now));
+                for (fits, candidate) in fits_now.iter_mut().zip(&sorted) {
+                    *fits = candidate.fits_now;
+                }
             });
             cycle.tier_of_feasible(input);
             cycle.assign(input, strategy, views)

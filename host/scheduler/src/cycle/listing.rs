@@ -61,7 +61,7 @@ impl Cycle {
         };
         // Marked by any position that is not `NO_ROW`, until the positions are known.
         let results = self.targets.iter().map(|target| target.row).filter(|_| scheduled);
-        for row in results.chain(self.resolution.last_rows().iter().copied()) {
+        for row in results.chain(self.last_rows().iter().copied()) {
             if let Some(position) = listing.positions.get_mut(row as usize) {
                 *position = 0;
             }

@@ -5,6 +5,7 @@ use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_calls::cycle::{self as calls, CycleOptions, Resolution};
 use divvy_framework_calls::placements::PlacementsRecord;
+use divvy_framework_memory::Slot;
 use divvy_framework_view::clusters::Row;
 
 use super::columns::{Candidates, Feasible};
@@ -77,10 +78,20 @@ pub(super) const DENSE: usize = 16;
 /// Marks a cluster that is not in the result; replica counts are never negative.
 const NO_TARGET: i64 = -1;
 
+/// What plugins see of a cycle beside its columns.
+#[derive(Debug, Default)]
+struct Shown {
+    resolution: Resolution,
+    cycle: Slot,
+    policy: Slot,
+    placements: Slot,
+}
+
 /// Runs one cycle at a time and keeps its allocations for the next.
 #[derive(Debug, Default)]
 pub struct Cycle {
-    pub(super) resolution: Resolution,
+    /// In a box, because it is moved out while the steps write to the rest; `None` meanwhile, and before the first cycle.
+    shown: Option<Box<Shown>>,
     /// Placements of other bindings; made only if a plugin needs them.
     placements: Option<Box<PlacementsRecord>>,
     /// Texts from plugins; present only while they are being collected.
@@ -151,7 +162,7 @@ impl Cycle {
         &mut self,
         input: &CycleInput<'_>,
         detail: Option<Detail>,
-        estimate: impl FnOnce(&[u32], &mut Vec<i64>),
+        estimate: impl FnOnce(&[u32], &mut [i64]),
     ) -> (Result<&[Target], CycleError>, Option<Explanation>) {
         self.texts = detail.map(|_| self.empty_texts());
         let result = self.halves(input, estimate);
@@ -176,6 +187,11 @@ impl Cycle {
             Ok(()) | Err(CycleError::NoClusterFit { .. }) => Ok(&self.feasible.rows),
             Err(error) => Err(error),
         }
+    }
+
+    /// Row of each cluster in the last result of the binding; [`NO_ROW`] if the cluster is gone.
+    pub(super) fn last_rows(&self) -> &[u32] {
+        self.shown.as_ref().map_or(&[], |shown| shown.resolution.last_rows())
     }
 
     /// Time until which the result of the last cycle holds, in milliseconds since 1970: the earliest that any of its plugins
@@ -219,11 +235,7 @@ impl Cycle {
     }
 
     /// Runs the steps with one view, so that it is built only once.
-    fn halves(
-        &mut self,
-        input: &CycleInput<'_>,
-        estimate: impl FnOnce(&[u32], &mut Vec<i64>),
-    ) -> Result<(), CycleError> {
+    fn halves(&mut self, input: &CycleInput<'_>, estimate: impl FnOnce(&[u32], &mut [i64])) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution| {
             check_enforced(input, views)?;
@@ -247,7 +259,8 @@ impl Cycle {
     fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
         self.begin_without(input);
-        self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
+        let shown = self.shown.get_or_insert_default();
+        shown.resolution.resolve(input.fleet.snapshot(), &input.group.record);
         if let Some(peers) = known_peers(input) {
             let placements = self.placements.get_or_insert_default();
             peers.write(placements);
@@ -275,7 +288,7 @@ impl Cycle {
     }
 
     /// Fills in the room of each feasible cluster: the replicas that fit now, by `estimate`, and the capacity.
-    pub(super) fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut Vec<i64>)) {
+    pub(super) fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut [i64])) {
         let Feasible {
             rows,
             fits_now,
@@ -283,8 +296,8 @@ impl Cycle {
             last,
             ..
         } = &mut self.feasible;
-        estimate(rows, fits_now);
         fits_now.resize(rows.len(), 0);
+        estimate(rows, fits_now);
         for fits in fits_now.iter_mut() {
             *fits = (*fits).max(0);
         }
@@ -332,7 +345,13 @@ impl Cycle {
         } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
         // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
-        let resolution = std::mem::take(&mut self.resolution);
+        let mut shown = self.shown.take().unwrap_or_default();
+        let Shown {
+            resolution,
+            cycle,
+            policy,
+            placements: peers,
+        } = &mut *shown;
         let record = known_peers(input).and_then(|_| self.placements.take());
         let texts = self.texts.take();
         let options = CycleOptions {
@@ -354,15 +373,14 @@ impl Cycle {
                 unknown &= !input;
             }
         }
-        let mut view = calls::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
+        let mut view = calls::cycle_view(fleet.snapshot(), &group.record, resolution, options);
         let placements = record.as_deref().map(PlacementsRecord::view);
         if let Some(placements) = &placements {
-            view.placements = Pointer::new(placements);
+            view.placements = Pointer::new(peers.show(*placements));
         }
-        let policy = calls::policy_view(&group.record, &resolution);
         let views = Views {
-            cycle: &view,
-            policy: &policy,
+            cycle: cycle.show(view),
+            policy: policy.show(calls::policy_view(&group.record, resolution)),
             record: &group.record,
             strategy: strategy.plugin().number(),
             tables: profile.tables().zip(cells.as_deref()),
@@ -371,8 +389,8 @@ impl Cycle {
             texts: texts.as_deref(),
         };
         // Log records of plugins name the binding meanwhile.
-        let outcome = log::of_binding(&group.record, || steps(self, &strategy, views, &resolution));
-        self.resolution = resolution;
+        let outcome = log::of_binding(&group.record, || steps(self, &strategy, views, resolution));
+        self.shown = Some(shown);
         if record.is_some() {
             self.placements = record;
         }
@@ -458,7 +476,7 @@ fn known_peers<'a>(input: &CycleInput<'a>) -> Option<&'a Peers> {
 fn general_estimate<'a>(
     input: &CycleInput<'a>,
     ledger: Option<&'a Ledger>,
-) -> impl FnOnce(&[u32], &mut Vec<i64>) + use<'a> {
+) -> impl FnOnce(&[u32], &mut [i64]) + use<'a> {
     let CycleInput { fleet, plan, .. } = *input;
     move |rows, fits| {
         let clusters = fleet.snapshot().clusters();

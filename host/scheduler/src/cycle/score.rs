@@ -2,6 +2,7 @@
 
 use divvy_framework_abi::call::ScoreCall;
 use divvy_framework_abi::{Slice, SliceMut};
+use divvy_framework_memory::Slot;
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
@@ -59,10 +60,10 @@ impl Cycle {
         self.score_buffer.resize(self.feasible.rows.len(), 0);
         views.check_known(plugin)?;
         let values = Values::for_plugin(plugin, input, views)?;
-        let (mut policy, mut seen) = (None, None);
+        let mut seen = Slot::new();
         let mut call = ScoreCall {
             cycle: views.cycle_for(plugin, &mut seen),
-            policy: views.policy_for(plugin, &mut policy),
+            policy: views.policy_for(plugin),
             snapshot_value: values.snapshot(),
             binding_value: values.binding(),
             rows: Slice::new(&self.feasible.rows),

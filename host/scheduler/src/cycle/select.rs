@@ -4,6 +4,7 @@
 
 use divvy_framework_abi::call::SelectCall;
 use divvy_framework_abi::{Slice, SliceMut};
+use divvy_framework_memory::Slot;
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 use divvy_profile::built_in_profile;
 
@@ -97,10 +98,10 @@ fn call(
     chosen.resize(columns.rows.len(), 0);
     views.check_known(plugin)?;
     let values = Values::for_plugin(plugin, input, views)?;
-    let (mut policy, mut seen) = (None, None);
+    let mut seen = Slot::new();
     let mut call = SelectCall {
         cycle: views.cycle_for(plugin, &mut seen),
-        policy: views.policy_for(plugin, &mut policy),
+        policy: views.policy_for(plugin),
         snapshot_value: values.snapshot(),
         binding_value: values.binding(),
         rows: Slice::new(columns.rows),

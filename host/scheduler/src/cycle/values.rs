@@ -5,7 +5,7 @@ use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use divvy_framework_abi::{Address, Pointer, Slice};
 
-use divvy_framework_calls::cycle::preferences_view;
+use divvy_framework_memory::Slot;
 
 use super::error::CycleError;
 use super::run::CycleInput;
@@ -66,18 +66,17 @@ impl Values {
                     placements: Pointer::NULL,
                     ..*views.cycle
                 };
-                let policy = if plugin.number() == views.strategy {
-                    Some(PolicyView {
-                        rule_spans: Slice::EMPTY,
-                        rule_rows: Slice::EMPTY,
-                        ..*views.policy
-                    })
-                } else {
-                    views.record.preferences_of(plugin.name()).map(preferences_view)
-                };
+                let (mut cycle, mut policy) = (Slot::new(), Slot::new());
                 let mut call = BindingValueCall {
-                    cycle: Pointer::new(&view),
-                    policy: policy.as_ref().map_or(Pointer::NULL, Pointer::new),
+                    cycle: Pointer::new(cycle.show(view)),
+                    policy: match plugin.number() == views.strategy {
+                        true => Pointer::new(policy.show(PolicyView {
+                            rule_spans: Slice::EMPTY,
+                            rule_rows: Slice::EMPTY,
+                            ..*views.policy
+                        })),
+                        false => views.policy_for(plugin),
+                    },
                     ..BindingValueCall::DEFAULT
                 };
                 plugin.binding_value(&mut call)

@@ -4,9 +4,9 @@ use divvy_framework_abi::Pointer;
 use divvy_framework_abi::descriptor::{binding_part, feature};
 use divvy_framework_abi::view::{CycleView, PolicyView};
 use divvy_framework_calls::binding::BindingRecord;
-use divvy_framework_calls::cycle as calls;
 use divvy_framework_calls::placements::PlacementsRecord;
 use divvy_framework_calls::tables::{PluginTables, ResolvedTables};
+use divvy_framework_memory::Slot;
 
 use super::error::CycleError;
 use super::sink::{Texts, TextsMark};
@@ -47,11 +47,7 @@ impl<'a> Views<'a> {
 
     /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
-    pub(super) fn cycle_for<'b>(
-        &self,
-        plugin: &PluginInstance,
-        own: &'b mut Option<CycleView<'a>>,
-    ) -> Pointer<'b, CycleView<'b>>
+    pub(super) fn cycle_for<'b>(&self, plugin: &PluginInstance, own: &'b mut Slot) -> Pointer<'b, CycleView<'b>>
     where
         'a: 'b,
     {
@@ -63,17 +59,13 @@ impl<'a> Views<'a> {
 
     /// Not inlined: most profiles have no tables.
     #[inline(never)]
-    fn cycle_with_tables<'b>(
-        &self,
-        plugin: &PluginInstance,
-        own: &'b mut Option<CycleView<'a>>,
-    ) -> Pointer<'b, CycleView<'b>>
+    fn cycle_with_tables<'b>(&self, plugin: &PluginInstance, own: &'b mut Slot) -> Pointer<'b, CycleView<'b>>
     where
         'a: 'b,
     {
         match self.tables_for(plugin) {
             None => Pointer::new(self.cycle),
-            Some((tables, cells)) => Pointer::new(own.insert(tables.seen_in(*self.cycle, cells))),
+            Some((tables, cells)) => Pointer::new(own.show(tables.seen_in(*self.cycle, cells))),
         }
     }
 
@@ -88,23 +80,15 @@ impl<'a> Views<'a> {
         Pointer::new(self.policy)
     }
 
-    /// Preferences of the policy for a plugin, written into `own` unless they are the strategy's.
+    /// Preferences of the policy for a plugin.
     #[inline]
-    pub(super) fn policy_for<'b>(
-        &self,
-        plugin: &PluginInstance,
-        own: &'b mut Option<PolicyView<'a>>,
-    ) -> Pointer<'b, PolicyView<'b>>
-    where
-        'a: 'b,
-    {
+    pub(super) fn policy_for(&self, plugin: &PluginInstance) -> Pointer<'a, PolicyView<'a>> {
         if plugin.number() == self.strategy {
             return Pointer::new(self.policy);
         }
-        match self.record.preferences_of(plugin.name()) {
-            None => Pointer::NULL,
-            Some(preferences) => Pointer::new(own.insert(calls::preferences_view(preferences))),
-        }
+        self.record
+            .preferences_of(plugin.name())
+            .map_or(Pointer::NULL, Pointer::new)
     }
 
     /// False if a call would change nothing: the plugin acts only on parts of a binding that this binding does not have.

@@ -4,6 +4,7 @@
 
 use divvy_framework_arithmetic::division::tiers::{LastTier, divide_among_tiers};
 use divvy_framework_arithmetic::division::{self, DivisionError};
+use divvy_framework_memory::Column;
 use divvy_framework_view::clusters::{Row, RowSet};
 
 use super::assign::{Division, Share};
@@ -212,7 +213,7 @@ impl Walk {
 impl Candidates {
     /// Replaces the columns with those of `members`, which are indices into `all`.
     pub(super) fn take_from(&mut self, all: &Self, members: &[usize]) {
-        fn column<T: Copy>(own: &mut Vec<T>, all: &[T], members: &[usize]) {
+        fn column<T: Copy>(own: &mut Column<T>, all: &[T], members: &[usize]) {
             own.clear();
             // A column that this cycle does not use is empty, so a member may be missing from it.
             own.extend(members.iter().filter_map(|&index| all.get(index).copied()));

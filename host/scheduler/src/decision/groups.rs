@@ -234,7 +234,7 @@ pub(super) fn run_group(
         without: &attempt.without,
         ..CycleInput::new(circumstances.profile, circumstances.fleet, plan, group)
     };
-    let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
+    let estimated = |rows: &[u32], fits: &mut [i64]| estimate_fits(plan, circumstances, rows, fits);
     let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
     // The targets borrow the cycle, whose figures are read later.
     let result = result.map(|found| {
@@ -265,7 +265,7 @@ fn check_targets(targets: &[Target]) {
 }
 
 /// The general estimate, or the estimator's answer if that is smaller, as in Karmada.
-fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], fits: &mut Vec<i64>) {
+fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], fits: &mut [i64]) {
     let Circumstances { fleet, ledger, .. } = circumstances;
     let clusters: Clusters<'_> = fleet.snapshot().clusters();
     estimate(&clusters, rows, &plan.demand, plan.replicas, *ledger, fits);

@@ -16,7 +16,7 @@ pub fn bottlenecks<'demand>(
     ledger: Option<&Ledger>,
 ) -> Vec<Option<&'demand str>> {
     let mut least: Vec<(i64, Option<&str>)> = vec![(UNBOUNDED, None); rows.len()];
-    let mut fits = Vec::new();
+    let mut fits = vec![0; rows.len()];
     for (resource, alone) in singles(demand) {
         estimate(clusters, rows, &alone, UNBOUNDED, ledger, &mut fits);
         for (least, fits) in least.iter_mut().zip(&fits) {

@@ -52,10 +52,9 @@ pub fn estimate(
     demand: &Demand,
     replicas: i64,
     ledger: Option<&Ledger>,
-    fits: &mut Vec<i64>,
+    fits: &mut [i64],
 ) {
-    fits.clear();
-    fits.resize(rows.len(), UNBOUNDED);
+    fits.fill(UNBOUNDED);
     let requests: &[(String, i64)] = match demand {
         Demand::Nothing => return,
         Demand::Pods => &[],

@@ -57,15 +57,6 @@ pub trait CallObserver: Send + Sync {
     fn rejected(&self, plugin: &'static str, clusters: usize) {
         let _ = (plugin, clusters);
     }
-    /// True if the inputs of the next call are to be compared before and after it. This copies them, which takes longer than many a
-    /// call.
-    fn compares_inputs(&self) -> bool {
-        false
-    }
-    /// The call that ended last has written to a field that it may only read.
-    fn overwrote(&self, plugin: &'static str, call: Call, field: &'static str) {
-        let _ = (plugin, call, field);
-    }
 }
 
 /// A call that can be made: it begins with the fields of [`CallHead`](divvy_framework_abi::call::CallHead).

@@ -8,6 +8,7 @@ use divvy_framework_abi::call::CallFunction;
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework_abi::{ABI_VERSION, Str};
+use divvy_framework_memory::Pool;
 use divvy_isolation::{IsolatedLibrary, IsolatedPlugin};
 use divvy_loader::{LoadError, PluginLibrary};
 
@@ -26,8 +27,6 @@ pub(super) struct InProcess {
     /// Drops it.
     destroy: DestroyFunction,
     pub(super) sites: Sites,
-    /// True if its inputs are copied, because its library may write to them.
-    pub(super) is_copied: bool,
 }
 
 /// What the calls of a plugin in this process are marked as, so that one that crashes or hangs is known.
@@ -69,11 +68,12 @@ impl PluginInstance {
     /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
     /// feature that this host does not have. The host then rejects the profile.
     pub fn construct(library: &PluginLibrary, configuration: &serde_json::Value) -> Result<Self, LoadError> {
-        let text = configuration.to_string();
+        let mut text = Pool::new();
+        text.push_str(&configuration.to_string());
         let services = HostServices::for_instance(library.name());
         let sink = CallSink::new(None);
         let mut call = ConstructCall {
-            sink: sink.address(),
+            sink: sink.name(),
             services: services.table(),
             configuration: Str::new(&text),
             abi_minor: ABI_VERSION.minor,
@@ -86,7 +86,7 @@ impl PluginInstance {
         Handed::begin();
         let marked = Site::new(library.name(), "its construction").enter();
         // SAFETY: the call follows the contract; what it points to outlives it.
-        let code = unsafe { (functions.construct)(&raw mut call) };
+        let code = sink.during(|| unsafe { (functions.construct)(&raw mut call) });
         drop(marked);
         divvy_attribution::keep_handlers();
         sink.finish(services);
@@ -98,7 +98,6 @@ impl PluginInstance {
             call: functions.call,
             destroy: functions.destroy,
             sites: Sites::of(library.name()),
-            is_copied: !library.is_certified(),
         };
         let features = known_features(library, call.required, call.optional)?;
         Ok(Self::new(

@@ -15,15 +15,15 @@ use divvy_framework_abi::view::CycleView;
 use divvy_framework_abi::{Address, Function, Pointer, Slice};
 use divvy_framework_calls::metrics::MetricFigures;
 use divvy_framework_calls::snapshot::{Snapshot, SnapshotVersion};
+use divvy_framework_memory::{Column, Slot};
 use divvy_isolation::{IsolatedPlugin, MissingFacility};
 use divvy_loader::PluginLibrary;
 use divvy_profile::{OnError, ProfileConfiguration};
 
 use super::call::{CallObserver, Callable};
 use super::construct::InProcess;
-use super::copied::with_copies;
 use super::error::{CallError, RefusedRow};
-use super::inputs::Inputs;
+use super::inputs::unprotected_input;
 use super::limits::Handed;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::suspension::WorkerFailures;
@@ -306,12 +306,13 @@ impl PluginInstance {
                 let changed = snapshot
                     .changed_since(known.snapshot)
                     .filter(|_| known.tables == tables.number);
-                (value.address(), changed.map(Iterator::collect::<Vec<u32>>))
+                (value.address(), changed.map(Iterator::collect::<Column<u32>>))
             }
             None => (Address::NULL, None),
         };
+        let mut shown = Slot::new();
         let mut call = SnapshotValueCall {
-            cycle: Pointer::new(cycle),
+            cycle: Pointer::new(shown.show(*cycle)),
             previous,
             changed_rows: changed.as_deref().map_or(Slice::EMPTY, Slice::new),
             changes_known: changed.is_some().into(),
@@ -369,11 +370,6 @@ impl PluginInstance {
         self.call(call, texts)
     }
 
-    /// True if an observer compares the inputs of calls: they are then the host's own, so that a write to one is seen.
-    fn compares_inputs(&self) -> bool {
-        self.observer().is_some_and(CallObserver::compares_inputs)
-    }
-
     #[inline]
     fn call<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         if self.is_quarantined() {
@@ -382,31 +378,26 @@ impl PluginInstance {
         let Some(observer) = self.observer.get() else {
             return self.cross(call, texts);
         };
-        let inputs = observer.compares_inputs().then(|| Inputs::of(call));
         observer.begins(self.name(), C::CALL);
         let result = self.cross(call, texts);
         observer.ends(self.name(), C::CALL, result.as_ref().err());
-        if let Some(field) = inputs.and_then(Inputs::overwritten) {
-            observer.overwrote(self.name(), C::CALL, field);
-        }
         result
     }
 
     #[inline]
     fn cross<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         let sink = CallSink::new(texts);
-        call.set_sink(sink.address());
+        call.set_sink(sink.name());
         Handed::begin();
         let code = match &self.crossing {
             Crossing::InProcess(plugin) => {
                 // A thread that a library ends in the call, with `pthread_exit`, has not returned: the process aborts, and names it.
                 let marked = ManuallyDrop::new(plugin.sites.calls[C::CALL as usize].enter());
-                let code = match plugin.is_copied && !self.compares_inputs() {
-                    // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
-                    false => unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) },
-                    // SAFETY: as for the call itself.
-                    true => unsafe { with_copies(plugin.call, plugin.instance, call) },
-                };
+                debug_assert_eq!(unprotected_input(call), None, "a plugin can write to this input");
+                // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
+                let cross =
+                    || unsafe { (plugin.call)(plugin.instance, std::ptr::from_mut(call).cast::<CallHead<'_>>()) };
+                let code = sink.during(cross);
                 drop(ManuallyDrop::into_inner(marked));
                 Ok(code)
             }

@@ -8,7 +8,6 @@
 
 mod call;
 mod construct;
-mod copied;
 pub mod error;
 mod inputs;
 pub mod instance;

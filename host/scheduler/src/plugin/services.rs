@@ -8,7 +8,6 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, ThreadId};
 
 use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::reason::{FigureRow, Reason};
@@ -16,6 +15,7 @@ use divvy_framework_abi::service::{Failure, Services, failure, limit, text_kind}
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::{Address, Function, PluginText, Pointer, Slice};
 use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_framework_memory::Slot;
 use divvy_isolation::Event;
 
 use super::limits::{self, Handed};
@@ -30,8 +30,6 @@ pub(super) struct HostServices {
     metrics: PluginMetrics,
     /// True after the warning that a metric is ignored.
     has_warned: AtomicBool,
-    /// The table that the plugin sees.
-    table: Services,
 }
 
 impl fmt::Debug for HostServices {
@@ -46,15 +44,19 @@ impl fmt::Debug for HostServices {
 impl HostServices {
     /// The services for a new instance of the plugin with this name.
     pub(super) fn for_instance(plugin: &str) -> &'static Self {
-        let services = Box::leak(Box::new(Self {
+        Box::leak(Box::new(Self {
             log: PluginLog::of(plugin),
             metrics: PluginMetrics::default(),
             has_warned: AtomicBool::new(false),
-            table: Services::DEFAULT,
-        }));
-        let context = std::ptr::from_mut(services).cast();
-        services.table = Services {
-            context: Address::new(context),
+        }))
+    }
+
+    /// The table that the plugin sees, in memory that it can only read. It is never freed.
+    pub(super) fn table(&'static self) -> Pointer<'static, Services> {
+        let [context, table] = Box::leak(Box::new([Slot::new(), Slot::new()]));
+        Pointer::new(table.show(Services {
+            // What the plugin sees is where the host finds the address of its own value.
+            context: Address::of(context.show(self)),
             log_level: Function::new(log_level),
             log: Function::new(log),
             count: Function::new(count),
@@ -63,13 +65,17 @@ impl HostServices {
             observe: Function::new(observe),
             explain: Function::new(explain),
             ..Services::DEFAULT
-        };
-        services
+        }))
     }
 
-    /// The table that the plugin sees.
-    pub(super) fn table(&'static self) -> Pointer<'static, Services> {
-        Pointer::new(&self.table)
+    /// The services behind a context.
+    ///
+    /// # Safety
+    ///
+    /// The context is that of a table of [`Self::table`].
+    unsafe fn of_context(context: *const c_void) -> &'static Self {
+        // SAFETY: `table` made the context from a reference that is never freed.
+        unsafe { *context.cast::<&Self>() }
     }
 
     /// The plugin's counters and histograms, by name.
@@ -132,11 +138,15 @@ pub trait TakeText {
     fn explain(&self, reason: &Reason<'_>);
 }
 
-/// Texts and failures that a plugin hands over during one call. The plugin sees its address as the call's sink.
+thread_local! {
+    /// The sink of the call that this thread makes to a plugin in this process; null outside of calls.
+    static CURRENT: Cell<*const CallSink<'static>> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Texts and failures that a plugin hands over during one call.
 pub(super) struct CallSink<'a> {
     texts: Option<&'a dyn TakeText>,
     failure: RefCell<Option<Reported>>,
-    thread: Cell<Option<ThreadId>>,
     handed: Handed,
     /// Code of [`FURTHER_REASON`]; 0 before it is needed.
     further: Cell<u32>,
@@ -158,8 +168,6 @@ impl<'a> CallSink<'a> {
         Self {
             texts,
             failure: RefCell::new(None),
-            // Only a call that is explained hands over texts, and only there the thread matters.
-            thread: Cell::new(texts.map(|_| thread::current().id())),
             handed: Handed::default(),
             further: Cell::new(0),
         }
@@ -183,18 +191,34 @@ impl<'a> CallSink<'a> {
         }
     }
 
-    pub(super) fn address(&self) -> Address {
-        Address::of(self)
+    /// What the plugin sees as the sink: a name of it, at which no memory is.
+    #[inline]
+    pub(super) fn name(&self) -> Address {
+        Address::new(std::ptr::without_provenance_mut(!std::ptr::from_ref(self).addr()))
     }
 
-    /// The texts, if this is the thread of the call. A plugin that hands over texts from another thread breaks the contract; its
-    /// texts are dropped.
-    fn texts(&self) -> Option<&'a dyn TakeText> {
-        self.texts.filter(|_| self.thread.get() == Some(thread::current().id()))
+    /// Makes a call to a plugin in this process, which hands over to this sink from this thread.
+    #[inline]
+    pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+        let outer = CURRENT.replace(std::ptr::from_ref(self).cast());
+        let answer = call();
+        CURRENT.set(outer);
+        answer
+    }
+
+    /// Takes what a plugin hands over to the sink with this name. A plugin that does so from another thread, or after the call, breaks
+    /// the contract; what it hands over is dropped.
+    fn with_current<T>(name: *const c_void, take: impl FnOnce(&CallSink<'_>) -> T) -> Option<T> {
+        let current = CURRENT.get();
+        if current.is_null() || !current.addr() != name.addr() {
+            return None;
+        }
+        // SAFETY: `during` sets the sink for as long as it borrows it, and only for its thread.
+        Some(take(unsafe { &*current }))
     }
 
     fn take_text(&self, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
-        let Some(texts) = self.texts() else {
+        let Some(texts) = self.texts else {
             return 0;
         };
         if self.handed.takes(text, 0) {
@@ -210,7 +234,7 @@ impl<'a> CallSink<'a> {
     }
 
     fn take_reason(&self, reason: &Reason<'_>) {
-        let Some(texts) = self.texts() else {
+        let Some(texts) = self.texts else {
             return;
         };
         let figures = reason.figures.as_slice();
@@ -268,14 +292,14 @@ impl<'a> CallSink<'a> {
 }
 
 unsafe extern "C" fn log_level(context: *const c_void) -> u32 {
-    // SAFETY: `for_instance` made the context from a value that is never freed.
-    let services = unsafe { &*context.cast::<HostServices>() };
+    // SAFETY: a plugin passes the context of its table.
+    let services = unsafe { HostServices::of_context(context) };
     services.log.recorded_level()
 }
 
 unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
-    // SAFETY: `for_instance` made the context from a value that is never freed.
-    let services = unsafe { &*context.cast::<HostServices>() };
+    // SAFETY: a plugin passes the context of its table.
+    let services = unsafe { HostServices::of_context(context) };
     services.log(severity, target, message);
 }
 
@@ -285,37 +309,31 @@ fn metric_name(name: PluginText<'_>) -> Cow<'_, str> {
 }
 
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {
-    // SAFETY: `for_instance` made the context from a value that is never freed.
-    let services = unsafe { &*context.cast::<HostServices>() };
+    // SAFETY: a plugin passes the context of its table.
+    let services = unsafe { HostServices::of_context(context) };
     services.count(name, amount);
 }
 
 unsafe extern "C" fn observe(context: *const c_void, name: PluginText<'_>, value: f64) {
-    // SAFETY: `for_instance` made the context from a value that is never freed.
-    let services = unsafe { &*context.cast::<HostServices>() };
+    // SAFETY: a plugin passes the context of its table.
+    let services = unsafe { HostServices::of_context(context) };
     services.observe(name, value);
 }
 
 unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
-    // SAFETY: the sink of a call lives until the call returns, and a plugin hands texts over before.
-    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
-    sink.take_text(kind, row, text)
+    CallSink::with_current(sink, |sink| sink.take_text(kind, row, text)).unwrap_or(0)
 }
 
 unsafe extern "C" fn explain(sink: *const c_void, reason: *const Reason<'_>) {
-    // SAFETY: as for `text`.
-    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
     // SAFETY: the plugin hands over a reason of its minor version.
     if let Some(reason) = unsafe { Reason::read(reason) } {
-        sink.take_reason(&reason);
+        CallSink::with_current(sink, |sink| sink.take_reason(&reason));
     }
 }
 
 unsafe extern "C" fn fail(sink: *const c_void, failure: *const Failure<'_>) {
-    // SAFETY: the sink of a call lives until the call returns, and a plugin hands its failure over before.
-    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
     // SAFETY: the plugin hands over a failure of its minor version.
     if let Some(failure) = unsafe { Failure::read(failure) } {
-        sink.take_failure(&failure);
+        CallSink::with_current(sink, |sink| sink.take_failure(&failure));
     }
 }

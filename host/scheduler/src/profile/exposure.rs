@@ -29,7 +29,7 @@ impl Profile {
             let in_process = unprotected.as_ref().filter(|_| !plugin.is_isolated());
             let in_process = in_process.map(|unprotected| MissingFacility {
                 message: format!(
-                    "plugins in this process can overwrite snapshots: {}",
+                    "plugins in this process can overwrite the inputs of their calls: {}",
                     unprotected.reason
                 ),
                 hint: None,

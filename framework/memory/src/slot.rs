@@ -1,0 +1,81 @@
+//! Room for one value.
+
+use std::ptr::NonNull;
+
+use crate::Words;
+
+/// Room for one value at a time that plugins can only read. It has no memory before it is first used.
+#[derive(Debug)]
+pub struct Slot {
+    read: NonNull<u64>,
+    write: NonNull<u64>,
+    /// Size of the memory at both addresses, in words.
+    length: usize,
+    /// The memory; `None` as long as its size is 0.
+    words: Option<Box<Words>>,
+}
+
+// SAFETY: a slot owns its memory, and shows what is there only while it is borrowed mutably.
+unsafe impl Send for Slot {}
+// SAFETY: as above.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// A slot without memory.
+    pub const fn new() -> Self {
+        Self {
+            read: NonNull::dangling(),
+            write: NonNull::dangling(),
+            length: 0,
+            words: None,
+        }
+    }
+
+    /// The value, at an address at which plugins see it.
+    #[inline]
+    pub fn show<T: Copy>(&mut self, value: T) -> &T {
+        const {
+            assert!(
+                align_of::<T>() <= align_of::<u64>(),
+                "words are aligned for everything in a slot"
+            )
+        };
+        let length = size_of::<T>().div_ceil(size_of::<u64>());
+        if self.length < length {
+            self.grow(length);
+        }
+        // SAFETY: the memory has room for the value, and is borrowed mutably with the slot.
+        unsafe { self.write.cast::<T>().write(value) };
+        // SAFETY: the value was written above, and the slot is borrowed as long as the reference lives.
+        unsafe { self.read.cast::<T>().as_ref() }
+    }
+
+    #[cold]
+    fn grow(&mut self, length: usize) {
+        let words = self.words.insert(Box::new(Words::zeroed(length)));
+        self.write = NonNull::from(words.as_mut_slice()).cast();
+        self.read = NonNull::from(&***words).cast();
+        self.length = length;
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_shows_one_value_after_the_other() {
+        let mut slot = Slot::new();
+        assert_eq!(*slot.show(7_u32), 7);
+        let text = String::from("borrowed");
+        let shown = slot.show((1_i64, text.as_str(), [3_u8; 100]));
+        assert_eq!((shown.0, shown.1, shown.2[99]), (1, "borrowed", 3));
+        assert!(crate::is_shared(std::ptr::from_ref(shown).cast()));
+    }
+}
