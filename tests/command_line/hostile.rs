@@ -332,3 +332,58 @@ spec:
     let whole = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--keep-going"];
     assert_eq!(run(&whole).0, Some(0));
 }
+
+/// Whoever can replace a plugin decides, so everyone's folder is reported, and refused by the scheduler of a control plane.
+#[test]
+fn files_that_others_can_replace_are_reported_and_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = copied();
+    let (plugins, profile) = (folder.path().join("plugins"), folder.path().join("profile.toml"));
+    fs::create_dir(&plugins).expect("a folder can be made");
+    let library = "libdivvy_plugin_average.so";
+    fs::copy(crate::artifacts::plugin("average"), plugins.join(library)).expect("the plugin is built");
+    fs::write(&profile, "[[profile]]\nname = 'p'\nextends = 'default'\n").expect("the file can be written");
+    let mode = |path: &Path, mode: u32| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the permissions are set");
+    };
+    let (profile_argument, plugins_argument) = (text(&profile), text(&plugins));
+    let arguments = ["--profile", &profile_argument, "--plugin-directory", &plugins_argument];
+    let input = text(&folder.path().join("fleet.yaml"));
+    let schedule = || run(&[&["schedule", "-f", &input][..], &arguments].concat());
+    // Nothing listens there, and nothing gets that far.
+    let kubeconfig = ["run", "--kubeconfig", "/does/not/exist"];
+    let scheduler = |more: &[&str]| run(&[&kubeconfig[..], &arguments, more].concat());
+    let said = "can be replaced by others: ";
+
+    let (exit, _, log) = schedule();
+    assert_eq!((exit, log.contains(said)), (Some(0), false), "{log}");
+    let (exit, _, log) = scheduler(&[]);
+    assert_eq!((exit, log.contains(said)), (Some(2), false), "{log}");
+
+    mode(&plugins, 0o777);
+    mode(&profile, 0o666);
+    let everyone = [
+        format!(
+            "`{}` {said}the folder `{}` can be written by every user",
+            plugins.join(library).display(),
+            plugins.display()
+        ),
+        format!("`{}` {said}it can be written by every user", profile.display()),
+    ];
+    let (exit, _, log) = schedule();
+    assert_eq!(exit, Some(0), "{log}");
+    for message in &everyone {
+        assert!(log.contains(message), "{log}");
+    }
+    let (exit, _, log) = scheduler(&[]);
+    assert_eq!(exit, Some(2), "{log}");
+    for message in &everyone {
+        assert!(log.contains(&format!("error: {message}")), "{log}");
+    }
+    assert!(log.contains("or pass `--allow-replaceable-files`"), "{log}");
+    // Then only the kubeconfig is missing.
+    let (exit, _, log) = scheduler(&["--allow-replaceable-files"]);
+    assert_eq!(exit, Some(2), "{log}");
+    assert!(log.contains("/does/not/exist") && !log.contains("error: `"), "{log}");
+}

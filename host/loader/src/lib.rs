@@ -17,6 +17,7 @@ mod library;
 mod lists;
 mod loader;
 pub mod missing;
+mod ownership;
 mod tables;
 
 pub use description::{LibraryDescription, PointDescription, StrategyDescription};
@@ -25,4 +26,5 @@ pub use error::LoadError;
 pub use library::{Functions, PluginLibrary};
 pub use lists::{RuleField, RuleList};
 pub use loader::{LoadOptions, PluginFile};
+pub use ownership::{Access, Replaceable, replaceable_by_others};
 pub use tables::{DeclaredColumn, DeclaredTable};

@@ -134,6 +134,14 @@ impl ProfileSource {
         }
     }
 
+    /// The file; `None` for a built-in profile.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File(file) => Some(file),
+            Origin::BuiltIn(_) => None,
+        }
+    }
+
     /// Folder against which relative paths are resolved.
     fn folder(&self) -> PathBuf {
         let parent = match &self.origin {

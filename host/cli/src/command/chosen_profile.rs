@@ -1,11 +1,18 @@
 //! The profile of a command: its source, and its plugins, loaded.
 
-use divvy_loader::{LoadError, PluginDirectories};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use divvy_loader::{LoadError, PluginDirectories, Replaceable, replaceable_by_others};
 use divvy_profile::{PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::profile::{Profile, RegistryError, registry};
 use divvy_spanned::FieldPath;
 
 use crate::report::errors::{Diagnostic, Failure};
+
+/// Remedy for a file that others can replace.
+pub(super) const REPLACEABLE_HINT: &str = "whoever can replace it decides; give it and its folders to root or to the user of this \
+                                           process, and take the permission to write from all others";
 
 /// A profile and the file it comes from.
 #[derive(Debug, Clone)]
@@ -21,7 +28,27 @@ impl ChosenProfile {
     ///
     /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
+        self.warn_of_replaceable(directories);
         self.loaded(self.try_build(directories))
+    }
+
+    /// Files of the profile, of its plugins and of its tables that others can replace: who can replace a plugin can decide.
+    pub(super) fn replaceable(&self, directories: &PluginDirectories) -> Vec<Replaceable> {
+        let profile = self.source.file().map(Path::to_owned);
+        let tables = self.configuration.table.values().filter_map(|table| table.file.clone());
+        let libraries = registry::library_files(&self.configuration, directories);
+        let files: BTreeSet<PathBuf> = profile.into_iter().chain(tables).chain(libraries).collect();
+        // One line for each folder: all its files can be replaced.
+        let mut known = BTreeSet::new();
+        let mut found: Vec<_> = files.iter().filter_map(|file| replaceable_by_others(file)).collect();
+        found.retain(|replaceable| known.insert(replaceable.path.clone()));
+        found
+    }
+
+    fn warn_of_replaceable(&self, directories: &PluginDirectories) {
+        for replaceable in self.replaceable(directories) {
+            tracing::warn!(hint = REPLACEABLE_HINT, "{replaceable}");
+        }
     }
 
     fn loaded(&self, built: Result<Profile, Vec<RegistryError>>) -> Result<Profile, Failure> {
@@ -62,6 +89,7 @@ impl ChosenProfile {
 
     /// Like [`Self::build`], but does not read the profile's tables: a recording has the tables of its cases.
     pub(super) fn build_without_tables(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
+        self.warn_of_replaceable(directories);
         let built = registry::build_without_tables(&self.configuration, directories);
         self.loaded(built)
     }

@@ -11,10 +11,12 @@ use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_ident
 use divvy_controller::reload::{FileVersions, ProfileLoader, Reloading};
 use divvy_controller::run::{RunError, RunOptions};
 use divvy_controller::serve::ServeError;
+use divvy_loader::PluginDirectories;
 use divvy_scheduler::profile::registry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::chosen_profile::{ChosenProfile, REPLACEABLE_HINT};
 use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure, duration};
 use super::ends;
 use super::logging::{LogFormat, start_service};
@@ -105,6 +107,11 @@ pub(super) struct RunArguments {
     /// Maximum number of bindings written at the same time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
+    /// Use files of the profile, its tables and its plugins even if users other than root and that of this process can replace them
+    ///
+    /// Such files are refused otherwise, because whoever replaces them decides where replicas run. Other commands only warn.
+    #[arg(long)]
+    allow_replaceable_files: bool,
     /// Write no events
     #[arg(long)]
     no_events: bool,
@@ -133,6 +140,7 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
     let loader = Loader {
         arguments: arguments.profile.clone(),
         scheduler_name: arguments.scheduler_name.clone(),
+        allow_replaceable_files: arguments.allow_replaceable_files,
     };
     let mut files = FileVersions::default();
     // From then on, the controller watches.
@@ -187,6 +195,7 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
 struct Loader {
     arguments: ProfileArguments,
     scheduler_name: Option<String>,
+    allow_replaceable_files: bool,
 }
 
 impl Loader {
@@ -202,10 +211,29 @@ impl Loader {
         let tables = tables.filter_map(|table| table.file.clone());
         let libraries = registry::library_files(&chosen.configuration, &directories);
         tables.chain(libraries).for_each(|file| files.note(file));
+        if !self.allow_replaceable_files {
+            refuse_replaceable(&chosen, &directories)?;
+        }
         let profile = Arc::new(chosen.build(&directories)?);
         ActiveProfile::new(profile, &chosen.configuration).map_err(|error| {
             Failure::internal(Diagnostic::new("the profile has no hash").with_cause(error.to_string()))
         })
+    }
+}
+
+/// Refuses files that others can replace, before any library is opened.
+fn refuse_replaceable(chosen: &ChosenProfile, directories: &PluginDirectories) -> Result<(), Failure> {
+    let found = chosen
+        .replaceable(directories)
+        .into_iter()
+        .map(|replaceable| Diagnostic {
+            hint: Some(format!("{REPLACEABLE_HINT}; or pass `--allow-replaceable-files`")),
+            ..Diagnostic::new(replaceable.to_string())
+        });
+    let found: Vec<Diagnostic> = found.collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage_errors(found)),
     }
 }
 
@@ -275,6 +303,7 @@ mod tests {
         let loader = Loader {
             arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
             scheduler_name: None,
+            allow_replaceable_files: false,
         };
         let mut files = FileVersions::default();
         let problems = loader.load(&mut files).err().unwrap_or_default();
@@ -301,6 +330,7 @@ mod tests {
         let loader = Loader {
             arguments: Arguments::parse_from(arguments).profile,
             scheduler_name: None,
+            allow_replaceable_files: false,
         };
         let mut files = FileVersions::default();
         assert!(loader.load(&mut files).is_err());
@@ -312,6 +342,7 @@ mod tests {
         let loader = Loader {
             arguments: Arguments::parse_from(["divvy", "--plugin-directory=/does/not/exist"]).profile,
             scheduler_name: None,
+            allow_replaceable_files: false,
         };
         let mut files = FileVersions::default();
         assert!(loader.load(&mut files).is_err());
