@@ -136,7 +136,8 @@ pub(crate) fn stopped_by(row: &HeadroomRow) -> String {
     format!("{text}{rejected}")
 }
 
-/// `cpu in 3, pods in 2 of 5 candidates`, or the message of a refusal that is not about room.
+/// `cpu in 3, pods in 2 of 5 candidates` if these are all candidates. Otherwise, something else stops the replica, too: the message
+/// comes first.
 fn refusal(stop: &HeadroomStop) -> String {
     if stop.resources.is_empty() {
         return stop.message.clone();
@@ -150,11 +151,16 @@ fn refusal(stop: &HeadroomStop) -> String {
     } else {
         "candidates"
     };
-    format!(
+    let scarce = format!(
         "{} of {} {candidates}",
         parts.collect::<Vec<_>>().join(", "),
         stop.candidates
-    )
+    );
+    let short: usize = stop.resources.iter().map(|resource| resource.clusters.len()).sum();
+    match short < stop.candidates {
+        true => format!("{} ({scarce})", stop.message),
+        false => scarce,
+    }
 }
 
 /// `; 2 clusters not selected; 7 rejected (taint-toleration 5, cluster-affinity 2)`.
