@@ -104,7 +104,11 @@ impl<'a> Windows<'a> {
         Ok(Window {
             span,
             evicts: self.evict.nth(row, number).unwrap_or(false),
-            announced_by: self.announced_by.nth(row, number).unwrap_or_default(),
         })
+    }
+
+    /// Who announced one of a cluster's windows; empty if that is not stated.
+    pub(crate) fn announced_by(&self, row: Row, number: usize) -> &'a str {
+        self.announced_by.nth(row, number).unwrap_or_default()
     }
 }

@@ -39,29 +39,6 @@ fn without_positive_weights_all_weights_are_one() {
     assert_eq!(negative.assign(&plugin(json!({ "method": "webster" }))), Ok(vec![3; 2]));
 }
 
-/// The host divides what a cordoned cluster may not take among the others, in a call without it.
-#[test]
-fn the_rest_beside_a_cordon_does_not_go_to_clusters_without_weight() {
-    let scenario = (0..3).fold(Scenario::new(), |scenario, number| {
-        scenario.cluster(ClusterBuilder::new(&format!("m{number}")).fits_now(9))
-    });
-    let weighted = scenario.replicas(6).rule(&["m0"], "weight", 2);
-    for method in ["even-remainder", "webster"] {
-        let plugin = plugin(json!({ "method": method }));
-        let failure = weighted
-            .assign_in_tier(&plugin, &[1, 2], (0, 1))
-            .expect_err("no weight is left");
-        assert_eq!(
-            failure.to_string(),
-            "6 replicas requested, and none of these candidates has a positive weight",
-            "{method}"
-        );
-        // Without a weight anywhere, all are alike.
-        let alike = weighted.clone().rule(&["m9"], "weight", 2);
-        assert_eq!(alike.assign(&plugin).map(|counts| counts.len()), Ok(3));
-    }
-}
-
 #[test]
 fn weights_are_resolved_over_all_tiers() {
     let scenario = fleet(&[0; 3]).replicas(6).rule(&["member0"], "weight", 3);
