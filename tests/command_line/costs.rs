@@ -249,6 +249,12 @@ not counted: no price per CPU hour for shop/web-deployment
 
 "#]],
     );
+    // Any number can be scheduled; the second cost is that of the replicas that fit.
+    let any = prices.output("headroom", &["deployment/web", "--strategy", "StaticWeight"]);
+    assert!(
+        any.contains(" any  ") && any.contains(" → ≥ ") && any.contains(" with 31 "),
+        "{any}"
+    );
     let document = document(&prices, "headroom", &[], &committed("headroom.json"));
     let web = document["bindings"].as_array().and_then(|rows| rows.last());
     check_text(

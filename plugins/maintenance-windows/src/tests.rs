@@ -92,6 +92,22 @@ fn a_window_counts_from_its_announcement_to_its_end() {
     }
 }
 
+#[test]
+fn a_window_that_ends_in_the_year_9999_has_no_end() {
+    // 9999-12-31T23:59:59Z.
+    let rows = || {
+        [RowBuilder::new()
+            .time("begins", BEGINS)
+            .time("ends", 253_402_300_799_000)]
+    };
+    assert_eq!(answer(&PLUGIN, rows(), BEGINS), ("cordoned", None));
+    let rejected = scenario(rows(), BEGINS)
+        .rejections_checked(&PLUGIN)
+        .expect("it decides");
+    let expected = "cluster(s) take no further replicas for good: maintenance from 2026-03-14T02:00:00Z";
+    assert!(format!("{rejected:?}").contains(expected), "{rejected:?}");
+}
+
 /// A table can have 100,000 rows for one cluster.
 #[test]
 fn many_windows_are_evaluated_once_and_again_only_where_they_change() {

@@ -92,9 +92,13 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
         headroom.unwrap_or_else(Cell::empty),
     ];
     if let Some(cost) = &row.cost {
-        cells.push(Cell::plain(match &cost.most {
-            Some(most) => costs::both(&cost.now, most),
-            None => cost.now.to_string(),
+        cells.push(Cell::plain(match (&cost.most, row.fits) {
+            // Any number is possible, so the count that the second cost is of is named.
+            (Some(most), Some(fits)) if row.is_unbounded && *most != cost.now => {
+                format!("{} → {most} with {fits}", cost.now)
+            }
+            (Some(most), _) => costs::both(&cost.now, most),
+            (None, _) => cost.now.to_string(),
         }));
     }
     cells.push(Cell::plain(stopped_by(row)));
