@@ -96,6 +96,35 @@ fn an_additional_plugin_goes_before_the_selector_that_enforces_spread_constraint
     assert!(stdout.contains(list), "{stdout}");
 }
 
+/// A plain build has no certificate. The command line says that it is trusted, without a profile of its own.
+#[test]
+fn a_library_without_a_certificate_is_allowed_beside_its_path() {
+    let library = fixture("uncertified").display().to_string();
+    let arguments = ["profile", "show", "--plugin", &library];
+    let (exit, _, stderr) = run(&arguments);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("carries no certificate") && stderr.contains("`--allow-uncertified`"),
+        "{stderr}"
+    );
+    let (exit, stdout, stderr) = run(&[&arguments[..], &["--allow-uncertified"]].concat());
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(stdout.contains("allow-uncertified = true"), "{stdout}");
+    // It is allowed for the files that are named, and for no other.
+    let path = format!(
+        "[[profile]]\nname = 'mine'\nextends = 'default'\nassign = ['...', 'uncertified']\n[profile.plugin.uncertified]\npath = '{library}'\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (exit, _, stderr) = run(&[
+        "profile",
+        "check",
+        "--profile",
+        &profile(folder.path(), &path),
+        "--allow-uncertified",
+    ]);
+    assert_eq!(exit, Some(2), "{stderr}");
+}
+
 /// The plugin stays where the profile lists it, also if it serves further extension points or comes in a file with
 /// others.
 #[test]
