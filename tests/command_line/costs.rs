@@ -406,7 +406,9 @@ fn a_row_for_a_cluster_that_was_retired_is_a_warning() {
     let (exit, stdout, stderr) = prices.run("schedule", &[]);
     assert_eq!(exit, Some(0), "{stdout}");
     assert!(
-        stderr.contains("warning: prices.csv:2: ") && stderr.contains("did you mean `west-1`?"),
+        stderr.starts_with("warning: ")
+            && stderr.contains("prices.csv:2: ")
+            && stderr.contains("did you mean `west-1`?"),
         "{stderr}"
     );
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::run;
-use crate::artifacts::{fixture, plugin};
+use crate::artifacts::{fixture, plugin, repository};
+use crate::c_interface;
 
 /// Writes a profile and returns its path.
 fn profile(folder: &Path, text: &str) -> String {
@@ -99,7 +100,10 @@ fn an_additional_plugin_goes_before_the_selector_that_enforces_spread_constraint
 /// A plain build has no certificate. The command line says that it is trusted, without a profile of its own.
 #[test]
 fn a_library_without_a_certificate_is_allowed_beside_its_path() {
-    let library = fixture("uncertified").display().to_string();
+    let careless = repository().join("tests/fixtures/careless.c");
+    let library = c_interface::library("careless-allowed", &[careless])
+        .display()
+        .to_string();
     let arguments = ["profile", "show", "--plugin", &library];
     let (exit, _, stderr) = run(&arguments);
     assert_eq!(exit, Some(2));
@@ -112,7 +116,7 @@ fn a_library_without_a_certificate_is_allowed_beside_its_path() {
     assert!(stdout.contains("allow-uncertified = true"), "{stdout}");
     // It is allowed for the files that are named, and for no other.
     let path = format!(
-        "[[profile]]\nname = 'mine'\nextends = 'default'\nassign = ['...', 'uncertified']\n[profile.plugin.uncertified]\npath = '{library}'\n"
+        "[[profile]]\nname = 'mine'\nextends = 'default'\nassign = ['...', 'careless']\n[profile.plugin.careless]\npath = '{library}'\n"
     );
     let folder = tempfile::tempdir().expect("a folder can be made");
     let (exit, _, stderr) = run(&[

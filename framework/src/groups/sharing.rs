@@ -117,14 +117,14 @@ impl Group {
         &self.name
     }
 
-    /// The minimum and the maximum.
-    #[cfg(all(test, feature = "testing"))]
-    pub(super) fn node_bounds(&self) -> (Option<i64>, Option<i64>) {
+    /// The minimum and the maximum; `None` without a maximum.
+    pub fn bounds(&self) -> (i64, Option<i64>) {
         let count = |bound| match bound {
             Some(Amount::Count(count)) => Some(count),
             _ => None,
         };
-        (count(self.node.least), count(self.node.most))
+        let node = self.node();
+        (count(node.least).unwrap_or(0), count(node.most))
     }
 
     #[cfg(all(test, feature = "testing"))]

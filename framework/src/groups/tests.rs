@@ -3,6 +3,7 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::Group;
+use crate::clusters::Cluster;
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 
@@ -170,9 +171,31 @@ fn group() -> impl Strategy<Value = Group> {
         any::<bool>().prop_map(|is_rest| if is_rest { Group::rest("") } else { Group::keeping("") }),
     ];
     (share, 0..6_i64, 4..40_i64, any::<bool>()).prop_map(|(group, least, most, is_bounded)| match is_bounded {
-        true if group.node_bounds() == (None, None) => group.at_least(least.min(most)).at_most(most),
+        true if group.bounds() == (0, None) => group.at_least(least.min(most)).at_most(most),
         _ => group,
     })
+}
+
+#[test]
+fn the_test_kit_names_a_group_whose_bounds_are_not_kept() {
+    let asked = scenario(&[(0, 9, 0), (1, 9, 0), (NONE, 9, 0)]).replicas(8);
+    let plugin = Sharing(vec![Group::weighing("a", 1), Group::weighing("b", 1)]);
+    let group_of = |cluster: &Cluster<'_>| cluster.region().parse().ok();
+    let check = |groups: &[Group]| asked.check_groups(&plugin, groups, group_of);
+    assert_eq!(check(&[Group::exactly("a", 4), Group::keeping("b").at_most(4)]), Ok(()));
+    let broken = |text: &str| Err(text.to_owned());
+    assert_eq!(
+        check(&[Group::keeping("a"), Group::keeping("b").at_least(5)]),
+        broken("b has 4, expected from 5 to any: [4, 4, 0]")
+    );
+    assert_eq!(
+        check(&[Group::exactly("a", 3), Group::keeping("b")]),
+        broken("a has 4, expected from 3 to 3: [4, 4, 0]")
+    );
+    assert_eq!(
+        check(&[Group::keeping("a")]),
+        broken("cluster `m1` is in no group and has 4: [4, 4, 0]")
+    );
 }
 
 proptest! {
@@ -193,11 +216,9 @@ proptest! {
         match scenario.clone().replicas(replicas).assign(&plugin) {
             Ok(counts) => {
                 prop_assert_eq!(counts.iter().sum::<i64>(), replicas);
-                for (number, group) in groups.iter().enumerate() {
-                    let total: i64 = rows.iter().zip(&counts).filter(|(row, _)| row.0 == number).map(|(_, count)| count).sum();
-                    let (least, most) = group.node_bounds();
-                    prop_assert!(least.is_none_or(|least| total >= least) && most.is_none_or(|most| total <= most), "{group:?}: {total}");
-                }
+                let group_of = |cluster: &Cluster<'_>| cluster.region().parse().ok();
+                let checked = scenario.replicas(replicas).check_groups(&plugin, &groups, group_of);
+                prop_assert_eq!(checked, Ok(()));
             }
             Err(Failure::Unschedulable { figures: Some((requested, nearest)), .. }) => {
                 prop_assert_eq!(requested, replicas);
