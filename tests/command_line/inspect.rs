@@ -184,7 +184,7 @@ fn a_library_of_several_plugins_loads_if_each_of_them_does() {
         "a profile names the plugins to use, and gives the `path` of this file to each"
     );
     let folder = tempfile::tempdir().expect("a folder");
-    std::fs::copy(&library, folder.path().join("libdivvy_plugin_both.so")).expect("the library can be copied");
+    std::fs::copy(library, folder.path().join("libdivvy_plugin_both.so")).expect("the library can be copied");
     let path = folder.path().display().to_string();
     let (exit, stdout, stderr) = run(&["plugin", "list", "--plugin-directory", &path]);
     assert_eq!(exit, Some(0), "{stdout}{stderr}");
