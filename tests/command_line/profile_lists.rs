@@ -104,7 +104,7 @@ fn a_library_without_a_certificate_is_allowed_beside_its_path() {
     let library = c_interface::library("careless-allowed", &[careless])
         .display()
         .to_string();
-    let arguments = ["profile", "show", "--plugin", &library];
+    let arguments = ["profile", "show", "karmada", "--plugin", &library];
     let (exit, _, stderr) = run(&arguments);
     assert_eq!(exit, Some(2));
     assert!(
