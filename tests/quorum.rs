@@ -56,6 +56,32 @@ fn fewer_replicas_are_divided_from_the_quorum_up() {
     }
 }
 
+/// A tree refuses counts below its lower bounds, and counts above its room.
+#[test]
+fn a_quorum_below_a_bound_of_the_policy_finds_the_counts_that_fit() {
+    let tree = json!({ "by": "region", "children": [{ "match": "eu", "count": 20 }, { "match": "us", "weight": 1 }] });
+    let decide = |quorum: &str, room: i64| {
+        let clusters = [("a", "eu", 30), ("b", "us", room), ("c", "ap", 50)];
+        let clusters = clusters.map(|(name, region, fits)| Value::from(cluster(name, fits).region(region)));
+        let asked = partly("Tree", 100, quorum).preferences(&tree);
+        let mut decisions = Host::built_in().decide(clusters.into_iter().chain([asked.into()]));
+        decisions.remove(0)
+    };
+    for quorum in ["10%", "20", "59", "60%"] {
+        let decision = decide(quorum, 40);
+        assert_eq!(outcome(&decision), "a=20 b=40 (60 of 100)", "{quorum}");
+        let refused = "60 of 100 replicas, 40 missing; 61 were refused: 61 replicas cannot be divided so that all of these hold: \
+                       eu gets exactly 20; us has room for 40";
+        assert_eq!(decision.message(), refused);
+    }
+    assert_eq!(outcome(&decide("10%", 0)), "a=20 (20 of 100)");
+    let below = outcome(&decide("61", 40));
+    assert!(
+        below.ends_with("us has room for 40; the quorum of 61 does not fit either"),
+        "{below}"
+    );
+}
+
 /// A quorum of all replicas, or of more, is as none.
 #[test]
 fn a_quorum_of_all_replicas_has_no_effect() {

@@ -52,6 +52,44 @@ fn a_mistake_in_a_policy_is_an_error_with_its_location() {
     );
 }
 
+/// The lines are those of the annotation, because the manifest's are not known there.
+#[test]
+fn a_key_that_is_given_twice_is_an_error_with_its_line() {
+    let annotated = |text: &str| {
+        let asked = binding("web", 9).strategy("Tree");
+        asked.annotation("divvy.io/preferences", text)
+    };
+    let error = |location: &str, message: &str| {
+        format!("Error: the binding's `divvy.io/preferences`{location} of the annotation: {message}")
+    };
+    check(
+        annotated(
+            "{\"by\": \"region\", \"children\": [\n  {\"match\": \"eu\",\n   \"weight\": 1,\n   \"weight\": 3},\n  {\"match\": \"*\"}]}",
+        ),
+        &error(
+            ".children[0], line 4",
+            "the key `weight` is given twice, first on line 3",
+        ),
+    );
+    check(
+        annotated("{\"by\": \"region\",\n \"children\": [}"),
+        &error(".children[0], line 2", "not valid JSON: expected a value, got '}'"),
+    );
+    let levels = |levels: usize| {
+        let (open, close) = (r#""by":"name","children":[{"match":"a","#, "}]");
+        format!(
+            r#"{{{}"divide":"evenly"{}}}"#,
+            open.repeat(levels),
+            close.repeat(levels)
+        )
+    };
+    check(annotated(&levels(63)), "a=9");
+    check(
+        annotated(&levels(64)),
+        &error(", line 1", "nested deeper than 127 levels of objects and lists"),
+    );
+}
+
 #[test]
 fn contradictions_leave_the_last_result() {
     check(

@@ -101,6 +101,22 @@ fn a_strategy_that_cannot_divide_the_rest_is_no_fault_of_the_policy() {
     );
 }
 
+/// The strategy divides the rest in a call of its own, in which no cluster has a weight.
+#[test]
+fn the_rest_of_static_weights_does_not_go_to_clusters_without_weight() {
+    let host = host(ONCE);
+    let weighted = |names: Value| {
+        let weights = json!({ "staticWeightList": [{ "targetCluster": { "clusterNames": names }, "weight": 2 }] });
+        told(&decided(&host, web("StaticWeight", 11).preferences(&weights), BEGINS))
+    };
+    assert_eq!(
+        weighted(json!(["a"])),
+        "Unschedulable: cluster(s) take no further replicas: a; 8 of the 11 replicas are left for the other candidates, which cannot take \
+         them: 8 replicas requested, and none of these candidates has a positive weight"
+    );
+    assert_eq!(weighted(json!(["a", "d"])), "a=3 d=8");
+}
+
 /// Select would rather have a cluster with room, and then the cordon would have taken replicas away.
 #[test]
 fn a_cordoned_cluster_is_not_left_out_for_its_lack_of_room() {

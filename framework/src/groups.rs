@@ -1,4 +1,10 @@
-//! Groups of clusters, one per entry of a policy's lists.
+//! Groups of clusters: those that the entries of a policy's lists make, and sharing replicas among any.
+
+mod sharing;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
+
+pub use sharing::Group;
 
 use crate::assign::AssignContext;
 use crate::binding::Rule;

@@ -104,7 +104,7 @@
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of
-//!   a policy's lists.
+//!   a policy's lists, and [sharing](assign::AssignContext::share_among) replicas among groups of any kind in one call.
 //! - [`table`]: tables that an operator keeps beside the profile, such as prices. [`cost`]: what a replica costs by
 //!   such a table.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.

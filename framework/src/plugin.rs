@@ -399,7 +399,7 @@ pub enum Failure {
     Unschedulable {
         /// One line, lower case, without a final period.
         message: String,
-        /// The requested replicas and those that could be placed, if too little room is the cause.
+        /// The requested replicas and a count that could be placed instead, if one is known.
         figures: Option<(i64, i64)>,
     },
     /// The policy's preferences are invalid. The host reports an `Error` in the policy, with path and hint.
@@ -437,8 +437,9 @@ impl Failure {
         }
     }
 
-    /// This failure, with the replicas requested and those that could be placed, if it is
-    /// [`Unschedulable`](Self::Unschedulable).
+    /// This failure, with the replicas requested and a count that could be placed instead, if it is
+    /// [`Unschedulable`](Self::Unschedulable). `available` is the largest such count up to `requested` or, if there is none, the
+    /// smallest one above it. A quorum and `divvy headroom` try that count first; without it, they try few others.
     #[must_use]
     pub fn with_figures(mut self, requested: i64, available: i64) -> Self {
         if let Self::Unschedulable { figures, .. } = &mut self {

@@ -60,6 +60,25 @@ shop/model-deployment  Duplicated         1  none            0/3 clusters are av
     assert!(stdout.contains(fixed), "{stdout}");
 }
 
+/// A bound of a tree keeps a cluster from growing that has room.
+#[test]
+fn a_bound_that_stops_the_next_replica_is_named_rather_than_a_resource() {
+    check(
+        &["headroom", "-f", "fleet.yaml", "-f", "tree.yaml", "--no-assume"],
+        1,
+        str![[r#"
+profile default (--no-assume: each binding on its own)
+
+BINDING                  STRATEGY  REPLICAS  MOST  HEADROOM  STOPPED BY
+shop/bounded-deployment  Tree             2    21       +19  22 replicas cannot be divided so that all of these hold: east gets at most 5; west has room for 16 (cpu in 1 of 2 candidates); 1 cluster rejected (taint-toleration)
+shop/western-deployment  Tree            20    16        −4  17 replicas requested, 16 fit in the candidate clusters of the tree: west has room for 16 (cpu in 1 of 2 candidates); 1 cluster rejected (taint-toleration)
+  now Unschedulable: 20 replicas requested, 16 fit in the candidate clusters of the tree: west has room for 16
+
+"#]],
+        "",
+    );
+}
+
 #[test]
 fn what_others_take_is_not_free_unless_each_is_alone() {
     let most = |arguments: &[&str]| {

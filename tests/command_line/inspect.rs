@@ -157,7 +157,7 @@ fn a_library_that_would_be_refused_can_be_inspected() {
         "misbehaving-inspected",
         &[repository().join("tests/fixtures/misbehaving.c")],
     );
-    let report = check_refused(&several, "holds several plugins: `");
+    let report = check_refused(&several, "carries no certificate");
     let mut names: Vec<&str> = report["plugins"]
         .as_array()
         .expect("a list")
@@ -167,6 +167,29 @@ fn a_library_that_would_be_refused_can_be_inspected() {
     names.sort_unstable();
     assert_eq!(names, ["demanding", "hollow", "misbehaving"]);
     assert_eq!(report["plugins"][0]["extensionPoints"], json!(["Filter", "Assign"]));
+}
+
+/// A profile can use any of them by the path of the file.
+#[test]
+fn a_library_of_several_plugins_loads_if_each_of_them_does() {
+    let library = fixture("two-plugins");
+    let (exit, report) = inspect(&[&library.display().to_string()]);
+    assert_eq!(
+        (exit, &report["verdict"]["loads"]),
+        (Some(0), &Value::Bool(true)),
+        "{report:#}"
+    );
+    assert_eq!(
+        report["verdict"]["hint"],
+        "a profile names the plugins to use, and gives the `path` of this file to each"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(library, folder.path().join("libdivvy_plugin_both.so")).expect("the library can be copied");
+    let path = folder.path().display().to_string();
+    let (exit, stdout, stderr) = run(&["plugin", "list", "--plugin-directory", &path]);
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    let has = |name: &str| stdout.lines().any(|line| line.split_whitespace().next() == Some(name));
+    assert!(has("alone") && has("nothing") && !stdout.contains("broken"), "{stdout}");
 }
 
 /// A library that aborts when it is opened is inspected like any other; only `--load` fails.

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::run;
-use crate::artifacts::{fixture, plugin};
+use crate::artifacts::{fixture, plugin, repository};
+use crate::c_interface;
 
 /// Writes a profile and returns its path.
 fn profile(folder: &Path, text: &str) -> String {
@@ -94,6 +95,38 @@ fn an_additional_plugin_goes_before_the_selector_that_enforces_spread_constraint
     assert_eq!(exit, Some(0));
     let list = "select = [\n    \"few-per-provider\",    ";
     assert!(stdout.contains(list), "{stdout}");
+}
+
+/// A plain build has no certificate. The command line says that it is trusted, without a profile of its own.
+#[test]
+fn a_library_without_a_certificate_is_allowed_beside_its_path() {
+    let careless = repository().join("tests/fixtures/careless.c");
+    let library = c_interface::library("careless-allowed", &[careless])
+        .display()
+        .to_string();
+    let arguments = ["profile", "show", "karmada", "--plugin", &library];
+    let (exit, _, stderr) = run(&arguments);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("carries no certificate") && stderr.contains("`--allow-uncertified`"),
+        "{stderr}"
+    );
+    let (exit, stdout, stderr) = run(&[&arguments[..], &["--allow-uncertified"]].concat());
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(stdout.contains("allow-uncertified = true"), "{stdout}");
+    // It is allowed for the files that are named, and for no other.
+    let path = format!(
+        "[[profile]]\nname = 'mine'\nextends = 'default'\nassign = ['...', 'careless']\n[profile.plugin.careless]\npath = '{library}'\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (exit, _, stderr) = run(&[
+        "profile",
+        "check",
+        "--profile",
+        &profile(folder.path(), &path),
+        "--allow-uncertified",
+    ]);
+    assert_eq!(exit, Some(2), "{stderr}");
 }
 
 /// The plugin stays where the profile lists it, also if it serves further extension points or comes in a file with

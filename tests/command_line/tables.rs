@@ -216,24 +216,30 @@ fn every_problem_of_a_table_has_file_and_line() {
     assert_eq!((exit, stdout.as_str()), (Some(2), ""));
 }
 
+/// A cluster may be retired before its row is.
 #[test]
-fn rows_for_unknown_clusters_are_refused_before_anything_is_scheduled() {
+fn rows_for_unknown_clusters_are_warnings() {
     let tables = Tables::new();
     tables.write("power.csv", &format!("{POWER}\nwest-11,1,,\n"));
     assert_eq!(tables.check().0, Some(0));
-    let refused = "error: power.csv:6: no cluster is named `west-11`\n  hint: did you mean `west-1`?\n";
-    let recording = tables.path("recording.jsonl");
-    let scheduled = tables.schedule(&["--record", &recording]);
-    assert_eq!(scheduled, (Some(2), String::new(), refused.to_owned()));
-    assert!(!fs::exists(&recording).expect("the folder can be read"));
-    assert_eq!(
-        tables.diff(&["--cordon", "west-1"]),
-        (Some(2), String::new(), refused.to_owned())
+    let warned = "warning: power.csv:6: no cluster is named `west-11`\n  hint: did you mean `west-1`?\n";
+    let (exit, stdout, stderr) = tables.schedule(&[]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), warned), "{stdout}");
+    let (exit, _, stderr) = tables.diff(&["--cordon", "west-1"]);
+    assert!(exit != Some(2) && stderr.contains(warned), "{exit:?} {stderr}");
+    // A table of another fleet does not fill the screen.
+    let others: String = (0..300).map(|number| format!("other-{number},1,,\n")).collect();
+    tables.write("power.csv", &format!("{POWER}\n{others}"));
+    let (_, _, stderr) = tables.schedule(&[]);
+    assert_eq!(stderr.matches("no cluster is named").count(), 20, "{stderr}");
+    assert!(
+        stderr.ends_with("warning: 280 more rows of tables are for no cluster\n"),
+        "{stderr}"
     );
     // A cluster that is removed in a forecast is known.
     tables.write("power.csv", POWER);
-    let (exit, _, stderr) = tables.diff(&["--without", "west-1"]);
-    assert_ne!(exit, Some(2), "{stderr}");
+    let (_, _, stderr) = tables.diff(&["--without", "west-1"]);
+    assert!(!stderr.contains("no cluster is named"), "{stderr}");
 }
 
 /// The table may cover more than the clusters of the input, so a misspelt region is a warning.

@@ -190,3 +190,17 @@ fn the_reports_have_the_form_of_their_schemas() {
         validate(&schema, &schema, &report, "$").unwrap_or_else(|error| panic!("{error}\n{stdout}"));
     }
 }
+
+/// Only a profile of one's own can have the table.
+#[test]
+fn a_plugin_that_reads_a_table_is_refused_with_the_profile_to_write() {
+    let (exit, _, stderr) = run(&["plugin", "verify", "cheapest", "--runs", "1"]);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("`[profile.table.prices]`")
+            && stderr.contains(
+                "to a profile of your own, which has `extends = \"default\"`, and name its file with `--profile`\n"
+            ),
+        "{stderr}"
+    );
+}

@@ -203,7 +203,8 @@ fn a_library_without_certificate() {
     check(
         artifacts::fixture("uncertified"),
         "plugin `uncertified` (<file>), written in rust, carries no certificate",
-        "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.uncertified]`",
+        "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.uncertified]`, or pass `--allow-uncertified` \
+         beside its path; a Rust plugin is certified if it is built with the feature `certificate`",
     );
 }
 

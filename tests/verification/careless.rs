@@ -190,6 +190,45 @@ fn changes_of_the_process_are_caught() {
     }
 }
 
+/// A path of the command line counts from the folder in which the command began.
+#[test]
+fn a_changed_directory_does_not_hide_a_library_with_a_relative_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = repository().join("tests/fixtures/command-line");
+    std::fs::copy(library(), folder.path().join("careless.so")).expect("the library can be copied");
+    let up = "../".repeat(here.components().count() - 1);
+    let relative = format!(
+        "{up}{}",
+        folder
+            .path()
+            .join("careless.so")
+            .display()
+            .to_string()
+            .trim_start_matches('/')
+    );
+    let profile = folder.path().join("profile.toml");
+    let text = "[[profile]]\nname = 'careless'\nextends = 'default'\nfilters = ['api-enablement', 'cluster-affinity']\n\
+                assign = ['careless']\n[profile.plugin.careless]\nconfiguration.fault = 'directory'\n";
+    std::fs::write(&profile, text).expect("the file can be written");
+    let [profile, failures] = [profile, folder.path().join("failures")].map(|path| path.display().to_string());
+    let arguments = [
+        "plugin",
+        "verify",
+        &relative,
+        "--allow-uncertified",
+        "--profile",
+        &profile,
+        "--failures",
+        &failures,
+    ];
+    let (exit, stdout, stderr) = run(&[&arguments[..], &FEW].concat());
+    assert_eq!(exit, Some(1), "{stdout}{stderr}");
+    assert!(
+        stdout.contains("changes the working directory") && !stdout.contains("does not exist"),
+        "{stdout}{stderr}"
+    );
+}
+
 #[test]
 fn overwritten_inputs_are_caught() {
     // Inputs are in memory that cannot be written to, so any check finds it.

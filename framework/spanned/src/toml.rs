@@ -19,6 +19,15 @@ use super::words::WHOLE_NUMBER;
 /// After a syntax error the whole tree is [`NodeValue::Skipped`], because the parser's guesses would only cause further
 /// errors. A value that no type can accept, such as a date, is reported and skipped.
 pub fn parse(text: &str) -> (Node, Vec<Fault>) {
+    build(text, false)
+}
+
+/// As [`parse`], with dates and times as the texts that are written.
+pub fn parse_with_times(text: &str) -> (Node, Vec<Fault>) {
+    build(text, true)
+}
+
+fn build(text: &str, times_are_texts: bool) -> (Node, Vec<Fault>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let line_starts: Vec<usize> = text.match_indices('\n').map(|(end, _)| end + 1).collect();
     let mut faults = Vec::new();
@@ -27,7 +36,11 @@ pub fn parse(text: &str) -> (Node, Vec<Fault>) {
         let line = error.span().map_or(1, |span| line_at(&line_starts, span.start));
         faults.push(Fault::new(FieldPath::root(), line, cause));
     }
-    let mut builder = Builder { line_starts, faults };
+    let mut builder = Builder {
+        times_are_texts,
+        line_starts,
+        faults,
+    };
     let value = match builder.faults.as_slice() {
         [] => builder.table(table.get_ref(), &FieldPath::root()),
         _ => NodeValue::Skipped,
@@ -41,6 +54,8 @@ fn line_at(line_starts: &[usize], offset: usize) -> usize {
 }
 
 struct Builder {
+    /// True if a date or a time is read as its text, and false if it is a fault.
+    times_are_texts: bool,
     line_starts: Vec<usize>,
     faults: Vec<Fault>,
 }
@@ -70,6 +85,7 @@ impl Builder {
                 Ok(value) if value.is_finite() => NodeValue::decimal(float.as_str(), value),
                 _ => self.skip(line, path, "a finite number", format!("`{float}`")),
             },
+            DeValue::Datetime(time) if self.times_are_texts => NodeValue::Text(time.to_string().into()),
             DeValue::Datetime(time) => self.skip(
                 line,
                 path,

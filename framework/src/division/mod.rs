@@ -9,7 +9,8 @@
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: minimum and maximum replicas for groups
-//!   of candidates. [`tree`]: groups within groups, by weight, by count and within bounds.
+//!   of candidates. [`tree`]: groups within groups, by weight, by count and within bounds;
+//!   [`AssignContext::share_among`](crate::assign::AssignContext::share_among) is the shortest way to one level of them.
 //! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!

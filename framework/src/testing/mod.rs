@@ -25,6 +25,7 @@ mod builders;
 mod checked;
 mod columns;
 mod explanation;
+mod groups;
 mod host;
 mod identity;
 mod inputs;

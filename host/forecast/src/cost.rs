@@ -20,7 +20,7 @@ use crate::situation::{Assignment, Situation};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HourlyCost {
-    /// The part with known prices, as a decimal number with six digits after the decimal point.
+    /// The part with known prices, as a decimal number with six digits after the decimal point, or up to nine if it is below 0.00001.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub per_hour: Cost,
@@ -51,7 +51,8 @@ pub struct Costs {
 }
 
 fn as_text<S: Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{cost:.6}"))
+    let digits = cost.digits_from(6) as usize;
+    serializer.collect_str(&format_args!("{cost:.digits$}"))
 }
 
 fn as_texts<S: Serializer>(errors: &[CostError], serializer: S) -> Result<S::Ok, S::Error> {

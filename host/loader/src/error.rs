@@ -328,7 +328,8 @@ impl LoadError {
                 Some("name one of them in the profile, and give its `path` there".to_owned())
             }
             Self::Uncertified { plugin, .. } => Some(format!(
-                "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.{plugin}]`"
+                "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.{plugin}]`, or pass `--allow-uncertified` beside \
+                 its path; a Rust plugin is certified if it is built with the feature `certificate`"
             )),
             Self::ChecksumMismatch { actual, .. } => Some(format!(
                 "if the file is the one you mean, write `sha256 = \"{actual}\"` in the profile"

@@ -83,8 +83,15 @@ fn first_accepted(
         && count != start
         && attempt(count).is_accepted
     {
-        let high = if count < start { start } else { counts.end };
-        return Some((count, high, None));
+        return Some(match count < start {
+            true => (count, start, None),
+            // The refusal at the end may suggest a still larger count.
+            false => (
+                count,
+                counts.end,
+                suggestion.filter(|&larger| larger > i64::from(count)),
+            ),
+        });
     }
     // Halves, from the start down to the first count: if smaller counts are easier, one of them is accepted.
     let below = counts.start - 1;
@@ -97,8 +104,18 @@ fn first_accepted(
     }
     // If only a few counts are accepted, halves miss them.
     let least = start.saturating_sub(SINGLE_STEPS).max(counts.start);
-    let single = (least..start).rev().find(|&count| attempt(count).is_accepted)?;
-    Some((single, single + 1, None))
+    if let Some(single) = (least..start).rev().find(|&count| attempt(count).is_accepted) {
+        return Some((single, single + 1, None));
+    }
+    // A lower bound of a policy refuses small counts. A refusal that states a smaller count is not of that kind.
+    if suggested.is_some_and(|count| count < i64::from(start)) {
+        return None;
+    }
+    let distances = || (0..31).map(|power| 1 << power);
+    let upwards = distances().map_while(|distance| start.checked_add(distance).filter(|count| *count < counts.end));
+    let downwards = distances().map_while(|distance| counts.end.checked_sub(distance).filter(|count| *count > start));
+    let above = upwards.chain(downwards).find(|&count| attempt(count).is_accepted)?;
+    Some((above, counts.end, suggestion))
 }
 
 /// The largest accepted count from `low`, which is accepted, to `high`, which is not: by suggestion or doubling, then by
@@ -145,6 +162,8 @@ fn beyond(most: i32, attempt: &mut impl FnMut(i32) -> Try) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::RangeInclusive;
+
     use super::*;
 
     /// The search over a predicate, and the counts that were tried.
@@ -251,6 +270,43 @@ mod tests {
         assert_eq!(largest_within(60..100, 3, Some(3), &mut refuse), None);
         assert_eq!(largest_within(100..100, 100, None, &mut refuse), None);
         assert_eq!(tried, [60]);
+    }
+
+    #[test]
+    fn a_range_whose_first_counts_are_too_small_is_searched_upwards() {
+        let search = |accepted: RangeInclusive<i32>, start: i32, states: bool| {
+            let refusal = |count: i32| {
+                let nearest = count.clamp(*accepted.start(), *accepted.end());
+                states.then_some(i64::from(nearest))
+            };
+            largest_within(10..100, start, refusal(100), &mut |count| Try {
+                is_accepted: accepted.contains(&count),
+                suggestion: refusal(count).filter(|_| !accepted.contains(&count)),
+            })
+        };
+        for start in [10, 50, 99] {
+            // Refusals that state the nearest count, as those of a tree do.
+            for accepted in [20..=60, 11..=11, 99..=99, 57..=64, 20..=99] {
+                assert_eq!(
+                    search(accepted.clone(), start, true),
+                    Some(*accepted.end()),
+                    "{accepted:?} from {start}"
+                );
+            }
+            // Refusals without figures.
+            for accepted in [20..=60, 12..=99, 99..=99, 30..=90] {
+                assert_eq!(
+                    search(accepted.clone(), start, false),
+                    Some(*accepted.end()),
+                    "{accepted:?} from {start}"
+                );
+            }
+        }
+        let found = largest(1, |count| Try {
+            is_accepted: (20..=60).contains(&count),
+            suggestion: Some(if count > 60 { 60 } else { 20 }),
+        });
+        assert_eq!((found.most, found.beyond), (Some(60), None));
     }
 
     #[test]

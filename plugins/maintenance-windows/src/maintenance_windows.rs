@@ -2,6 +2,9 @@
 //!
 //! It does not know clusters. Hours of a week and their time zones are the SDK's.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use divvy_framework::prelude::*;
 use jiff::Timestamp;
 
@@ -12,14 +15,15 @@ pub(crate) const MINUTE: i64 = 60_000;
 /// answer then holds for less time than it could.
 const CHANGES_MAX: usize = 64;
 
+/// Changes of single windows that are looked through for the same purpose. Many windows can change at one time.
+const WINDOW_CHANGES_MAX: usize = 4096;
+
 /// A window of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'a> {
     pub(crate) span: Span<'a>,
     /// True if the cluster is emptied while the window lasts.
     pub(crate) evicts: bool,
-    /// Who announced it; empty if that is not stated.
-    pub(crate) announced_by: &'a str,
 }
 
 /// Time of a window.
@@ -45,72 +49,98 @@ struct Occurrence {
 
 /// A window that is announced or takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ActiveWindow<'a> {
+pub(crate) struct ActiveWindow {
     occurrence: Occurrence,
-    announced_by: &'a str,
+    /// Its number among the windows of the cluster.
+    pub(crate) number: usize,
 }
 
 /// Standing of a cluster for a binding, by its windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing<'a> {
+pub(crate) enum Standing {
     /// Nothing.
     Open,
     /// The cluster takes no further replicas. One without replicas of the binding is rejected.
-    Cordoned(ActiveWindow<'a>),
+    Cordoned(ActiveWindow),
     /// The cluster keeps no replicas.
-    Emptied(ActiveWindow<'a>),
+    Emptied(ActiveWindow),
 }
 
 /// The answer for a cluster.
-#[derive(Debug)]
-pub(crate) struct Answer<'a> {
-    pub(crate) standing: Standing<'a>,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) standing: Standing,
     /// Time at which another answer is due; `None` if never.
     pub(crate) changes: Option<i64>,
+    /// The time for which it was made, and the first time after it at which any window changes: until then, it is the answer.
+    holds: (i64, Option<i64>),
 }
 
-impl<'a> Answer<'a> {
+impl Answer {
     /// The answer for a cluster with these windows. `keeps` is true if the binding has the cluster in its last result.
-    pub(crate) fn new(windows: Vec<Window<'a>>, lead: i64, keeps: bool, now: i64) -> Self {
-        let standing = |time: i64| standing(&windows, lead, time);
-        // Without replicas to keep, it does not matter if a cluster is cordoned or emptied.
-        let class = |standing: Standing<'_>| match standing {
-            Standing::Open => 0,
-            Standing::Emptied(_) if keeps => 2,
-            Standing::Cordoned(_) | Standing::Emptied(_) => 1,
+    ///
+    /// Each window is evaluated once, and again only where it changes.
+    pub(crate) fn new(windows: &[Window<'_>], lead: i64, keeps: bool, now: i64) -> Self {
+        let mut classes: Vec<u8> = Vec::with_capacity(windows.len());
+        let mut changes = Vec::new();
+        for (number, window) in windows.iter().enumerate() {
+            classes.push(window.class(lead, keeps, now));
+            changes.extend(window.next_change(lead, now).map(|time| Reverse((time, number))));
+        }
+        let mut changes = BinaryHeap::from(changes);
+        let mut of_class = [0_usize; 3];
+        classes.iter().for_each(|&class| of_class[usize::from(class)] += 1);
+        let strongest = |of_class: &[usize; 3]| of_class.iter().rposition(|&windows| windows > 0).unwrap_or(0);
+
+        let (at_once, first) = (strongest(&of_class), changes.peek().map(|&Reverse((time, _))| time));
+        let mut answer = Self {
+            standing: standing(windows, lead, now),
+            changes: None,
+            holds: (now, first),
         };
-        let at_once = standing(now);
-        let mut changes = None;
-        let mut time = now;
+        let mut window_changes = 0;
         for _ in 0..CHANGES_MAX {
-            let next = windows.iter().filter_map(|window| window.next_change(lead, time)).min();
-            changes = next;
-            let Some(next) = next else { break };
-            if class(standing(next)) != class(at_once) {
+            let Some(&Reverse((time, _))) = changes.peek() else {
+                answer.changes = None;
+                break;
+            };
+            answer.changes = Some(time);
+            while let Some(&Reverse((next, number))) = changes.peek()
+                && next == time
+            {
+                changes.pop();
+                window_changes += 1;
+                let class = windows[number].class(lead, keeps, time);
+                of_class[usize::from(classes[number])] -= 1;
+                of_class[usize::from(class)] += 1;
+                classes[number] = class;
+                let next = windows[number].next_change(lead, time);
+                changes.extend(next.map(|next| Reverse((next, number))));
+            }
+            if strongest(&of_class) != at_once || window_changes > WINDOW_CHANGES_MAX {
                 break;
             }
-            time = next;
         }
-        Self {
-            standing: at_once,
-            changes,
-        }
+        answer
+    }
+
+    /// True if it is also the answer at another time.
+    pub(crate) fn holds_at(&self, time: i64) -> bool {
+        let (from, until) = self.holds;
+        from <= time && until.is_none_or(|until| time < until)
     }
 }
 
 /// The strongest of what windows say at a time; of two that say the same, the one that ends later.
-fn standing<'a>(windows: &[Window<'a>], lead: i64, time: i64) -> Standing<'a> {
-    let mut strongest: Option<(bool, ActiveWindow<'a>)> = None;
-    for window in windows {
+fn standing(windows: &[Window<'_>], lead: i64, time: i64) -> Standing {
+    let mut strongest: Option<(bool, ActiveWindow)> = None;
+    for (number, window) in windows.iter().enumerate() {
         let Some(occurrence) = window.occurrence(lead, time) else {
             continue;
         };
-        let active = ActiveWindow {
-            occurrence,
-            announced_by: window.announced_by,
-        };
         let empties = window.evicts && occurrence.begins <= time;
-        let strength = |(empties, active): (bool, ActiveWindow<'_>)| (empties, active.occurrence.ends);
+        let strength = |(empties, active): (bool, ActiveWindow)| (empties, active.occurrence.ends);
+        let active = ActiveWindow { occurrence, number };
         if strongest.is_none_or(|known| strength(known) < strength((empties, active))) {
             strongest = Some((empties, active));
         }
@@ -123,8 +153,20 @@ fn standing<'a>(windows: &[Window<'a>], lead: i64, time: i64) -> Standing<'a> {
 }
 
 impl Window<'_> {
+    /// What the window does at a time: 0 nothing, 1 keeps replicas away, 2 empties the cluster. Without replicas to keep, the last two do
+    /// not differ.
+    fn class(&self, lead: i64, keeps: bool, time: i64) -> u8 {
+        match self.occurrence(lead, time) {
+            None => 0,
+            Some(occurrence) if self.evicts && keeps && occurrence.begins <= time => 2,
+            Some(_) => 1,
+        }
+    }
+
     /// The occurrence that is announced or takes place at a time.
     fn occurrence(&self, lead: i64, time: i64) -> Option<Occurrence> {
+        #[cfg(test)]
+        EVALUATED.set(EVALUATED.get() + 1);
         let found = match self.span {
             Span::Once {
                 announced,
@@ -173,19 +215,19 @@ impl Window<'_> {
     }
 }
 
-impl ActiveWindow<'_> {
-    /// Why the cluster takes no further replicas.
-    pub(crate) fn cordoned(&self) -> Reason {
-        self.reason("take no further replicas")
+impl ActiveWindow {
+    /// Why the cluster takes no further replicas. `announced_by` is empty if that is not stated.
+    pub(crate) fn cordoned(&self, announced_by: &str) -> Reason {
+        self.reason("take no further replicas", announced_by)
     }
 
     /// Why the cluster keeps no replicas.
-    pub(crate) fn emptied(&self) -> Reason {
-        self.reason("are emptied")
+    pub(crate) fn emptied(&self, announced_by: &str) -> Reason {
+        self.reason("are emptied", announced_by)
     }
 
     /// `cluster(s) take no further replicas until 2026-03-14T06:00:00Z: maintenance from 2026-03-14T02:00:00Z, announced by ops`.
-    fn reason(&self, consequence: &str) -> Reason {
+    fn reason(&self, consequence: &str, announced_by: &str) -> Reason {
         let Occurrence {
             announced,
             begins,
@@ -195,7 +237,7 @@ impl ActiveWindow<'_> {
             i64::MAX => "for good".to_owned(),
             ends => format!("until {}", text(ends)),
         };
-        let by = match self.announced_by {
+        let by = match announced_by {
             "" => String::new(),
             by => format!(", announced by {by}"),
         };
@@ -209,6 +251,12 @@ impl ActiveWindow<'_> {
             ends => reason.figure("ends", ends),
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Evaluations of windows.
+    pub(crate) static EVALUATED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// A time as in Kubernetes' objects; a time that no calendar has, as a number.

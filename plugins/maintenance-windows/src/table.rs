@@ -5,6 +5,9 @@ use divvy_framework::table::RefusedRow;
 
 use crate::maintenance_windows::{Span, Window};
 
+/// Milliseconds since 1970 from which a window has no end: the beginning of the year 9999.
+const NEVER: i64 = 253_370_764_800_000;
+
 /// Name of the table.
 pub(crate) const TABLE: &str = "windows";
 
@@ -65,7 +68,9 @@ impl<'a> Windows<'a> {
         let span = match (
             self.weekly.nth(row, number),
             self.begins.nth(row, number),
-            self.ends.nth(row, number),
+            self.ends
+                .nth(row, number)
+                .map(|ends| if ends < NEVER { ends } else { i64::MAX }),
         ) {
             (Some(_), Some(_), _) => return refuse("begins", "expected none beside `weekly`"),
             (Some(_), _, Some(_)) => return refuse("ends", "expected none beside `weekly`"),
@@ -104,7 +109,11 @@ impl<'a> Windows<'a> {
         Ok(Window {
             span,
             evicts: self.evict.nth(row, number).unwrap_or(false),
-            announced_by: self.announced_by.nth(row, number).unwrap_or_default(),
         })
+    }
+
+    /// Who announced one of a cluster's windows; empty if that is not stated.
+    pub(crate) fn announced_by(&self, row: Row, number: usize) -> &'a str {
+        self.announced_by.nth(row, number).unwrap_or_default()
     }
 }

@@ -4,7 +4,7 @@ use divvy_framework::testing::{ClusterBuilder, RowBuilder, Scenario, TableBuilde
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use crate::MaintenanceWindows;
-use crate::maintenance_windows::MINUTE;
+use crate::maintenance_windows::{Answer, EVALUATED, MINUTE, Span, Window};
 
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
@@ -90,6 +90,69 @@ fn a_window_counts_from_its_announcement_to_its_end() {
             "open"
         );
     }
+}
+
+#[test]
+fn a_window_that_ends_in_the_year_9999_has_no_end() {
+    // 9999-12-31T23:59:59Z.
+    let rows = || {
+        [RowBuilder::new()
+            .time("begins", BEGINS)
+            .time("ends", 253_402_300_799_000)]
+    };
+    assert_eq!(answer(&PLUGIN, rows(), BEGINS), ("cordoned", None));
+    let rejected = scenario(rows(), BEGINS)
+        .rejections_checked(&PLUGIN)
+        .expect("it decides");
+    let expected = "cluster(s) take no further replicas for good: maintenance from 2026-03-14T02:00:00Z";
+    assert!(format!("{rejected:?}").contains(expected), "{rejected:?}");
+}
+
+/// A table can have 100,000 rows for one cluster.
+#[test]
+fn many_windows_are_evaluated_once_and_again_only_where_they_change() {
+    const ROWS: usize = 10_000;
+    let weekly = |number: usize| {
+        let minute = number % (20 * 60);
+        let (from, until) = (minute / 60, minute % 60);
+        let text = format!("Mon-Sun {from:02}:{until:02}-{:02}:{until:02} UTC", from + 2);
+        RowBuilder::new().weekly("weekly", &text)
+    };
+    let evaluated = |scenario: &Scenario| {
+        EVALUATED.set(0);
+        scenario.feasible(&PLUGIN).expect("it decides");
+        EVALUATED.get()
+    };
+    let once = evaluated(&scenario((0..ROWS).map(weekly), BEGINS));
+    // For a binding with replicas in the region and for one without; what changes is looked at again, but not all for each change.
+    assert!((2 * ROWS..8 * ROWS).contains(&once), "{once}");
+}
+
+#[test]
+fn an_answer_holds_until_any_window_changes() {
+    let weekly = |begins: i64, ends: i64| Window {
+        span: Span::Once {
+            announced: None,
+            begins,
+            ends,
+        },
+        evicts: false,
+    };
+    let windows = [weekly(10, 30), weekly(20, 40)];
+    let answer = |time: i64| Answer::new(&windows, 0, true, time);
+    // At 20, the other window is named, although the cluster stays closed until 40.
+    assert_eq!(answer(12).changes, Some(40));
+    for (time, holds) in [(11, false), (12, true), (19, true), (20, false)] {
+        assert_eq!(answer(12).holds_at(time), holds, "{time}");
+    }
+    assert_ne!(answer(12).standing, answer(20).standing);
+    for time in 12..20 {
+        assert_eq!(
+            (answer(time).standing, answer(time).changes),
+            (answer(12).standing, answer(12).changes)
+        );
+    }
+    assert!(answer(40).holds_at(i64::MAX) && answer(40).changes.is_none());
 }
 
 #[test]

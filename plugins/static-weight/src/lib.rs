@@ -85,6 +85,9 @@ impl AssignPlugin for StaticWeight {
 /// fault of the plugin, because the policy causes it.
 fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> Failure {
     match error {
+        DivisionError::NoWeight { requested } if context.tier().1 <= 1 => Failure::unschedulable(format!(
+            "{requested} replicas requested, and none of these candidates has a positive weight"
+        )),
         DivisionError::NoWeight { requested } => Failure::unschedulable(format!(
             "{requested} replicas requested in tier {}, in which no cluster has a positive weight",
             // Operators see tiers counted from 1, as in the table.
@@ -96,7 +99,8 @@ fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> F
 
 /// Writes the weight of each candidate: the largest among the rules that match it, or 0 if none does. If no candidate
 /// of any tier has a positive weight, all get the weight 1. With Webster, as in Karmada, only the current tier is
-/// considered.
+/// considered. Without tiers, candidates that are not in this call are cordoned: their weights count, because the rest must not go
+/// to clusters to which the policy gives none.
 fn resolve_weights(
     context: &AssignContext<'_, StaticWeight>,
     method: Method,
@@ -113,7 +117,8 @@ fn resolve_weights(
     weights.iter_mut().for_each(|weight| *weight = (*weight).max(0));
     // This tier gets equal weights only if no other tier has a weight either; otherwise its clusters get nothing.
     let (_, tier_count) = context.tier();
-    if method == Method::EvenRemainder && tier_count > 1 && weights.iter().all(|&weight| weight == 0) {
+    let is_part = context.all_rows().len() > context.len();
+    if (method == Method::EvenRemainder || tier_count <= 1) && is_part && weights.iter().all(|&weight| weight == 0) {
         context.largest_rule_value_of(context.all_rows(), "weight", 0, all_weights);
         if all_weights.iter().any(|&weight| weight > 0) {
             return;

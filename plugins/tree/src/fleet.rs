@@ -4,6 +4,7 @@
 //! is reported even if a cluster is not feasible. [`kept`](crate::kept) keeps them with the plan.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use divvy_framework::clusters::{Cluster, ClusterSelector, Clusters};
 use divvy_framework::configuration::nearest;
@@ -101,9 +102,9 @@ impl Found<'_> {
                 continue;
             };
             let matcher = selector.compile(self.clusters);
-            let mut matches_any = false;
+            let mut matched = Vec::new();
             for (&row, taken) in rows.iter().zip(&mut taken_by).filter(|(row, _)| matcher.matches(**row)) {
-                matches_any = true;
+                matched.push(row);
                 if let Some(first) = *taken {
                     let (cluster, first) = (self.clusters.get(row).name(), &children[first].path);
                     let message = format!("cluster `{cluster}` is already in {first}");
@@ -113,8 +114,13 @@ impl Found<'_> {
             }
             // Below an empty rest, no child has a cluster to match.
             let has_clusters = !rows.is_empty() || number == 0;
-            if !matches_any && has_clusters {
-                return Err(unmatched(parent, child, &rows, self.clusters));
+            let missing = missing_texts(parent, child, &matched, self.clusters);
+            let misses = match child.texts.is_empty() {
+                true => matched.is_empty() || names_unknown(child.selector.as_ref(), self.clusters),
+                false => !missing.is_empty(),
+            };
+            if misses && has_clusters {
+                return Err(unmatched(parent, child, &missing, &rows, self.clusters));
             }
         }
         let rest = children.iter().position(|child| child.selector.is_none());
@@ -164,14 +170,14 @@ impl Found<'_> {
             let weight = &mut self.fleet.weight_of_row[row.index()];
             *weight = (*weight).max(given.weight.into());
         }
-        if matches_any {
-            return Ok(());
-        }
+        // One name that no cluster has is a mistake, even if others match.
         let message = match given.selector.unknown_names(self.clusters).next() {
             Some(_) => unknown_names(&given.selector, self.clusters),
+            None if matches_any => return Ok(()),
             None => "it matches no cluster of its leaf".to_owned(),
         };
-        Err(refused(&given.path, "match", message))
+        let error = refused(&given.path, "match", message);
+        Err(with_nearest_name(error, &given.selector, self.clusters))
     }
 
     fn complete(mut self) -> Fleet {
@@ -197,13 +203,52 @@ impl Found<'_> {
     }
 }
 
-/// The refusal of a child that matches no cluster of its parent.
-fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clusters<'_>) -> ValueError {
-    let quoted: Vec<String> = child.texts.iter().map(|text| format!("`{text}`")).collect();
+/// The texts in the match of a child that none of the clusters has that it matches.
+fn missing_texts<'a>(
+    parent: &PlanNode,
+    child: &'a PlanNode,
+    matched: &[Row],
+    clusters: &Clusters<'_>,
+) -> Vec<&'a String> {
+    let (Some(by), false) = (&parent.by, child.texts.is_empty()) else {
+        return child.texts.iter().collect();
+    };
+    let mut present = HashSet::new();
+    for &row in matched {
+        let cluster = clusters.get(row);
+        match by {
+            By::Zone => present.extend(cluster.zone_symbols().iter().map(|zone| clusters.text(*zone))),
+            By::Region => _ = present.insert(cluster.region()),
+            By::Provider => _ = present.insert(cluster.provider()),
+            By::Name => _ = present.insert(cluster.name()),
+            By::Label(key) => present.extend(cluster.label(key)),
+        }
+    }
+    child
+        .texts
+        .iter()
+        .filter(|text| !present.contains(text.as_str()))
+        .collect()
+}
+
+/// True if a selector names a cluster that does not exist.
+fn names_unknown(selector: Option<&ClusterSelector>, clusters: &Clusters<'_>) -> bool {
+    selector.is_some_and(|selector| selector.unknown_names(clusters).next().is_some())
+}
+
+/// The refusal of a child that matches no cluster of its parent, or none by some of its texts.
+fn unmatched(
+    parent: &PlanNode,
+    child: &PlanNode,
+    missing: &[&String],
+    rows: &[Row],
+    clusters: &Clusters<'_>,
+) -> ValueError {
+    let quoted: Vec<String> = missing.iter().map(|text| format!("`{text}`")).collect();
     let texts = quoted.join(" or ");
     let what = match &parent.by {
         _ if child.texts.is_empty() => match &child.selector {
-            Some(selector) if selector.unknown_names(clusters).next().is_some() => unknown_names(selector, clusters),
+            Some(selector) if names_unknown(Some(selector), clusters) => unknown_names(selector, clusters),
             _ => "it matches no cluster".to_owned(),
         },
         Some(By::Region) => format!("no cluster is in region {texts}"),
@@ -225,8 +270,23 @@ fn unmatched(parent: &PlanNode, child: &PlanNode, rows: &[Row], clusters: &Clust
         None => Vec::new(),
     };
     let known = known.iter().map(|value| &**value);
-    match child.texts.first().and_then(|text| nearest(text, known)) {
-        Some(nearest) => error.with_hint(format!("did you mean `{nearest}`?")),
+    match (missing.first().and_then(|text| nearest(text, known)), &child.selector) {
+        (Some(nearest), _) => did_you_mean(error, nearest),
+        (None, Some(selector)) => with_nearest_name(error, selector, clusters),
+        (None, None) => error,
+    }
+}
+
+fn did_you_mean(error: ValueError, nearest: &str) -> ValueError {
+    error.with_hint(format!("did you mean `{nearest}`?"))
+}
+
+/// An error about names of a selector, with the nearest name of a cluster.
+fn with_nearest_name(error: ValueError, selector: &ClusterSelector, clusters: &Clusters<'_>) -> ValueError {
+    let names = clusters.iter().map(|cluster| cluster.name());
+    let unknown = selector.unknown_names(clusters).next();
+    match unknown.and_then(|unknown| nearest(unknown, names)) {
+        Some(nearest) => did_you_mean(error, nearest),
         None => error,
     }
 }

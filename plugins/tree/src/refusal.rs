@@ -2,7 +2,9 @@
 
 use divvy_framework::binding::Binding;
 use divvy_framework::division::Scratch;
-use divvy_framework::division::tree::{Amount, Constraint, ConstraintKind, Floor, Members, TreeError, find_conflict};
+use divvy_framework::division::tree::{
+    Amount, Constraint, ConstraintKind, Floor, LeafRule, Members, TreeError, find_conflict, nearest_counts,
+};
 use divvy_framework::prelude::*;
 
 use crate::Tree;
@@ -23,7 +25,12 @@ pub(crate) fn failure(error: TreeError, context: &Context<'_>, fleet: &Fleet, me
                 &mut Scratch::default(),
             );
             match found {
-                Ok(conflict) => contradiction(context, fleet, &conflict),
+                Ok(conflict) => with_nearest(
+                    contradiction(context, fleet, members, &conflict),
+                    context,
+                    fleet,
+                    members,
+                ),
                 Err(error) => Failure::unschedulable(error.to_string()),
             }
         }
@@ -50,8 +57,18 @@ pub(crate) fn check_components(binding: &Binding<'_>) -> Result<(), Failure> {
     }
 }
 
+/// A contradiction with the nearest count that the tree can divide, so that a search for it starts there.
+fn with_nearest(failure: Failure, context: &Context<'_>, fleet: &Fleet, members: Members<'_>) -> Failure {
+    let request = context.division_request();
+    let nearest = nearest_counts(&request, &fleet.tree, members, &mut Scratch::default());
+    match nearest.ok().and_then(|nearest| nearest.instead()) {
+        Some(count) => failure.with_figures(context.replicas(), count),
+        None => failure,
+    }
+}
+
 /// Bounds that contradict each other, none of which can be left out.
-fn contradiction(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) -> Failure {
+fn contradiction(context: &Context<'_>, fleet: &Fleet, members: Members<'_>, conflict: &[Constraint]) -> Failure {
     let replicas = context.replicas();
     let rooms = conflict.iter().map(|constraint| match constraint.kind {
         ConstraintKind::Room { available, .. } => Some(available),
@@ -60,12 +77,24 @@ fn contradiction(context: &Context<'_>, fleet: &Fleet, conflict: &[Constraint]) 
     // Only room contradicts the count: the candidates are too small.
     if let Some(rooms) = rooms.collect::<Option<Vec<i64>>>() {
         let available = rooms.into_iter().fold(0, i64::saturating_add);
-        let too_small = Failure::too_small(replicas, available);
-        if fleet.names.len() == 1 {
-            return too_small;
-        }
-        let message = format!("{too_small}: {}", list(context, fleet, conflict));
-        return Failure::unschedulable(message).with_figures(replicas, available);
+        // Some candidates may be in no leaf; what fits there does not count.
+        let has_all = members.leaf_of.iter().enumerate().all(|(candidate, &leaf)| {
+            let leaf = fleet.tree.nodes().get(leaf as usize).map(|node| node.leaf.rule);
+            match leaf {
+                Some(LeafRule::ByWeight) => members.weights.get(candidate).is_some_and(|weight| *weight > 0),
+                Some(_) => true,
+                None => false,
+            }
+        });
+        let clusters = match has_all {
+            true => "in the candidate clusters",
+            false => "in the candidate clusters of the tree",
+        };
+        let too_small = format!("{replicas} replicas requested, {available} fit {clusters}");
+        return Failure::unschedulable(match fleet.names.len() {
+            1 => too_small,
+            _ => format!("{too_small}: {}", list(context, fleet, conflict)),
+        });
     }
     let bounds = list(context, fleet, conflict);
     Failure::unschedulable(match conflict.len() {

@@ -202,7 +202,7 @@ pub enum CostError {
 
 /// An exact cost, or a difference of two.
 ///
-/// It is printed with four digits after the decimal point, or as many as the format asks for, at most nine. The last one is
+/// It is printed with four digits after the decimal point, more if it is below 0.001, or as many as the format asks for, at most nine. The last one is
 /// rounded half away from zero, as a price list does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(i128);

@@ -113,11 +113,17 @@ fn a_printed_cost_is_rounded_half_away_from_zero() {
     let cost = |text: &str| text.parse::<Cost>().unwrap();
     let minus = |text: &str| Cost::ZERO.minus(cost(text)).unwrap();
     for (cost, expected) in [
-        (cost("0.00005"), "0.0001"),
-        (cost("0.00004999"), "0.0000"),
+        (cost("0.00105"), "0.0011"),
+        (cost("0.001"), "0.0010"),
+        (cost("0.000999"), "0.00100"),
+        (cost("0.00005"), "0.000050"),
+        (cost("0.00004994"), "0.000050"),
+        (cost("0.000000001"), "0.000000001"),
+        (minus("0.0000001"), "-0.00000010"),
+        (Cost::ZERO, "0.0000"),
         (cost("1.99995"), "2.0000"),
         (minus("1.99995"), "-2.0000"),
-        (minus("0.00001"), "0.0000"),
+        (minus("0.00001"), "-0.000010"),
     ] {
         assert_eq!(cost.to_string(), expected);
     }
@@ -134,7 +140,7 @@ fn a_printed_cost_is_rounded_half_away_from_zero() {
             Cost::ZERO,
             cost("0.00001")
         ),
-        "+2.5000|-2.5000|0.0000|0.0000"
+        "+2.5000|-2.5000|0.0000|+0.000010"
     );
     assert_eq!(format!("{:.40}", cost("0.123456789")), "0.123456789");
 }

@@ -8,13 +8,24 @@ use super::Cost;
 /// Digits after the decimal point that a cost holds exactly: [`Cost::PARTS`] is a multiple of ten to this power.
 const DIGITS_MAX: u32 = 9;
 
-/// Digits after the decimal point unless a format asks for others.
+/// Digits after the decimal point unless a format asks for others, or the cost is so small that they would not show it.
 const DIGITS: u32 = 4;
+
+impl Cost {
+    /// Digits after the decimal point that show a cost: `least`, or as many more as two significant digits take, at most nine. A cost of
+    /// zero needs no more.
+    pub fn digits_from(self, least: u32) -> u32 {
+        let (parts, unit) = (self.0.unsigned_abs(), Self::PARTS.unsigned_abs());
+        let is_shown = |digits: u32| parts >= unit / 10_u128.pow(digits - 1);
+        let more = (least.max(1)..DIGITS_MAX).find(|&digits| parts == 0 || is_shown(digits));
+        more.unwrap_or(DIGITS_MAX).max(least)
+    }
+}
 
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = formatter.precision().and_then(|digits| u32::try_from(digits).ok());
-        let digits = digits.unwrap_or(DIGITS).min(DIGITS_MAX);
+        let digits = digits.unwrap_or_else(|| self.digits_from(DIGITS)).min(DIGITS_MAX);
         let power = 10_u128.pow(digits);
         let (parts, unit) = (self.0.unsigned_abs(), Self::PARTS.unsigned_abs());
         // The whole part is taken off first, so that the product stays within 128 bits.

@@ -20,12 +20,12 @@ pub(super) fn is_file(argument: &str) -> bool {
 /// A plugin that the profile already uses keeps its position in the lists, but is loaded from the given file. Any other
 /// plugin is appended to the list of every extension point that it serves: to the scores with weight 1, to the selectors
 /// before the one that enforces spread constraints, and to `assign`, where it serves all of its strategies. If a file has
-/// several plugins, those that the profile uses are taken. A plugin that is not found or cannot be loaded is an error with
+/// several plugins, those that the profile uses are taken. With `allow_uncertified`, the files may lack a certificate. A plugin that is not found or cannot be loaded is an error with
 /// exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],
-    directories: &PluginDirectories,
+    (directories, allow_uncertified): (&PluginDirectories, bool),
 ) -> Result<ChosenProfile, Failure> {
     let ChosenProfile {
         source,
@@ -43,6 +43,11 @@ pub(super) fn with_plugins(
         };
         let used: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
         for name in chosen_in(&path, &used)? {
+            if is_file && allow_uncertified {
+                for name in name.clone().map_or_else(|| names_in(&path), |name| Ok(vec![name]))? {
+                    configuration.plugin.entry(name).or_default().allow_uncertified = true;
+                }
+            }
             let plugin = described(&path, &configuration, name.as_deref());
             let plugin = plugin.map_err(|error| Failure::usage(diagnostic(&error)))?;
             if is_file {
@@ -64,8 +69,7 @@ pub(super) fn with_plugins(
 
 /// The plugins of a file to use: those that the profile uses if there are several; `None` for the only one.
 fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failure> {
-    let file = PluginFile::read(path).map_err(|error| Failure::usage(diagnostic(&error)))?;
-    let names = file.names();
+    let names = names_in(path)?;
     let chosen: Vec<Option<String>> = names
         .iter()
         .filter(|name| used.contains(name))
@@ -77,6 +81,11 @@ fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failur
         true => Ok(vec![None]),
         false => Ok(chosen),
     }
+}
+
+fn names_in(path: &Path) -> Result<Vec<String>, Failure> {
+    let file = PluginFile::read(path).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    Ok(file.names())
 }
 
 /// Adds a plugin to the list of every extension point that it serves.

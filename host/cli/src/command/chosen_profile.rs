@@ -110,8 +110,18 @@ impl ChosenProfile {
             Some(key) => self.source.location(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),
         };
+        // A built-in profile cannot be changed.
+        let own = match (error, self.source.as_built_in()) {
+            (RegistryError::TableNotProvided { .. }, Some(_)) => {
+                let name = &self.configuration.name;
+                format!(
+                    " to a profile of your own, which has `extends = \"{name}\"`, and name its file with `--profile`"
+                )
+            }
+            _ => String::new(),
+        };
         Diagnostic {
-            hint: error.hint(),
+            hint: error.hint().map(|hint| hint + &own),
             detail: error.detail().map(ToOwned::to_owned),
             ..Diagnostic::new(format!("{location}: {error}")).with_causes_of(error)
         }

@@ -279,7 +279,7 @@ fn select<'a>(
     let shown = choosing.shown(detected.bindings.iter(), labels)?;
     let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
     let selected = choosing.clusters(clusters.clone())?;
-    check_clusters([profile], clusters, (!choosing.quiet).then_some(console))?;
+    check_clusters([profile], clusters, (!choosing.quiet).then_some(console));
     Ok((shown, selected))
 }
 

@@ -26,6 +26,10 @@ pub(super) struct ProfileArguments {
     /// constraints. The plugin serves all of its strategies, even those that another plugin served before.
     #[arg(long = "plugin", value_name = "NAME|FILE")]
     plugins: Vec<String>,
+    /// Also load the file of a plugin that is named here if it carries no certificate, such as a build without the feature
+    /// `certificate`
+    #[arg(long)]
+    allow_uncertified: bool,
 }
 
 impl ProfileArguments {
@@ -47,8 +51,13 @@ impl ProfileArguments {
     pub(super) fn with_plugins(&self, chosen: ChosenProfile) -> Result<ChosenProfile, Failure> {
         match self.plugins.as_slice() {
             [] => Ok(chosen),
-            plugins => with_plugins(chosen, plugins, &self.directories()?),
+            plugins => with_plugins(chosen, plugins, (&self.directories()?, self.allow_uncertified)),
         }
+    }
+
+    /// True if the files of plugins that are named on the command line may lack a certificate.
+    pub(super) fn allows_uncertified(&self) -> bool {
+        self.allow_uncertified
     }
 
     /// The plugins that the arguments add to the profile, as written.
@@ -143,7 +152,8 @@ impl ProfileArguments {
         let directories = self.plugin_directories.iter();
         let directories = directories.map(|directory| format!("--plugin-directory={}", directory.display()));
         let plugins = self.plugins.iter().map(|plugin| format!("--plugin={plugin}"));
-        profile.chain(directories).chain(plugins).collect()
+        let certificate = self.allow_uncertified.then(|| "--allow-uncertified".to_owned());
+        profile.chain(directories).chain(plugins).chain(certificate).collect()
     }
 
     /// The folders of the command line.

@@ -1,24 +1,27 @@
 //! Checks the tables of a profile against the clusters that were read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use divvy_karmada::api::Cluster;
 use divvy_profile::table::{TableKey, row_key};
 use divvy_scheduler::profile::Profile;
 
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline, remark};
+use crate::report::errors::{Diagnostic, headline, remark};
 use crate::report::style;
 
-/// Refuses rows for clusters that do not exist, with exit code 2: such a row has a misspelt name or belongs to the
-/// table of another fleet. A region, a provider or the value of a label that no cluster has is a warning, because a table may
-/// cover more than the clusters of the input; without a console, nothing is printed. Only tables that plugins or `[profile.cost]` read
-/// are checked.
+/// Rows that are named before the rest is counted.
+const NAMED_MAX: usize = 20;
+
+/// Warns of rows that no cluster has the key of, with the nearest one: such a row is misspelt, or for a cluster that was retired or does
+/// not exist yet, or the table covers more than the clusters of the input. Without a console, nothing is printed. Only tables that
+/// plugins or `[profile.cost]` read are checked.
 pub(super) fn check_clusters<'a, 'p>(
     profiles: impl IntoIterator<Item = &'p Profile>,
     clusters: impl Iterator<Item = &'a Cluster> + Clone,
     console: Option<&Console>,
-) -> Result<(), Failure> {
+) {
+    let Some(console) = console else { return };
     let names: BTreeSet<&str> = clusters.clone().map(|cluster| cluster.metadata.name.as_str()).collect();
     let values = |property: &TableKey| {
         clusters
@@ -26,44 +29,31 @@ pub(super) fn check_clusters<'a, 'p>(
             .filter_map(|cluster| row_key(property, cluster))
             .collect()
     };
-    let (mut refused, mut unknown): (Vec<Diagnostic>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
+    let (mut unknown, mut seen) = (Vec::new(), HashSet::new());
     for profile in profiles {
         let tables = profile.tables();
         let prices = profile.pricing().map(|pricing| pricing.table());
-        for (of_plugins, of_costs, diagnostics) in [
-            (
-                tables.map(|tables| tables.unknown_clusters(&names)),
-                prices.map(|prices| prices.unknown_clusters(&names)),
-                &mut refused,
-            ),
-            (
-                tables.map(|tables| tables.unknown_values(values)),
-                prices.map(|prices| prices.unknown_values(values)),
-                &mut unknown,
-            ),
-        ] {
-            for error in of_plugins.into_iter().chain(of_costs).flatten() {
-                let diagnostic = Diagnostic {
-                    hint: error.hint(),
-                    ..Diagnostic::new(error.to_string())
-                };
-                // Two profiles, or a plugin and the costs, can share a table.
-                if !diagnostics.iter().any(|known| known.message == diagnostic.message) {
-                    diagnostics.push(diagnostic);
-                }
+        let of_plugins = tables.map(|tables| [tables.unknown_clusters(&names), tables.unknown_values(values)].concat());
+        let of_costs = prices.map(|prices| [prices.unknown_clusters(&names), prices.unknown_values(values)].concat());
+        for error in of_plugins.into_iter().chain(of_costs).flatten() {
+            let diagnostic = Diagnostic {
+                hint: error.hint(),
+                ..Diagnostic::new(error.to_string())
+            };
+            // Two profiles, or a plugin and the costs, can share a table.
+            if seen.insert(diagnostic.message.clone()) {
+                unknown.push(diagnostic);
             }
         }
     }
-    if !refused.is_empty() {
-        return Err(Failure::usage_errors(refused));
+    for Diagnostic { message, hint, .. } in unknown.iter().take(NAMED_MAX) {
+        console.message(|out| {
+            headline(out, "warning", style::WARNING, message)?;
+            hint.as_deref().map_or(Ok(()), |hint| remark(out, "hint", hint))
+        });
     }
-    if let Some(console) = console {
-        for Diagnostic { message, hint, .. } in &unknown {
-            console.message(|out| {
-                headline(out, "warning", style::WARNING, message)?;
-                hint.as_deref().map_or(Ok(()), |hint| remark(out, "hint", hint))
-            });
-        }
+    if let Some(more) = unknown.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
+        let message = format!("{more} more rows of tables are for no cluster");
+        console.message(|out| headline(out, "warning", style::WARNING, &message));
     }
-    Ok(())
 }

@@ -92,9 +92,13 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
         headroom.unwrap_or_else(Cell::empty),
     ];
     if let Some(cost) = &row.cost {
-        cells.push(Cell::plain(match &cost.most {
-            Some(most) => costs::both(&cost.now, most),
-            None => cost.now.to_string(),
+        cells.push(Cell::plain(match (&cost.most, row.fits) {
+            // Any number is possible, so the count that the second cost is of is named.
+            (Some(most), Some(fits)) if row.is_unbounded && *most != cost.now => {
+                format!("{} → {most} with {fits}", cost.now)
+            }
+            (Some(most), _) => costs::both(&cost.now, most),
+            (None, _) => cost.now.to_string(),
         }));
     }
     cells.push(Cell::plain(stopped_by(row)));
@@ -136,7 +140,8 @@ pub(crate) fn stopped_by(row: &HeadroomRow) -> String {
     format!("{text}{rejected}")
 }
 
-/// `cpu in 3, pods in 2 of 5 candidates`, or the message of a refusal that is not about room.
+/// `cpu in 3, pods in 2 of 5 candidates` if these are all candidates. Otherwise, something else stops the replica, too: the message
+/// comes first.
 fn refusal(stop: &HeadroomStop) -> String {
     if stop.resources.is_empty() {
         return stop.message.clone();
@@ -150,11 +155,16 @@ fn refusal(stop: &HeadroomStop) -> String {
     } else {
         "candidates"
     };
-    format!(
+    let scarce = format!(
         "{} of {} {candidates}",
         parts.collect::<Vec<_>>().join(", "),
         stop.candidates
-    )
+    );
+    let short: usize = stop.resources.iter().map(|resource| resource.clusters.len()).sum();
+    match short < stop.candidates {
+        true => format!("{} ({scarce})", stop.message),
+        false => scarce,
+    }
 }
 
 /// `; 2 clusters not selected; 7 rejected (taint-toleration 5, cluster-affinity 2)`.

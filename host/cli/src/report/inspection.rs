@@ -147,7 +147,15 @@ impl Inspected {
             verdict: Verdict {
                 loads: refusal.is_none(),
                 reason: refusal.map(ToString::to_string),
-                hint: refusal.and_then(Refusal::hint),
+                hint: match (refusal, file.records.first()) {
+                    (Some(refusal), _) => refusal.hint(),
+                    (None, Some(first))
+                        if name.is_none() && file.records.iter().any(|record| record.name != first.name) =>
+                    {
+                        Some("a profile names the plugins to use, and gives the `path` of this file to each".to_owned())
+                    }
+                    (None, _) => None,
+                },
             },
             from_library,
         }
@@ -190,7 +198,7 @@ pub(crate) fn write(inspected: &Inspected, columns: Option<usize>, out: &mut dyn
     write_verdict(&inspected.verdict, out)?;
     match &inspected.from_library {
         Some(said) => write_schemas(inspected, said, columns, out),
-        None if inspected.verdict.loads => {
+        None if inspected.verdict.loads && inspected.plugins.len() == 1 => {
             let faint = style::FAINT;
             writeln!(
                 out,
@@ -278,19 +286,17 @@ fn write_verdict(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
             out,
             "  {:17}  {good}loads{good:#} in this divvy (ABI {ABI_VERSION})",
             "verdict"
-        ),
-        Some(reason) => {
-            writeln!(
-                out,
-                "  {:17}  {bad}refused{bad:#} by this divvy (ABI {ABI_VERSION}): {}",
-                "verdict",
-                printable(reason)
-            )?;
-            match &verdict.hint {
-                Some(text) => writeln!(out, "  {:17}  {hint}hint{hint:#}: {}", "", printable(text)),
-                None => Ok(()),
-            }
-        }
+        )?,
+        Some(reason) => writeln!(
+            out,
+            "  {:17}  {bad}refused{bad:#} by this divvy (ABI {ABI_VERSION}): {}",
+            "verdict",
+            printable(reason)
+        )?,
+    }
+    match &verdict.hint {
+        Some(text) => writeln!(out, "  {:17}  {hint}hint{hint:#}: {}", "", printable(text)),
+        None => Ok(()),
     }
 }
 

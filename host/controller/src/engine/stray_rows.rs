@@ -1,6 +1,5 @@
-//! Rows of a profile's tables for clusters, regions, providers or values of labels that do not exist. Offline, a cluster that
-//! does not exist is an error. Here, clusters come and go, so a row may exist before its cluster or outlive it, and a warning
-//! names each such row once.
+//! Rows of a profile's tables for clusters, regions, providers or values of labels that do not exist. Clusters come and go, so a row may
+//! exist before its cluster or outlive it, and a warning names each such row once.
 
 use std::collections::BTreeSet;
 

@@ -110,7 +110,8 @@ pub struct HeadroomStop {
     pub message: String,
     /// Candidates for this number, or the feasible clusters if none was selected.
     pub candidates: usize,
-    /// The scarcest resource of each candidate that has too little room. Empty if room is not the reason.
+    /// The scarcest resource of each candidate that is full. If some candidates are not, `message` has what stops the replica there.
+    /// Empty if room is not the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ScarceResource>,
     /// Clusters that passed the filters and that Select left out.

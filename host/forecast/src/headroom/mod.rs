@@ -190,7 +190,7 @@ impl<'a> Measurement<'a> {
     /// Fills in the findings of the search, from decisions that are explained.
     fn report(&mut self, found: Found, row: &mut HeadroomRow) {
         let Some(most) = found.most else {
-            row.stop = Some(self.stop(1));
+            row.stop = Some(self.stop(1, &[]));
             return;
         };
         row.is_unbounded = most == REPLICAS_MAX;
@@ -202,7 +202,7 @@ impl<'a> Measurement<'a> {
                 (Some(_), Some(entry)) if i64::from(most) == row.replicas => counts(&entry.targets),
                 _ => targets(&self.decide(most, false)),
             };
-            row.stop = Some(self.stop(most.saturating_add(1)));
+            row.stop = Some(self.stop(most.saturating_add(1), &row.clusters));
             return;
         }
         let binding = self.binding;
@@ -215,19 +215,26 @@ impl<'a> Measurement<'a> {
             Some(most) => {
                 row.fits = Some(i64::from(most));
                 row.clusters = targets(&self.decide(most, false));
-                row.stop = Some(self.stop(most.saturating_add(1)));
+                row.stop = Some(self.stop(most.saturating_add(1), &row.clusters));
             }
             None => {
                 row.fits = Some(0);
-                row.stop = Some(self.stop(1));
+                row.stop = Some(self.stop(1, &[]));
             }
         }
     }
 
     /// The reason for which a count was refused.
-    fn stop(&mut self, count: i32) -> HeadroomStop {
+    fn stop(&mut self, count: i32, accepted: &[TargetCount]) -> HeadroomStop {
         let decision = self.decide(count, true);
-        stop::read(count, &decision, self.binding, self.fleet, self.scheduler.ledger())
+        stop::read(
+            count,
+            &decision,
+            accepted,
+            self.binding,
+            self.fleet,
+            self.scheduler.ledger(),
+        )
     }
 }
 

@@ -10,12 +10,13 @@ use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger, bottlenecks};
 use divvy_scheduler::plan::Plan;
 
-use super::document::{HeadroomStop, RejectedClusters, ScarceResource};
+use super::document::{HeadroomStop, RejectedClusters, ScarceResource, TargetCount};
 
-/// Reads the explained decision on a count that is refused, or that exceeds what fits.
+/// Reads the explained decision on a count that is refused, or that exceeds what fits. `accepted` is the result of the count before.
 pub(super) fn read(
     count: i32,
     decision: &Decision,
+    accepted: &[TargetCount],
     binding: &Binding,
     fleet: &FleetSnapshot,
     ledger: Option<&Ledger>,
@@ -41,7 +42,13 @@ pub(super) fn read(
     let Ok(plan) = decision.plan.as_ref() else { return stop };
     stop.resources = match &decision.outcome {
         Outcome::Failed(CycleError::Unschedulable { figures: Some(_), .. }) => {
-            scarce(candidates(), plan, fleet, ledger)
+            // A cluster that could take more is not short of anything: a bound of the policy stops the replica there.
+            let is_full = |cluster: &&ClusterExplanation| {
+                let taken = accepted.iter().find(|target| target.name == cluster.name);
+                let growth = taken.map_or(0, |target| target.replicas - super::last(binding, &cluster.name));
+                cluster.fits_now.is_none_or(|fits_now| growth >= fits_now.max(0))
+            };
+            scarce(candidates().filter(is_full), plan, fleet, ledger)
         }
         Outcome::Scheduled(_) => {
             let is_over = |cluster: &&ClusterExplanation| {

@@ -326,3 +326,30 @@ fn a_profile_declares_its_tables() {
         profile.with_absolute_paths()
     );
 }
+
+/// TOML has a type of its own for points in time. Only those with an offset are one.
+#[test]
+fn date_times_of_toml_are_those_of_the_other_formats() {
+    let columns = configuration("columns = { begins = 'time', note = 'text' }");
+    let read = |file: &str, text: &str| {
+        let loaded = load(file, text, &columns).unwrap_or_else(|errors| panic!("{file}: {errors:?}"));
+        cells(loaded.contents())
+    };
+    let csv = read(
+        "t.csv",
+        "name,begins,note\na,2026-12-24T20:00:00+01:00,x\nb,9999-12-31T23:59:59Z,x\n",
+    );
+    let toml = "[a]\nbegins = 2026-12-24T20:00:00+01:00\nnote = 'x'\n[b]\nbegins = 9999-12-31 23:59:59Z\nnote = 'x'\n";
+    assert_eq!(read("t.toml", toml), csv);
+    for (time, actual) in [
+        ("2026-12-24T20:00:00", "2026-12-24T20:00:00"),
+        ("2026-12-24", "2026-12-24"),
+        ("20:00:00", "20:00:00"),
+    ] {
+        let problems = problems("t.toml", &format!("[a]\nbegins = {time}\nnote = 'x'\n"), &columns);
+        assert!(
+            problems.len() == 1 && problems[0].starts_with("t.toml:2: ") && problems[0].contains(actual),
+            "{problems:?}"
+        );
+    }
+}

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use divvy_framework_abi::row::OffsetRow;
 use divvy_framework_calls::tables::TimeZone;
-use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone as Zone};
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone as Zone};
+use jiff::{SignedDuration, Timestamp};
 
 /// Version of the time zone database, such as `2026a`.
 pub fn time_zone_version() -> &'static str {
@@ -58,7 +59,10 @@ impl Zones {
             return Err(TimeFault::NotATime);
         }
         if let Ok(time) = text.parse::<Timestamp>() {
-            return milliseconds(time);
+            return whole_milliseconds(time.as_millisecond(), time.subsec_nanosecond());
+        }
+        if let Some((local, offset)) = with_offset(text) {
+            return milliseconds(local, offset);
         }
         let (local, name) = text.trim_end().rsplit_once(' ').ok_or(TimeFault::NotATime)?;
         let local: DateTime = local.trim().parse().map_err(|_| TimeFault::NotATime)?;
@@ -69,19 +73,33 @@ impl Zones {
                 false => Err(TimeFault::NotATime),
             };
         };
-        let time = zone.to_ambiguous_timestamp(local);
-        match time.offset() {
-            AmbiguousOffset::Unambiguous { .. } => {}
-            AmbiguousOffset::Gap { .. } => return Err(TimeFault::Skipped),
-            AmbiguousOffset::Fold { .. } => return Err(TimeFault::Repeated),
+        match zone.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { offset } => milliseconds(local, offset),
+            AmbiguousOffset::Gap { .. } => Err(TimeFault::Skipped),
+            AmbiguousOffset::Fold { .. } => Err(TimeFault::Repeated),
         }
-        milliseconds(time.unambiguous().map_err(|_| TimeFault::NotATime)?)
     }
 }
 
-fn milliseconds(time: Timestamp) -> Result<i64, TimeFault> {
-    match time.subsec_nanosecond() % 1_000_000 {
-        0 => Ok(time.as_millisecond()),
+/// The local time and the offset of a text. A [`Timestamp`] ends a day before the year 9999 does, which many write for "no end".
+fn with_offset(text: &str) -> Option<(DateTime, Offset)> {
+    let pieces = Pieces::parse(text).ok()?;
+    Some((
+        DateTime::from_parts(pieces.date(), pieces.time()?),
+        pieces.to_numeric_offset()?,
+    ))
+}
+
+fn milliseconds(local: DateTime, offset: Offset) -> Result<i64, TimeFault> {
+    let epoch = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+    let since = local.duration_since(epoch) - SignedDuration::from_secs(offset.seconds().into());
+    let milliseconds = i64::try_from(since.as_millis()).map_err(|_| TimeFault::NotATime)?;
+    whole_milliseconds(milliseconds, since.subsec_nanos())
+}
+
+fn whole_milliseconds(milliseconds: i64, nanoseconds: i32) -> Result<i64, TimeFault> {
+    match nanoseconds % 1_000_000 {
+        0 => Ok(milliseconds),
         _ => Err(TimeFault::NotATime),
     }
 }
@@ -141,6 +159,13 @@ mod tests {
             ("2026-03-29 03:00 Europe/Berlin", Ok(1_774_746_000_000)),
             ("2026-10-25 02:30 Europe/Berlin", Err(TimeFault::Repeated)),
             ("2026-10-25T02:30:00+02:00", Ok(1_792_888_200_000)),
+            ("9999-12-31T23:59:59Z", Ok(253_402_300_799_000)),
+            ("9999-12-31T23:59:59.999-12:00", Ok(253_402_343_999_999)),
+            ("9999-12-31 23:59 Europe/Berlin", Ok(253_402_297_140_000)),
+            ("9999-12-31", Err(TimeFault::NotATime)),
+            ("9999-12-31T23:59:59", Err(TimeFault::NotATime)),
+            ("9999-12-31T23:59:59.0001Z", Err(TimeFault::NotATime)),
+            ("10000-01-01T00:00:00Z", Err(TimeFault::NotATime)),
             ("2026-12-24 20:00 europe/berlin", unknown("europe/berlin")),
             ("2026-12-24 20:00 Atlantis", unknown("Atlantis")),
             ("2026-12-24 20:00", Err(TimeFault::NotATime)),

@@ -47,7 +47,8 @@ pub(super) fn read_toml(text: &str, rows: &mut Rows<'_>) {
         rows.refuse(None, TableProblem::Empty { expected });
         return;
     }
-    let (tree, faults) = toml::parse(text);
+    // The type of a column decides if a date-time can be read.
+    let (tree, faults) = toml::parse_with_times(text);
     refuse(faults, "TOML", rows);
     read(&tree, rows);
 }

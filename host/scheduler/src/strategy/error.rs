@@ -17,12 +17,14 @@ pub enum InvalidBinding {
         /// Known strategies, the most similar name first.
         known: Vec<String>,
     },
-    /// The preferences are not valid JSON.
-    #[error("{origin}: not valid JSON: {reason}")]
+    /// The preferences are not valid JSON, or have a key twice.
+    #[error("{origin}, line {line} of the annotation: {reason}")]
     NotJson {
         /// Location of the problem, for messages.
         origin: String,
-        /// Message of the parser.
+        /// Line in the text of the annotation, counted from 1. The line in the manifest is not known.
+        line: usize,
+        /// The problem.
         reason: String,
     },
     /// A value in the preferences has the wrong type.

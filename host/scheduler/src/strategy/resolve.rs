@@ -7,8 +7,8 @@ use divvy_karmada::api::{
 };
 use divvy_karmada::policy::wire;
 use divvy_loader::RuleList;
-use divvy_spanned::Warning;
 use divvy_spanned::names::{nearest, nearest_first};
+use divvy_spanned::{Cause, Fault, Warning, json, unique_value};
 use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;
@@ -36,6 +36,8 @@ const EXTENSION: &str = "extendClusterPreferences";
 const EXTENSION_LIST: &str = "extendStaticList";
 /// Key of priorities beside a strategy, in preferences and in the placement. Only the host acts on them.
 const CLUSTER_PRIORITY: &str = "clusterPriority";
+/// Levels of objects and lists that `serde_json` reads.
+const JSON_LEVELS: usize = 127;
 /// Key of Karmada's dynamic factor in preferences.
 const DYNAMIC_WEIGHT: &str = "dynamicWeight";
 
@@ -188,13 +190,43 @@ impl Annotated {
 
 /// The JSON object in an annotation.
 fn object(text: &str, origin: &str) -> Result<Map<String, Value>, InvalidBinding> {
-    match serde_json::from_str(text) {
+    match unique_value(text) {
         Ok(Value::Object(keys)) => Ok(keys),
         Ok(other) => Err(InvalidBinding::wrong_type(origin, "an object", &other)),
-        Err(error) => Err(InvalidBinding::NotJson {
-            origin: origin.to_owned(),
-            reason: error.to_string(),
-        }),
+        Err(error) => Err(unreadable(text, origin, &error)),
+    }
+}
+
+/// The error of a text that is not one JSON value with unique keys. It is read again to find the location.
+#[cold]
+fn unreadable(text: &str, origin: &str, error: &serde_json::Error) -> InvalidBinding {
+    let mut faults = Vec::new();
+    let syntax = json::parse(text, 1, &mut faults).err().map(Fault::from);
+    let known = syntax.or_else(|| (!faults.is_empty()).then(|| faults.swap_remove(0)));
+    let (path, line, reason) = match known {
+        Some(Fault {
+            cause: Cause::TooDeep { .. },
+            line,
+            ..
+        }) => (
+            String::new(),
+            line,
+            format!("nested deeper than {JSON_LEVELS} levels of objects and lists"),
+        ),
+        Some(Fault { path, line, cause, .. }) => (path.to_string(), line, cause.to_string()),
+        // Such as text after the value.
+        None => {
+            let message = json::without_position(error);
+            (String::new(), error.line(), format!("not valid JSON: {message}"))
+        }
+    };
+    InvalidBinding::NotJson {
+        origin: match path.as_str() {
+            "" => origin.to_owned(),
+            path => format!("{origin}.{path}"),
+        },
+        line,
+        reason,
     }
 }
 

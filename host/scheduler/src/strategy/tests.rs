@@ -181,7 +181,9 @@ fn what_cannot_be_followed_says_so() {
     }
     for (preferences, expected) in rows(
         r#"
-        { => : not valid JSON: EOF while parsing an object at line 1 column 1
+        { => , line 1 of the annotation: not valid JSON: expected a key in quotes, got the end of the input
+        {} {} => , line 1 of the annotation: not valid JSON: trailing characters
+        {"a":{"b":1,"c":[{"b":1,"b":2}]}} => .a.c[0], line 1 of the annotation: the key `b` is given twice, first on line 1
         [] => : expected an object, got a list
         {"idcs":[],"specifiedClusters":[]} => : `specifiedClusters` and `idcs` cannot both be given
         {"specifiedClusters":{}}
@@ -368,8 +370,8 @@ fn preferences_for_a_plugin_are_refused_with_their_address() {
         ),
         (
             &[("divvy.io/preferences.windows", "{")],
-            "PropagationPolicy default/web's `divvy.io/preferences.windows`: not valid JSON: EOF while parsing an object \
-             at line 1 column 1",
+            "PropagationPolicy default/web's `divvy.io/preferences.windows`, line 1 of the annotation: not valid JSON: \
+             expected a key in quotes, got the end of the input",
         ),
     ];
     for (policy, expected) in cases {

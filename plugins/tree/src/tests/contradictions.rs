@@ -74,10 +74,54 @@ fn too_little_room_names_the_room_of_each_leaf() {
         divided(&FLEET, 173, &json!({ "divide": "evenly" })),
         Err(Failure::too_small(173, 172))
     );
+    // What fits outside of the tree does not count.
+    let weights = json!({ "divide": "byWeight", "weights": [{ "match": "eu-3", "weight": 1 }] });
+    let some = |text: &str, most| Err(Failure::unschedulable(text).with_figures(173, most));
+    let clusters = "fit in the candidate clusters of the tree";
+    assert_eq!(
+        divided(&FLEET, 173, &weights),
+        some(&format!("173 replicas requested, 12 {clusters}"), 12)
+    );
+    let only = json!([{ "match": "eu", "weight": 1 }, { "match": "us" }]);
+    let text = format!("173 replicas requested, 102 {clusters}: eu has room for 72; us has room for 30");
+    assert_eq!(divided(&FLEET, 173, &by_region(only)), some(&text, 102));
     let children = json!([{ "match": "eu", "weight": 1 }, { "match": "us", "weight": 2 }]);
     let error = divided(&FLEET, 110, &by_region(children)).expect_err("there is too little room");
-    let expected = "110 replicas requested, 102 fit in the candidate clusters: eu has room for 72; us has room for 30";
+    let expected =
+        "110 replicas requested, 102 fit in the candidate clusters of the tree: eu has room for 72; us has room for 30";
     assert_eq!(error, Failure::unschedulable(expected).with_figures(110, 102));
+}
+
+/// A search for fewer or more replicas begins there.
+#[test]
+fn a_refusal_has_the_nearest_count_that_can_be_divided() {
+    let exactly = json!([{ "match": "eu", "count": 20 }, { "match": "us", "weight": 1 }]);
+    let floor = json!([{ "match": "us", "floor": 4, "max": 9 }, { "match": "eu", "count": 1 }]);
+    let shares = json!([{ "match": "eu", "max": "40%" }, { "match": "us", "max": "70%" }]);
+    for (replicas, children, count) in [
+        (10, &exactly, Some(20)),
+        (100, &exactly, Some(50)),
+        (3, &floor, Some(1)),
+        (70, &floor, Some(10)),
+        (100, &shares, Some(51)),
+        (9, &json!([{ "match": "eu", "count": 73 }]), None),
+    ] {
+        let failure = divided(&FLEET, replicas, &by_region(children.clone())).expect_err("it is refused");
+        let Failure::Unschedulable { figures, .. } = failure else {
+            panic!("{failure}");
+        };
+        assert_eq!(
+            figures,
+            count.map(|count| (replicas, count)),
+            "{replicas} by {children}"
+        );
+        if let Some(count) = count {
+            assert!(
+                divided(&FLEET, count, &by_region(children.clone())).is_ok(),
+                "{count} by {children}"
+            );
+        }
+    }
 }
 
 /// Spread constraints act in Select, before the tree.

@@ -224,6 +224,65 @@ fn a_match_without_clusters_is_refused_with_the_nearest_value() {
     assert!(divided(&FLEET, 10, &all).is_ok());
 }
 
+/// One value of a list that no cluster has is as much of a mistake as a list of such values.
+#[test]
+fn each_value_of_a_list_must_match_a_cluster() {
+    let check_hint = |preferences: &Value, expected: &str, hinted: Option<&str>| {
+        let (_, message, hint) = refusal(preferences);
+        assert_eq!((message.as_str(), hint.as_deref()), (expected, hinted), "{preferences}");
+    };
+    check_hint(
+        &by_region(json!({ "match": ["us", "eur"] })),
+        "children[0].match: no cluster is in region `eur`",
+        Some("did you mean `eu`?"),
+    );
+    check_hint(
+        &json!({ "by": "zone", "children": [{ "match": ["a", "q"] }, { "match": "*" }] }),
+        "children[0].match: no cluster is in zone `q`",
+        None,
+    );
+    check_hint(
+        &json!({ "by": "name", "children": [{ "match": ["eu-1", "us-11", "eu-2"] }, { "match": "*" }] }),
+        "children[0].match: no cluster is named `us-11`",
+        Some("did you mean `us-1`?"),
+    );
+    check_hint(
+        &json!({ "children": [{ "match": { "clusterNames": ["eu-1", "us-11"] } }, { "match": "*" }] }),
+        "children[0].match: no cluster is named `us-11`",
+        Some("did you mean `us-1`?"),
+    );
+    check_hint(
+        &json!({ "divide": "byWeight", "weights": [{ "match": ["eu-1", "us-11"], "weight": 1 }] }),
+        "weights[0].match: no cluster is named `us-11`",
+        Some("did you mean `us-1`?"),
+    );
+    let labelled =
+        json!({ "by": { "label": "tier" }, "children": [{ "match": ["gold", "sliver"] }, { "match": "*" }] });
+    let asked = ["gold", "silver"].iter().fold(Scenario::new(), |asked, tier| {
+        asked.cluster(ClusterBuilder::new(tier).label("tier", tier).fits_now(9))
+    });
+    let error = asked
+        .replicas(1)
+        .preferences(&labelled)
+        .assign(&Tree)
+        .expect_err("it is refused");
+    assert_eq!(
+        error.to_string(),
+        "children[0].match: no cluster has label `tier` with value `sliver`"
+    );
+    // A cluster in two zones has both.
+    let zones = json!({ "by": "zone", "children": [{ "match": ["x", "y"] }] });
+    let both = ClusterBuilder::new("m").zone("x").zone("y").fits_now(9);
+    assert_eq!(
+        Scenario::new()
+            .cluster(both)
+            .replicas(1)
+            .preferences(&zones)
+            .assign(&Tree),
+        Ok(vec![1])
+    );
+}
+
 #[test]
 fn a_cluster_in_two_children_is_named_even_if_it_is_no_candidate() {
     let preferences = json!({ "by": "region", "children": [

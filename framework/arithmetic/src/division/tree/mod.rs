@@ -113,6 +113,54 @@ pub fn divide(
     divided
 }
 
+/// Counts that a tree can divide; see [`nearest_counts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NearestCounts {
+    /// The largest one up to the requested replicas. It may be 0, although a tree with lower bounds has none to divide then.
+    pub below: Option<i64>,
+    /// The smallest one from the requested replicas on.
+    pub above: Option<i64>,
+}
+
+impl NearestCounts {
+    /// The count to try instead of the requested one: the largest below it, or else the smallest above it.
+    #[must_use]
+    pub fn instead(&self) -> Option<i64> {
+        self.below.filter(|&count| count > 0).or(self.above).or(self.below)
+    }
+}
+
+/// Finds the counts nearest to the requested replicas that a tree can divide. Both are the request's own if it can divide
+/// these. For messages, beside [`find_conflict`].
+///
+/// # Errors
+/// As [`divide`].
+///
+/// ```
+/// use divvy_framework::division::tree::{Amount, Members, NearestCounts, Node, Tree, nearest_counts};
+/// use divvy_framework::division::{Cycle, Request, Scratch};
+///
+/// // Exactly 20 in the first half; room for 5 in the second.
+/// let exactly = Some(Amount::Count(20));
+/// let mut tree = Tree::default();
+/// tree.divide_among(0, [Node { least: exactly, most: exactly, ..Node::default() }, Node::default()]);
+/// let members = Members { leaf_of: &[1, 2], weights: &[] };
+/// let nearest = |replicas| {
+///     let request = Request::new(replicas, &[30, 5], &[0; 2], Cycle::Steady);
+///     nearest_counts(&request, &tree, members, &mut Scratch::default())
+/// };
+/// assert_eq!(nearest(10), Ok(NearestCounts { below: None, above: Some(20) }));
+/// assert_eq!(nearest(40), Ok(NearestCounts { below: Some(25), above: None }));
+/// ```
+pub fn nearest_counts(
+    request: &Request<'_>,
+    tree: &Tree,
+    members: Members<'_>,
+    scratch: &mut Scratch,
+) -> Result<NearestCounts, TreeError> {
+    scratch.tree.nearest(request, tree, members)
+}
+
 impl Scratch {
     /// The count of each node in the last [`divide`].
     #[must_use]

@@ -11,7 +11,7 @@ use super::leaf::{Candidates, LeafScratch};
 use super::node::{LeafRule, Tree};
 use super::quotas::{NoQuotas, Quotas};
 use super::search::{Found, Search};
-use super::{Members, TreeError};
+use super::{Members, NearestCounts, TreeError};
 
 /// Buffers of a division over a tree.
 #[derive(Debug, Default)]
@@ -96,6 +96,25 @@ impl TreeScratch {
         search
             .contains(0, request.replicas)
             .map_err(|_| TreeError::TooIntricate)
+    }
+
+    /// The counts nearest to that of a request that a tree can divide.
+    pub(super) fn nearest(
+        &mut self,
+        request: &Request<'_>,
+        tree: &Tree,
+        members: Members<'_>,
+    ) -> Result<NearestCounts, TreeError> {
+        self.gather(request, tree, members)?;
+        self.find_possible(tree, &[]);
+        let room = self.upper.iter().fold(0_i64, |sum, &upper| sum.saturating_add(upper));
+        let largest = room.max(request.replicas);
+        let mut search = Search::new(tree, &self.possible, &mut self.found, largest);
+        let (below, above) = (search.previous(0, request.replicas), search.next(0, request.replicas));
+        Ok(NearestCounts {
+            below: below.map_err(|_| TreeError::TooIntricate)?,
+            above: above.map_err(|_| TreeError::TooIntricate)?,
+        })
     }
 
     /// Candidates of a node.

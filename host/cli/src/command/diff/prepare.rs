@@ -142,7 +142,7 @@ pub(in crate::command) fn prepare(
         profiles.map(|loaded| &*loaded.side.profile),
         known.map(|entry| &entry.object),
         (!arguments.choosing.quiet).then_some(console),
-    )?;
+    );
     let mut notes = notes::on_changes(&changes, &applied);
     notes.extend(overlay_rows.iter().filter_map(overlaid::note));
     let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();

@@ -44,7 +44,13 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     let located = locate(asked, &libraries)?;
     let file = Inspection::read(&located.path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let name = name(arguments, &file);
-    let refusal = file.refusal(options(name.as_deref(), profile));
+    // A library of several plugins loads if each of them does: a profile names them.
+    let names: Vec<Option<&str>> = match &name {
+        Some(name) => vec![Some(name)],
+        None if file.records.is_empty() => vec![None],
+        None => file.records.iter().map(|record| Some(record.name.as_str())).collect(),
+    };
+    let refusal = names.into_iter().find_map(|name| file.refusal(options(name, profile)));
     let from_library = match arguments.load && refusal.is_none() {
         true => {
             let open = libraries.open(name.as_deref().unwrap_or(asked), &located);

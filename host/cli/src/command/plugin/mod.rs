@@ -138,6 +138,27 @@ fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Fo
             files.insert(name.clone(), located);
         }
     }
+    // A library of several plugins is not found by the name of one of them: a profile gives its path.
+    let of_several = |(name, located): (String, Located)| {
+        let names = PluginFile::read(&located.path).map(|file| file.names());
+        match names {
+            Ok(names) if names.len() > 1 && !names.contains(&name) => {
+                let located = |own: String| {
+                    (
+                        own,
+                        Located {
+                            is_given: true,
+                            ..located.clone()
+                        },
+                    )
+                };
+                names.into_iter().map(located).collect()
+            }
+            _ => vec![(name, located)],
+        }
+    };
+    let mut files: Vec<(String, Located)> = files.into_iter().flat_map(of_several).collect();
+    files.sort_by(|(one, _), (other, _)| one.cmp(other));
     let load = |(name, located): (String, Located)| {
         let file = PluginFile::read(&located.path);
         // The only plugin in a file may have another name than the file.

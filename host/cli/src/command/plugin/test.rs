@@ -138,7 +138,8 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
         return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
     }
     let library = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());
-    for name in tested {
+    // Settings of a plugin that the profile does not use would be a warning.
+    for name in tested.iter().filter(|name| used.contains(name)) {
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(library.clone());
         // The checksum in the profile is that of the file that ships.
@@ -207,4 +208,23 @@ fn verify(library: &Path, profile: &ProfileArguments, arguments: &TestArguments)
         Some(2) => Exit::Usage,
         _ => Exit::Internal,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use divvy_profile::ProfileSource;
+
+    use super::*;
+
+    /// Settings of a plugin that a profile does not use are a warning, which the author could do nothing about.
+    #[test]
+    fn only_plugins_that_the_profile_uses_are_loaded_from_the_library() {
+        let source = ProfileSource::built_in();
+        let configuration = source.profile(None).expect("it is valid");
+        let mut chosen = ChosenProfile { source, configuration };
+        let tested = ["average", "another"].map(str::to_owned);
+        assert!(load_from(&mut chosen, &tested, Path::new("both.so")).is_ok());
+        let path = |name: &str| Some(chosen.configuration.plugin.get(name)?.path.is_some());
+        assert_eq!((path("average"), path("another")), (Some(true), None));
+    }
 }

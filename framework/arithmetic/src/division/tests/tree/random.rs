@@ -3,6 +3,7 @@
 use super::exact::{Case, Exact};
 use super::*;
 use crate::division::ties::mix64;
+use crate::division::tree::{NearestCounts, nearest_counts};
 
 /// Random numbers of a case.
 struct Numbers(u64);
@@ -223,6 +224,13 @@ fn check(case: &Case) -> bool {
             let request = Request::new(case.replicas, &case.fits_now, &case.last, Cycle::Steady);
             let conflict = find_conflict(&request, &case.tree, members(case), &mut Scratch::default());
             check_conflict(case, &conflict.unwrap());
+            let nearest = nearest_counts(&request, &case.tree, members(case), &mut Scratch::default());
+            let mut is_possible = |count: &i64| exact.is_possible(0, *count);
+            let expected = NearestCounts {
+                below: (0..case.replicas).rev().find(&mut is_possible),
+                above: (case.replicas..=room).find(&mut is_possible),
+            };
+            assert_eq!(nearest.unwrap(), expected, "instead of {}", case.replicas);
             return false;
         }
         Err(error) => panic!("{error}"),

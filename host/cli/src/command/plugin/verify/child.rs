@@ -131,7 +131,11 @@ fn say(console: &Console, event: &Event) -> Result<(), Failure> {
 fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
-    let (chosen, plugin) = with_subject(chosen, arguments, &directories)?;
+    let (mut chosen, plugin) = with_subject(chosen, arguments, &directories)?;
+    // A plugin that changes the working directory must not make its own file seem to be missing.
+    for table in chosen.configuration.plugin.values_mut() {
+        table.path = table.path.take().map(|path| std::path::absolute(&path).unwrap_or(path));
+    }
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
         Ok(subject) => return Ok(subject),
         Err(errors) => errors,
@@ -154,7 +158,11 @@ fn with_subject(
         return match used.iter().any(|name| name == argument) {
             true => Ok((chosen, argument.to_owned())),
             false => {
-                let with = with_plugins(chosen, &[argument.to_owned()], directories)?;
+                let with = with_plugins(
+                    chosen,
+                    &[argument.to_owned()],
+                    (directories, arguments.profile.allows_uncertified()),
+                )?;
                 Ok((with, argument.to_owned()))
             }
         };
@@ -170,9 +178,14 @@ fn with_subject(
         table.path = Some(path);
         // The checksum in the profile is that of the replaced file.
         table.sha256 = None;
+        table.allow_uncertified |= arguments.profile.allows_uncertified();
         return Ok((chosen, name));
     }
-    let chosen = with_plugins(chosen, &[argument.to_owned()], directories)?;
+    let chosen = with_plugins(
+        chosen,
+        &[argument.to_owned()],
+        (directories, arguments.profile.allows_uncertified()),
+    )?;
     let first = names.into_iter().next();
     let name = first.ok_or_else(|| Failure::usage(Diagnostic::new(format!("`{argument}` contains no plugin"))))?;
     Ok((chosen, name))
