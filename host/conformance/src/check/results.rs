@@ -156,6 +156,7 @@ fn plugin_of(violation: &Violation) -> &str {
         | Violation::NotDuplicated { plugin, .. }
         | Violation::ChangedRejection { plugin, .. }
         | Violation::OverCapacity { plugin, .. } => plugin,
+        Violation::Pace(violation) => violation.plugin(),
     }
 }
 
