@@ -157,3 +157,20 @@ pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Librar
         ..Library::DEFAULT
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_works_with_every_host_that_knows_one_of_its_extension_points() {
+        const FILTER: &PointDescriptor = &point(kind::FILTER, Needs::NONE);
+        const PACE: &PointDescriptor = &point(kind::PACE, Needs::NONE);
+        const VALUE: &PointDescriptor = &point(kind::BINDING_VALUE, Needs::NONE);
+        const BOTH: &[Pointer<'static, PointDescriptor>] = &[Pointer::new(PACE), Pointer::new(FILTER)];
+        const PACE_ALONE: &[Pointer<'static, PointDescriptor>] = &[Pointer::new(VALUE), Pointer::new(PACE)];
+        assert_eq!(least_minor(BOTH), 0);
+        assert_eq!(least_minor(PACE_ALONE), 1);
+        assert_eq!(least_minor(&[]), LEAST_MINOR);
+    }
+}

@@ -17,7 +17,7 @@ use crate::case::Situation;
 const MOVES: u64 = 8;
 
 /// Steps after which a move is no longer followed: those of most moves are far fewer.
-const STEPS: usize = 40;
+const STEPS: usize = 16;
 
 /// A cluster that no fleet has.
 const GONE: &str = "zz-gone";

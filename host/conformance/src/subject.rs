@@ -172,16 +172,16 @@ impl Subject {
     pub(crate) fn decide_situation(&self, situation: &Situation) -> Decision {
         let mut scheduler = situation.scheduler(self.profile());
         let decision = scheduler.schedule(&situation.binding, &situation.fleet);
-        let _other_checks = self.pace(situation, &decision);
+        let _other_checks = self.pace(situation, &decision, 2);
         decision
     }
 
-    /// Asks the plugin, if it is the profile's pace, for the steps of moves to the result of a decision.
+    /// Asks the plugin, if it is the profile's pace, for the steps of so many moves to the result of a decision.
     ///
     /// # Errors
     ///
     /// The first error of a step.
-    pub(crate) fn pace(&self, situation: &Situation, decision: &Decision) -> Result<(), CycleError> {
+    pub(crate) fn pace(&self, situation: &Situation, decision: &Decision, moves: usize) -> Result<(), CycleError> {
         if !self.paces() {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl Subject {
         let Some(asked) = Asked::new(&profile, situation, decision) else {
             return Ok(());
         };
-        for moving in moves_to(situation, decision) {
+        for moving in moves_to(situation, decision).into_iter().take(moves) {
             moving.walk(&asked)?;
         }
         Ok(())

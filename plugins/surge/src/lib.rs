@@ -1,7 +1,9 @@
-//! Surge as a plugin. The SDK's arithmetic of moves implements the rule; this file passes it the context.
+//! Surge as a plugin. [`surge`] has the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+
+pub mod surge;
 
 use divvy_framework::prelude::*;
 
@@ -16,7 +18,7 @@ impl Plugin for Surge {
 
 impl PacePlugin for Surge {
     fn pace(&self, context: &PaceContext<'_>, result: &mut PaceResult<'_>) -> Result<(), Failure> {
-        result.largest_step(&context.situation(), context.ties());
+        surge::advance(&context.situation(), context.ties(), result);
         Ok(())
     }
 }

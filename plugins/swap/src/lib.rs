@@ -1,9 +1,10 @@
-//! Swap as a plugin. The SDK's arithmetic of moves implements the rule; this file passes it the context, without a surge.
+//! Swap as a plugin. [`swap`] has the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-use divvy_framework::pace::Situation;
+pub mod swap;
+
 use divvy_framework::prelude::*;
 
 /// The pace, which has no configuration.
@@ -17,11 +18,7 @@ impl Plugin for Swap {
 
 impl PacePlugin for Swap {
     fn pace(&self, context: &PaceContext<'_>, result: &mut PaceResult<'_>) -> Result<(), Failure> {
-        let within_total = Situation {
-            max_surge: 0,
-            ..context.situation()
-        };
-        result.largest_step(&within_total, context.ties());
+        result.largest_step(&swap::within_total(context.situation()), context.ties());
         Ok(())
     }
 }

@@ -1,3 +1,5 @@
+//! Named moves, step by step.
+
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{Move, MovingCluster, Step};
 

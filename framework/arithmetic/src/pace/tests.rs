@@ -1,3 +1,5 @@
+//! Single steps by name: what each bound does. `framework/calls/src/pace/tests.rs` follows whole moves.
+
 use super::*;
 
 /// A situation of clusters that are given as (current, ready, target), with unlimited room.

@@ -125,7 +125,7 @@ fn decided(subject: &Subject, case: &Case) -> Result<Shown, CycleError> {
         return Ok(Shown::Nothing);
     };
     let (decision, shown) = subject.decide_shown(&situation);
-    let paced = subject.pace(&situation, &decision);
+    let paced = subject.pace(&situation, &decision, usize::MAX);
     let error = match (decision.outcome, paced) {
         (Outcome::Failed(error), _) | (_, Err(error)) => error,
         _ => return Ok(shown),
