@@ -50,8 +50,11 @@ extern "C" {
 #define DIVVY_ABI_MAJOR 1u
 /* Minor version of the ABI that this header describes. */
 #define DIVVY_ABI_MINOR 1u
-/* Least minor version of a host with which a plugin of this header works. */
+/* Least minor version of a host with which the plugins of a library work. A library that has only what is newer, such as a
+ * pace (ABI 1.1), defines it before it includes this header. */
+#ifndef DIVVY_LEAST_MINOR
 #define DIVVY_LEAST_MINOR 0u
+#endif
 
 /*
  * Addresses take eight bytes on every target, so that offsets do not depend on the target. DIVVY_POINTER declares the
