@@ -136,6 +136,26 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// Asks the pace of a profile, if it has one, for the steps of so many moves to the result of a decision.
+///
+/// # Errors
+///
+/// The first error of a step.
+pub(crate) fn follow(
+    profile: &Profile,
+    situation: &Situation,
+    decision: &Decision,
+    moves: usize,
+) -> Result<(), CycleError> {
+    let Some(asked) = Asked::new(profile, situation, decision) else {
+        return Ok(());
+    };
+    for moving in moves_to(situation, decision).into_iter().take(moves) {
+        moving.walk(&asked)?;
+    }
+    Ok(())
+}
+
 /// Moves to the result of a decision; none if it has no replicas.
 pub(crate) fn moves_to(situation: &Situation, decision: &Decision) -> Vec<CaseMove> {
     let Outcome::Scheduled(targets) = &decision.outcome else {

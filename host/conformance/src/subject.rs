@@ -15,7 +15,7 @@ use divvy_scheduler::plugin::{Call, CallError, CallObserver, PluginInstance};
 use divvy_scheduler::profile::{Profile, RegistryError, Strategy, registry};
 
 use crate::case::{Case, Situation};
-use crate::moves::{Asked, moves_to};
+use crate::moves;
 use crate::supervise::Loaded;
 
 /// The plugin under test, in a profile whose other plugins take part in every cycle.
@@ -185,14 +185,7 @@ impl Subject {
         if !self.paces() {
             return Ok(());
         }
-        let profile = self.profile();
-        let Some(asked) = Asked::new(&profile, situation, decision) else {
-            return Ok(());
-        };
-        for moving in moves_to(situation, decision).into_iter().take(moves) {
-            moving.walk(&asked)?;
-        }
-        Ok(())
+        moves::follow(&self.profile(), situation, decision, moves)
     }
 
     /// As [`Self::decide_situation`], with what the decision shows.
