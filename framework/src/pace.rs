@@ -256,7 +256,7 @@ impl<'a> PaceResult<'a> {
     }
 
     /// The next result, one count per cluster.
-    pub fn next(&mut self) -> &mut [i64] {
+    pub fn replicas(&mut self) -> &mut [i64] {
         self.next
     }
 

@@ -207,7 +207,7 @@ fn made_up(number: u64, situation: &Situation, target: &BTreeMap<&str, i64>, tot
         _ => (total, total),
     };
     for member in members.values_mut() {
-        member.room = match is_free || number % 3 == 0 {
+        member.room = match is_free || number.is_multiple_of(3) {
             true => i64::MAX,
             false => up_to(random, total),
         };

@@ -259,12 +259,12 @@ fn slow_and_late_readiness_is_waited_for() {
         let mut since_last = 0;
         while since_last < 60 {
             since_last += 1;
-            for index in 0..truth.len() {
+            for (index, truth) in truth.iter_mut().enumerate() {
                 if !case.is_dead[index] && random.below(3) == 0 {
-                    truth[index] = (truth[index] + 1).min(case.current[index]);
+                    *truth = (*truth + 1).min(case.current[index]);
                 }
                 if random.below(2) == 0 {
-                    case.ready[index] = truth[index];
+                    case.ready[index] = *truth;
                 }
             }
             let known: i64 = case.ready.iter().sum();
