@@ -96,14 +96,14 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
 #[test]
 fn a_plugin_of_this_version_schedules() {
     let host = host_of(fixture("everywhere"));
-    assert_eq!(selector(&host).library().abi_version().to_string(), "1.0");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.1");
     check_decisions(&host);
 }
 
 #[test]
 fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
     let host = host_of(changed_sdk::newer_plugin());
-    assert_eq!(selector(&host).library().abi_version().to_string(), "1.1");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.2");
     check_decisions(&host);
 }
 

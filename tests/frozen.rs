@@ -139,6 +139,16 @@ fn run_host(plugins: &Path, recording: &Path) -> Output {
     output.expect("the kept host can be started")
 }
 
+/// The text of the recording.
+fn recorded() -> String {
+    let mut text = String::new();
+    let packed = File::open(recording()).expect("it is there");
+    GzDecoder::new(packed)
+        .read_to_string(&mut text)
+        .expect("it can be unpacked");
+    text
+}
+
 /// A folder with today's builds of the plugins that are kept.
 fn todays_plugins() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -173,11 +183,7 @@ fn the_kept_host_decides_with_todays_plugins_as_recorded() {
     let cases = read_recording(&recording()).expect("it can be read").cases.len();
     assert_eq!(stdout.lines().count(), cases);
     // It would notice a difference: a recording with other decisions.
-    let mut text = String::new();
-    let packed = File::open(recording()).expect("it is there");
-    GzDecoder::new(packed)
-        .read_to_string(&mut text)
-        .expect("it can be unpacked");
+    let text = recorded();
     let other = today.path().join("other.jsonl");
     let changed = text.replace("\"replicas\":2}", "\"replicas\":3}");
     assert_ne!(text, changed);
@@ -185,6 +191,27 @@ fn the_kept_host_decides_with_todays_plugins_as_recorded() {
         .and_then(|mut file| file.write_all(changed.as_bytes()))
         .expect("it can be written");
     assert_eq!(run_host(today.path(), &other).status.code(), Some(1));
+}
+
+/// A pace is the first plugin that does: the extension point is of ABI 1.1.
+#[test]
+fn the_kept_host_refuses_a_pace() {
+    if !can_run() {
+        return;
+    }
+    let today = todays_plugins();
+    let link = today.path().join("libdivvy_plugin_surge.so");
+    std::os::unix::fs::symlink(artifacts::plugin("surge"), &link).expect("a link can be made");
+    // Its profile lists the pace in the place of a strategy: the file is refused before anything in it is looked at.
+    let other = today.path().join("other.jsonl");
+    fs::write(&other, recorded().replace("average", "surge")).expect("it can be written");
+    let output = run_host(today.path(), &other);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("plugin `surge`") && stderr.contains("needs ABI 1.1 or newer, this divvy has ABI 1.0"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! - [`preferences`]: the keys of `divvy.io/preferences` that reach a plugin.
 //! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
+//! - [`moves`]: paces, their steps and their errors.
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
@@ -60,6 +61,7 @@ mod loading;
 mod logging;
 mod manifests;
 mod misbehaviour;
+mod moves;
 mod placements;
 mod preferences;
 mod profile_reference;

@@ -98,7 +98,8 @@
 //! - [`guide`]: a plugin in ten minutes, and pages on testing, debugging, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
-//! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
+//! - [`filter`], [`score`], [`select`], [`assign`]: the extension points of a cycle, one trait each, in its order.
+//! - [`pace`]: the extension point for the steps in which a binding moves from one result to another.
 //! - [`cycle`]: the state that every call can see; each context dereferences to it.
 //! - [`clusters`]: the clusters, object by object or column by column.
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
@@ -268,6 +269,7 @@ pub mod groups;
 pub mod guide;
 mod logging;
 pub mod metrics;
+pub mod pace;
 mod parts;
 pub mod plugin;
 mod prepare;
@@ -302,6 +304,7 @@ pub mod prelude {
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences, ValueError};
     pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
+    pub use crate::pace::{PaceContext, PacePlugin, PaceResult, Wait};
     pub use crate::plugin::{
         BindingParts, ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField,
         RuleList,

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use divvy_karmada::api::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::artifacts::repository;
@@ -69,19 +70,24 @@ pub(super) fn section<'text>(readme: &'text str, heading: &str) -> Option<&'text
     Some(text.split_once("\n## ").map_or(text, |(section, _)| section))
 }
 
+/// The TOML block of the worked example in a plugin's README.
+pub(super) fn worked_example<T: DeserializeOwned>(folder: &str) -> T {
+    let readme = readme(folder);
+    let block = section(&readme, "Worked example")
+        .and_then(|section| section.split_once("```toml\n")?.1.split_once("```"))
+        .unwrap_or_else(|| {
+            panic!(
+                "plugins/{folder}/README.md has no TOML block under `## Worked example`: \
+                 tests/bundled/example.rs describes its keys, and tests/bundled/moves.rs those of a pace"
+            )
+        });
+    toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
+}
+
 impl Example {
     /// The worked example in a plugin's README.
     pub(super) fn read(folder: &str) -> Self {
-        let readme = readme(folder);
-        let block = section(&readme, "Worked example")
-            .and_then(|section| section.split_once("```toml\n")?.1.split_once("```"))
-            .unwrap_or_else(|| {
-                panic!(
-                    "plugins/{folder}/README.md has no TOML block under `## Worked example`: \
-                     tests/bundled/example.rs describes its keys"
-                )
-            });
-        toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
+        worked_example(folder)
     }
 
     /// Time of the decision, in milliseconds since 1970.

@@ -2,6 +2,7 @@
 //! on the README's worked example. New plugins are covered without changes here.
 
 mod example;
+mod moves;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -80,6 +81,10 @@ fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
 #[test]
 fn every_bundled_plugin_decides_its_worked_example() {
     for (folder, library) in libraries() {
+        if library.serves(kind::PACE) {
+            moves::check_worked_example(&folder);
+            continue;
+        }
         let example = Example::read(&folder);
         let (bindings, fleet) = read(&list(example.objects()));
         let binding = bindings.iter().find(|binding| binding.object.metadata.name == "web");

@@ -160,6 +160,11 @@ fn a_new_score_builds_and_passes_without_a_checkout() {
 }
 
 #[test]
+fn a_new_pace_builds_and_passes_without_a_checkout() {
+    rust("one-by-one", "pace", &["target"]);
+}
+
+#[test]
 fn a_new_selector_builds_and_passes_without_a_checkout() {
     let new = rust("few-clusters", "select", &["two-clusters"]);
     let tests = new.read("src/tests.rs");
@@ -195,6 +200,7 @@ fn new_plugins_in_c_build_and_pass() {
         ("filter", &["no-region"]),
         ("score", &["most-room"]),
         ("select", &["two-clusters"]),
+        ("pace", &["target"]),
     ] {
         New::create("my-plugin", &["--language=c", "--point", point]).passes(cases);
     }

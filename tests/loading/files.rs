@@ -143,7 +143,7 @@ fn another_major_abi_version() {
     let (_folder, file) = with_record(MAJOR, &2_u32.to_le_bytes());
     let error = check(
         &file,
-        "plugin `average` (<file>) has ABI 2.0 (SDK 0.1.0), this divvy has ABI 1.0",
+        "plugin `average` (<file>) has ABI 2.0 (SDK 0.1.0), this divvy has ABI 1.1",
         "rebuild the plugin with an SDK of ABI 1.x, or use a divvy of its ABI",
     );
     assert!(matches!(error, LoadError::AbiMismatch { .. }));
@@ -154,7 +154,7 @@ fn a_plugin_that_needs_a_newer_host() {
     let (_folder, file) = with_record(LEAST_MINOR, &7_u32.to_le_bytes());
     check(
         &file,
-        "plugin `average` (<file>) needs ABI 1.7 or newer, this divvy has ABI 1.0",
+        "plugin `average` (<file>) needs ABI 1.7 or newer, this divvy has ABI 1.1",
         "use a newer divvy, or an older version of the plugin",
     );
 }

@@ -2,6 +2,7 @@
 //! contract, and by no other.
 
 mod careless;
+mod paces;
 
 use divvy_conformance::check::{self, Broken, Check, Effort};
 use divvy_conformance::{Case, Subject};
@@ -102,6 +103,7 @@ fn lines_with(plugin: &str) -> (String, TableFiles) {
     let tables = TableFiles::new(library.tables(), |table| table_of_cases(plugin, table));
     let list = match (Host::has_built_in(plugin), library.serves(kind::SCORE)) {
         (true, _) => String::new(),
+        (false, _) if library.serves(kind::PACE) => format!("[profile.moves]\npace = '{plugin}'\n"),
         (false, true) => format!("scores = ['...', '{plugin}']\n"),
         (false, false) => filters_with(&[plugin]),
     };

@@ -64,7 +64,12 @@ const CRATES: [(&str, &[&str]); 36] = [
     ("divvy-framework-view", &["divvy-framework-abi"]),
     (
         "divvy-framework-calls",
-        &["divvy-framework-abi", "divvy-framework-memory", "divvy-framework-view"],
+        &[
+            "divvy-framework-abi",
+            "divvy-framework-arithmetic",
+            "divvy-framework-memory",
+            "divvy-framework-view",
+        ],
     ),
     (
         "divvy-framework",

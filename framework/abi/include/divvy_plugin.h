@@ -1,5 +1,5 @@
 /*
- * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.0, in
+ * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.1, in
  * C99 that is also valid C11, C++17 and C++20.
  *
  * A plugin is a shared library. It exports one symbol, `divvy_plugin_v1`, which lists its plugins, and carries one
@@ -49,9 +49,12 @@ extern "C" {
 /* Major version of the ABI, which the symbols carry. */
 #define DIVVY_ABI_MAJOR 1u
 /* Minor version of the ABI that this header describes. */
-#define DIVVY_ABI_MINOR 0u
-/* Least minor version of a host with which a plugin of this header works. */
+#define DIVVY_ABI_MINOR 1u
+/* Least minor version of a host with which the plugins of a library work. A library that has only what is newer, such as a
+ * pace (ABI 1.1), defines it before it includes this header. */
+#ifndef DIVVY_LEAST_MINOR
 #define DIVVY_LEAST_MINOR 0u
+#endif
 
 /*
  * Addresses take eight bytes on every target, so that offsets do not depend on the target. DIVVY_POINTER declares the
@@ -119,6 +122,8 @@ typedef struct divvy_head {
 #define DIVVY_KIND_SNAPSHOT_VALUE 12u
 /* `divvy_binding_value_call`. */
 #define DIVVY_KIND_BINDING_VALUE 13u
+/* `divvy_pace_call`. Since ABI 1.1. */
+#define DIVVY_KIND_PACE 14u
 /* `divvy_cycle_view`. */
 #define DIVVY_KIND_CYCLE 64u
 /* `divvy_policy_view`. */
@@ -1644,6 +1649,75 @@ typedef struct divvy_assign_call {
     /* Per candidate: its replicas, written by the plugin; 0 on entry. */
     divvy_i64_out result;
 } divvy_assign_call;
+
+/* Reasons for which a pace takes no step: values of `divvy_pace_call.wait`. A host that does not know a value treats it
+ * as `DIVVY_WAIT_OTHER`. Since ABI 1.1. */
+/* It does not wait. */
+#define DIVVY_WAIT_NONE 0u
+/* For replicas to become ready. */
+#define DIVVY_WAIT_READINESS 1u
+/* For replicas that no result gives any more to be gone. */
+#define DIVVY_WAIT_REMOVAL 2u
+/* For room in the clusters that are to get replicas. */
+#define DIVVY_WAIT_ROOM 3u
+/* A further cluster would exceed the greatest number of clusters. */
+#define DIVVY_WAIT_CLUSTERS 4u
+/* The allowances permit no step. */
+#define DIVVY_WAIT_ALLOWANCE 5u
+/* Something else, which the plugin explains by a text. */
+#define DIVVY_WAIT_OTHER 6u
+
+/* Says the next step of a move: the result that a binding gets on its way from its result to the target. Since ABI 1.1.
+ *
+ * The clusters of the call are those of the present result, of the target, and all in which replicas of the binding are
+ * still there. The columns have one element per cluster. In `cycle`, the last result is the present one, and the number
+ * of replicas is `total`. */
+typedef struct divvy_pace_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_PACE`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the passing
+     * of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
+    /* Row of each cluster in the snapshot; `DIVVY_NO_ROW` if the cluster is gone. */
+    divvy_u32_slice rows;
+    /* Replicas that the present result gives. */
+    divvy_i64_slice current;
+    /* Replicas that are there; more than `current` while replicas are being removed, fewer while they are being
+     * created. */
+    divvy_i64_slice present;
+    /* Replicas that are known to be ready: a lower bound, never more than `present`. */
+    divvy_i64_slice ready;
+    /* Replicas in the target. */
+    divvy_i64_slice target;
+    /* Further replicas that fit, beyond `current`; `INT64_MAX` if room does not limit them. */
+    divvy_i64_slice room;
+    /* Replicas that the binding asks for. */
+    int64_t total;
+    /* Replicas that a result may have beyond `total`. */
+    int64_t max_surge;
+    /* Replicas by which the ready ones may fall below `total`. */
+    int64_t max_unavailable;
+    /* The greatest number of clusters that a result may have; 0 without a limit. */
+    uint32_t max_clusters;
+    /* Why the plugin takes no step, written by it: a value of `DIVVY_WAIT_*`; 0 on entry. */
+    uint32_t wait;
+    /* Per cluster: its replicas in the next result, written by the plugin; `current` on entry. */
+    divvy_i64_out next;
+} divvy_pace_call;
 
 /* ----------------------------------------------------------------------------------------------------------------
  * Exports of a library

@@ -17,7 +17,7 @@ use std::ffi::c_void;
 
 use crate::carry::carried;
 use crate::column::{Address, Function, Pointer, Slice, SliceMut};
-use crate::definition::structure;
+use crate::definition::{numbers, structure};
 use crate::signature::function;
 use crate::sized::{kind, sized};
 use crate::view::{CycleView, PolicyView};
@@ -258,5 +258,61 @@ call_over_clusters! {
         /// Per candidate: its replicas, written by the plugin; 0 on entry.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         result: SliceMut<'a, i64> = SliceMut::EMPTY,
+    }
+}
+
+numbers! {
+    /// Reasons for which a pace takes no step: values of [`PaceCall::wait`]. A host that does not know a value
+    /// treats it as [`wait::OTHER`]. Since ABI 1.1.
+    pub mod wait as "DIVVY_WAIT_" {
+        /// It does not wait.
+        pub const NONE: u32 = 0;
+        /// For replicas to become ready.
+        pub const READINESS: u32 = 1;
+        /// For replicas that no result gives any more to be gone.
+        pub const REMOVAL: u32 = 2;
+        /// For room in the clusters that are to get replicas.
+        pub const ROOM: u32 = 3;
+        /// A further cluster would exceed the greatest number of clusters.
+        pub const CLUSTERS: u32 = 4;
+        /// The allowances permit no step.
+        pub const ALLOWANCE: u32 = 5;
+        /// Something else, which the plugin explains by a text.
+        pub const OTHER: u32 = 6;
+    }
+}
+
+call! {
+    /// Says the next step of a move: the result that a binding gets on its way from its result to the target. Since ABI 1.1.
+    ///
+    /// The clusters of the call are those of the present result, of the target, and all in which replicas of the binding are
+    /// still there. The columns have one element per cluster. In `cycle`, the last result is the present one, and the number of replicas
+    /// is `total`.
+    PaceCall(PaceCallRef, kind::PACE) {
+        /// Row of each cluster in the snapshot; [`crate::arena::NO_ROW`] if the cluster is gone.
+        rows: Slice<'a, u32> = Slice::EMPTY,
+        /// Replicas that the present result gives.
+        current: Slice<'a, i64> = Slice::EMPTY,
+        /// Replicas that are there; more than `current` while replicas are being removed, fewer while they are being created.
+        present: Slice<'a, i64> = Slice::EMPTY,
+        /// Replicas that are known to be ready: a lower bound, never more than `present`.
+        ready: Slice<'a, i64> = Slice::EMPTY,
+        /// Replicas in the target.
+        target: Slice<'a, i64> = Slice::EMPTY,
+        /// Further replicas that fit, beyond `current`; `i64::MAX` if room does not limit them.
+        room: Slice<'a, i64> = Slice::EMPTY,
+        /// Replicas that the binding asks for.
+        total: i64 = 0,
+        /// Replicas that a result may have beyond `total`.
+        max_surge: i64 = 0,
+        /// Replicas by which the ready ones may fall below `total`.
+        max_unavailable: i64 = 0,
+        /// The greatest number of clusters that a result may have; 0 without a limit.
+        max_clusters: u32 = 0,
+        /// Why the plugin takes no step, written by it: a value of [`wait`]; 0 on entry.
+        wait: u32 = 0,
+        /// Per cluster: its replicas in the next result, written by the plugin; `current` on entry.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        next: SliceMut<'a, i64> = SliceMut::EMPTY,
     }
 }

@@ -168,7 +168,7 @@ pub(crate) use carried;
 mod tests {
     use super::*;
     use crate::call::{
-        AssignCall, BindingValueCall, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
+        AssignCall, BindingValueCall, FilterCall, PaceCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
     };
     use crate::view::{CycleView, PlacementsView, PolicyView};
 
@@ -278,7 +278,8 @@ mod tests {
             FilterCall,
             ScoreCall,
             SelectCall,
-            AssignCall
+            AssignCall,
+            PaceCall
         );
         check!(CycleView, PolicyView, PlacementsView);
     }

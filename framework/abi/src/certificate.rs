@@ -17,7 +17,7 @@ use abi_stable::sabi_types::VersionStrings;
 use abi_stable::std_types::RResult;
 
 use crate::call::{
-    AssignCallRef, BindingValueCallRef, FilterCallRef, PrepareCallRef, ScoreCallRef, SelectCallRef,
+    AssignCallRef, BindingValueCallRef, FilterCallRef, PaceCallRef, PrepareCallRef, ScoreCallRef, SelectCallRef,
     SnapshotValueCallRef,
 };
 use crate::descriptor::{DescriptorRef, LibraryRef, PointDescriptorRef, StrategyDescriptorRef};
@@ -70,6 +70,8 @@ pub struct Certificate {
     /// The view of the placements of other bindings.
     #[sabi(last_prefix_field)]
     pub placements: PlacementsViewRef<'static>,
+    /// Pace.
+    pub pace: PaceCallRef<'static>,
 }
 
 // SAFETY: `no_value` never returns a value of this type, and nothing else makes one, so none crosses a thread.

@@ -102,6 +102,15 @@ impl PluginRecord {
         }
     }
 
+    /// This record, of a plugin that works with hosts from the minor version `least_minor` on.
+    #[must_use]
+    pub const fn with_least_minor(self, least_minor: u32) -> Self {
+        Self {
+            least_minor: least_minor.to_le_bytes(),
+            ..self
+        }
+    }
+
     /// Reads the records from the bytes of the section. Stops at the first bytes that are not a record.
     pub fn read_all(section: &[u8]) -> Vec<Self> {
         let mut records = Vec::new();

@@ -47,6 +47,8 @@ numbers! {
         pub const SNAPSHOT_VALUE: u32 = 12;
         /// [`crate::call::BindingValueCall`].
         pub const BINDING_VALUE: u32 = 13;
+        /// [`crate::call::PaceCall`]. Since ABI 1.1.
+        pub const PACE: u32 = 14;
 
         /// [`crate::view::CycleView`].
         pub const CYCLE: u32 = 64;

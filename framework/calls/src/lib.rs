@@ -4,6 +4,7 @@
 //! - [`binding`]: a binding as tables of numbers.
 //! - [`cycle`]: the view of a binding and a snapshot that every call of a cycle reads.
 //! - [`metrics`]: counters and histograms of a plugin.
+//! - [`pace`]: the rules for a step of a move.
 //! - [`rules`]: the rules that a plugin's result must satisfy.
 //! - [`tables`]: the tables that a profile provides, by row of a snapshot.
 //!
@@ -15,6 +16,7 @@
 pub mod binding;
 pub mod cycle;
 pub mod metrics;
+pub mod pace;
 pub mod placements;
 pub mod rules;
 pub mod snapshot;

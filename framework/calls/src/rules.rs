@@ -6,6 +6,8 @@
 
 use divvy_framework_view::MAXIMUM_SCORE;
 
+use crate::pace::PaceViolation;
+
 /// A rule that a plugin's result breaks. The host reports it as the plugin's fault, aborts the cycle and leaves the
 /// previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +92,9 @@ pub enum Violation {
         /// Replicas that fit now, plus those of the last result.
         capacity: i64,
     },
+    /// A step of a move that breaks a rule.
+    #[error(transparent)]
+    Pace(#[from] PaceViolation),
 }
 
 /// The rules for the result of Assign.

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, Call, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
-    SnapshotValueCall,
+    AssignCall, BindingValueCall, Call, CallHead, FilterCall, PaceCall, PrepareCall, ReleaseFunction, ScoreCall,
+    SelectCall, SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Services, Texts, document, failure};
@@ -21,6 +21,7 @@ use crate::clusters::Row;
 use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
+use crate::pace::{PaceContext, PacePlugin, PaceResult};
 use crate::plugin::{Needs, PreparePlugin};
 use crate::prepare::{Boxed, Kept, PrepareContext, kept};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
@@ -395,6 +396,31 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
     // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
     plugin.assign(&context, &mut result)?;
+    count_dropped(arguments.services, result.dropped);
+    Ok(())
+}
+
+/// Answers Pace. The step is written to the host's column, the reason for waiting to the call.
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn pace<T: Preferences + 'static, P: Dispatch + PacePlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
+    let mut storage = Storage::default();
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, _): (PaceCall<'_>, _, _) =
+        unsafe { enter(arguments, <P as PacePlugin<T>>::NEEDS, &mut storage) }?;
+    let preferences = preferences_at::<T, P>(&cycle, &Kept::default())?;
+    let context = PaceContext::new(&cycle, &preferences, call);
+    // SAFETY: the contract lends the column to this call alone, and it is taken once.
+    let mut result = PaceResult::new(unsafe { call.next.as_mut_slice() });
+    plugin.pace(&context, &mut result)?;
+    let written = arguments.call.cast::<PaceCall<'_>>();
+    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write this field.
+    unsafe { (*written).wait = result.wait() };
     count_dropped(arguments.services, result.dropped);
     Ok(())
 }

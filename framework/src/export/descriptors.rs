@@ -2,7 +2,7 @@
 
 use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature, limit};
 use divvy_framework_abi::sized::kind;
-use divvy_framework_abi::{PluginText, Pointer, Slice};
+use divvy_framework_abi::{LEAST_MINOR, PluginText, Pointer, Slice};
 
 use crate::assign::AssignPlugin;
 use crate::configuration::Preferences;
@@ -57,6 +57,36 @@ pub const fn score_point(needs: Needs, promises: Promises, acts_on: BindingParts
     PointDescriptor {
         acts_on: acts_on.bits(),
         ..point(kind::SCORE, needs.and(promises.bits()))
+    }
+}
+
+/// The minor version of the ABI in which an extension point appeared; `None` if calls of this kind are no extension point.
+const fn first_minor(kind: u32) -> Option<u32> {
+    match kind {
+        kind::FILTER | kind::SCORE | kind::SELECT | kind::ASSIGN => Some(LEAST_MINOR),
+        kind::PACE => Some(1),
+        _ => None,
+    }
+}
+
+/// The least minor version of a host with which a plugin that serves these points works: the first one that knows one of its
+/// extension points. A host ignores the others.
+pub const fn least_minor(points: &'static [Pointer<'static, PointDescriptor>]) -> u32 {
+    let mut least = None;
+    let mut number = 0;
+    while number < points.len() {
+        // SAFETY: the pointers of the export macro are those of constants.
+        let kind = unsafe { (*points[number].address()).point };
+        least = match (least, first_minor(kind)) {
+            (Some(known), Some(first)) if known < first => Some(known),
+            (known, None) => known,
+            (_, first) => first,
+        };
+        number += 1;
+    }
+    match least {
+        Some(least) => least,
+        None => LEAST_MINOR,
     }
 }
 
@@ -125,5 +155,22 @@ pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Librar
     Library {
         plugins: Slice::new(plugins),
         ..Library::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_works_with_every_host_that_knows_one_of_its_extension_points() {
+        const FILTER: &PointDescriptor = &point(kind::FILTER, Needs::NONE);
+        const PACE: &PointDescriptor = &point(kind::PACE, Needs::NONE);
+        const VALUE: &PointDescriptor = &point(kind::BINDING_VALUE, Needs::NONE);
+        const BOTH: &[Pointer<'static, PointDescriptor>] = &[Pointer::new(PACE), Pointer::new(FILTER)];
+        const PACE_ALONE: &[Pointer<'static, PointDescriptor>] = &[Pointer::new(VALUE), Pointer::new(PACE)];
+        assert_eq!(least_minor(BOTH), 0);
+        assert_eq!(least_minor(PACE_ALONE), 1);
+        assert_eq!(least_minor(&[]), LEAST_MINOR);
     }
 }

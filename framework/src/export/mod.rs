@@ -24,12 +24,12 @@ mod tests;
 
 pub(crate) use calls::count_out_of_range;
 pub use calls::{
-    Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
+    Arguments, assign, binding_value, call, construct, describe, destroy, filter, pace, prepare, score, select,
     snapshot_value,
 };
 pub use descriptors::{
-    all_needs, description, filter_point, library, point, pointers, score_point, select_point, snapshot_value_point,
-    strategies,
+    all_needs, description, filter_point, least_minor, library, point, pointers, score_point, select_point,
+    snapshot_value_point, strategies,
 };
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
@@ -42,14 +42,15 @@ pub(crate) use panics::{caught_while_dropping_in_call, current_services};
 pub(crate) use preferences::preferences;
 pub(crate) use preferences::{Given, GivenAny};
 pub use preferences::{
-    PreferencesReader, assign_preferences, filter_preferences, no_preferences, score_preferences, select_preferences,
+    PreferencesReader, assign_preferences, filter_preferences, no_preferences, pace_preferences, score_preferences,
+    select_preferences,
 };
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
 
 use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
-use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
+use divvy_framework_abi::{ABI_VERSION, Address, Function, PluginText};
 
 use crate::assign::AssignPlugin;
 use crate::configuration::{Preferences, ValueError};
@@ -128,6 +129,7 @@ impl Failed {
             kind::SCORE => "does not serve Score".to_owned(),
             kind::SELECT => "does not serve Select".to_owned(),
             kind::ASSIGN => "does not serve Assign".to_owned(),
+            kind::PACE => "does not serve Pace".to_owned(),
             other => format!("does not know calls of kind {other}"),
         };
         Self::new(failure::NOT_SERVED, point)
@@ -196,7 +198,7 @@ pub trait Dispatch: ConfiguredPlugin {
     /// The descriptor of the plugin.
     const DESCRIPTOR: Descriptor = Descriptor {
         abi_minor: ABI_VERSION.minor,
-        least_minor: LEAST_MINOR,
+        least_minor: least_minor(Self::POINTS),
         name: PluginText::new(Self::NAME),
         version: PluginText::new(Self::VERSION),
         description: description(Self::DESCRIPTION),
@@ -242,8 +244,8 @@ pub fn rule_list_texts<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<St
 
 /// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.
 ///
-/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`. Add `Prepare` if
-/// the host should keep its prepared state where it repeats a call, and `SnapshotValue` and `BindingValue` if the host
+/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`, `Pace`. Add
+/// `Prepare` if the host should keep its prepared state where it repeats a call, and `SnapshotValue` and `BindingValue` if the host
 /// should keep the plugin's [values](crate::value). The plugin's version is that of its crate.
 ///
 /// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
@@ -287,7 +289,8 @@ macro_rules! export_plugin {
                     <$plugin as $crate::plugin::Plugin>::NAME,
                     env!("CARGO_PKG_VERSION"),
                 )
-                .with_flags($crate::export::RECORD_FLAGS);
+                .with_flags($crate::export::RECORD_FLAGS)
+                .with_least_minor($crate::export::least_minor(<$plugin as $crate::export::Dispatch>::POINTS));
             };
         )+
 
@@ -375,12 +378,15 @@ macro_rules! __point {
     ($plugin:ty, Assign) => {
         $crate::__point!($plugin, Assign, ASSIGN)
     };
+    ($plugin:ty, Pace) => {
+        $crate::__point!($plugin, Pace, PACE)
+    };
     ($plugin:ty, $other:ident) => {
         compile_error!(concat!(
             "`",
             stringify!($other),
-            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`, `SnapshotValue`, \
-             `BindingValue`"
+            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Pace`, `Prepare`, \
+             `SnapshotValue`, `BindingValue`"
         ))
     };
     ($plugin:ty, $point:ident, $kind:ident) => {{
@@ -406,6 +412,9 @@ macro_rules! __needs {
     ($plugin:ty, Assign) => {
         <$plugin as $crate::assign::AssignPlugin<_>>::NEEDS
     };
+    ($plugin:ty, Pace) => {
+        <$plugin as $crate::pace::PacePlugin<_>>::NEEDS
+    };
     ($plugin:ty, $other:ident) => {
         $crate::plugin::Needs::NONE
     };
@@ -426,6 +435,9 @@ macro_rules! __preferences {
     };
     ($plugin:ty, Assign) => {
         $crate::export::assign_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Pace) => {
+        $crate::export::pace_preferences::<_, $plugin>()
     };
     ($plugin:ty, $other:ident) => {
         $crate::export::no_preferences()
@@ -456,6 +468,9 @@ macro_rules! __answer {
     };
     ($self:ident, $kind:ident, $arguments:ident, Assign) => {
         $crate::__answer!($self, $kind, $arguments, ASSIGN, assign)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, Pace) => {
+        $crate::__answer!($self, $kind, $arguments, PACE, pace)
     };
     ($self:ident, $kind:ident, $arguments:ident, $other:ident) => {};
     ($self:ident, $kind:ident, $arguments:ident, $code:ident, $function:ident) => {

@@ -8,6 +8,7 @@ use crate::assign::AssignPlugin;
 use crate::configuration::{NoPreferences, Preferences, ValueError};
 use crate::cycle::Cycle;
 use crate::filter::FilterPlugin;
+use crate::pace::PacePlugin;
 use crate::plugin::Failure;
 use crate::prepare::Kept;
 use crate::score::ScorePlugin;
@@ -95,6 +96,11 @@ pub const fn select_preferences<T: Preferences + 'static, P: SelectPlugin<T>>() 
 
 /// The reader at Assign.
 pub const fn assign_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> PreferencesReader {
+    PreferencesReader::for_type::<T>()
+}
+
+/// The reader at Pace.
+pub const fn pace_preferences<T: Preferences + 'static, P: PacePlugin<T>>() -> PreferencesReader {
     PreferencesReader::for_type::<T>()
 }
 

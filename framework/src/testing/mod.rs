@@ -7,6 +7,8 @@
 //! [`Scenario::candidates_checked`] and [`Scenario::assign_checked`] also check the host's rules and the plugin's
 //! promises. They need neither a library nor a scheduler.
 //!
+//! A [`Move`] runs a pace: one step, or all steps to the target.
+//!
 //! [`Scenario::from_yaml`] decides manifests in whole cycles, with the bundled plugins around the library under test,
 //! and [`Verification`] makes the checks of `divvy plugin verify` on it. Both run the binary `divvy`.
 //!
@@ -31,6 +33,7 @@ mod identity;
 mod inputs;
 mod last;
 mod metrics;
+mod moves;
 mod parts;
 mod peers;
 mod promises;
@@ -42,6 +45,7 @@ pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
 pub use host::{Decision, Decisions, HostError, Verification, WholeCycle};
 pub use metrics::{HistogramFigures, Metrics, measured};
+pub use moves::{Move, MovingCluster, Step};
 pub use peers::PeerBuilder;
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.

@@ -16,6 +16,7 @@ mod case;
 pub mod check;
 pub mod edges;
 pub mod generate;
+mod moves;
 mod names;
 mod preferences;
 pub mod schema;

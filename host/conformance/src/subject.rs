@@ -15,6 +15,7 @@ use divvy_scheduler::plugin::{Call, CallError, CallObserver, PluginInstance};
 use divvy_scheduler::profile::{Profile, RegistryError, Strategy, registry};
 
 use crate::case::{Case, Situation};
+use crate::moves;
 use crate::supervise::Loaded;
 
 /// The plugin under test, in a profile whose other plugins take part in every cycle.
@@ -166,10 +167,25 @@ impl Subject {
         Ok(self.decide_shown(&situation))
     }
 
-    /// Decides a case that was read.
+    /// Decides a case that was read. If the plugin is the profile's pace, it is also asked for the steps of moves to the result; what is
+    /// wrong with them, [`Self::pace`] says.
     pub(crate) fn decide_situation(&self, situation: &Situation) -> Decision {
         let mut scheduler = situation.scheduler(self.profile());
-        scheduler.schedule(&situation.binding, &situation.fleet)
+        let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+        let _other_checks = self.pace(situation, &decision, 2);
+        decision
+    }
+
+    /// Asks the plugin, if it is the profile's pace, for the steps of so many moves to the result of a decision.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a step.
+    pub(crate) fn pace(&self, situation: &Situation, decision: &Decision, moves: usize) -> Result<(), CycleError> {
+        if !self.paces() {
+            return Ok(());
+        }
+        moves::follow(&self.profile(), situation, decision, moves)
     }
 
     /// As [`Self::decide_situation`], with what the decision shows.
@@ -218,6 +234,11 @@ impl Subject {
         self.profile().selectors().any(|plugin| self.is_own(plugin))
     }
 
+    /// True if the plugin is the profile's pace.
+    pub(crate) fn paces(&self) -> bool {
+        self.profile().pace().is_some_and(|plugin| self.is_own(plugin))
+    }
+
     /// True if the plugin promises to enforce spread constraints.
     pub(crate) fn enforces_spread(&self) -> bool {
         let profile = self.profile();
@@ -232,6 +253,7 @@ impl Subject {
             kind::SCORE => self.scores(),
             kind::SELECT => self.selects(),
             kind::ASSIGN => !self.strategies().is_empty(),
+            kind::PACE => self.paces(),
             _ => false,
         }
     }

@@ -230,6 +230,7 @@ mod tests {
             filters: Vec::new(),
             scores: Vec::new(),
             select: Vec::new(),
+            pace: None,
             strategies: BTreeMap::new(),
             unlisted: Default::default(),
             declarations: Declarations::default(),

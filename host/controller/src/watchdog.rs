@@ -161,7 +161,7 @@ impl Watchdog {
                 ExtensionPoint::Score => ScheduleStep::Score,
                 ExtensionPoint::Select => ScheduleStep::Select,
                 ExtensionPoint::Assign => ScheduleStep::Assign,
-                ExtensionPoint::Prepare => continue,
+                ExtensionPoint::Prepare | ExtensionPoint::Pace => continue,
             };
             self.metrics.step(step, duration);
         }
@@ -214,6 +214,7 @@ fn point(call: Call) -> ExtensionPoint {
         Call::Score => ExtensionPoint::Score,
         Call::Select => ExtensionPoint::Select,
         Call::Assign => ExtensionPoint::Assign,
+        Call::Pace => ExtensionPoint::Pace,
     }
 }
 

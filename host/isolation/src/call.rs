@@ -2,7 +2,7 @@
 
 use divvy_framework_abi::Address;
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
+    AssignCall, BindingValueCall, FilterCall, PaceCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
 };
 use divvy_framework_abi::carry::Carry;
 
@@ -62,6 +62,7 @@ isolated! {
     ScoreCall {};
     SelectCall { count };
     AssignCall {};
+    PaceCall { wait };
 }
 
 /// Replaces the codes that a worker gave by those that the host gave for the same reasons. A code that it did not give stays.

@@ -15,6 +15,7 @@ pub fn extension_points(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
         (kind::SCORE, "Score"),
         (kind::SELECT, "Select"),
         (kind::ASSIGN, "Assign"),
+        (kind::PACE, "Pace"),
     ]
     .into_iter()
     .filter(|(point, _)| serves(*point))

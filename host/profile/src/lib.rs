@@ -13,6 +13,7 @@ mod deadline;
 mod error;
 mod lists;
 mod model;
+mod moves;
 mod selectors;
 pub mod table;
 
@@ -27,6 +28,7 @@ pub use model::{
     AffinityGroups, Isolation, OnError, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange,
     WhenNoClusterFits, WhileCapacityIsUnreported,
 };
+pub use moves::{Allowances, Amount, MOVES_ANNOTATION, MovesConfiguration, NoAllowance, WrittenAllowances};
 pub use table::configuration::{ColumnConfiguration, KeyConfiguration, RowsConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};

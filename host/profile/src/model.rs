@@ -12,6 +12,7 @@ use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 use crate::cost::CostConfiguration;
 use crate::deadline::Deadline;
 use crate::error::ProfileError;
+use crate::moves::MovesConfiguration;
 use crate::selectors;
 use crate::table::configuration::TableConfiguration;
 
@@ -96,6 +97,9 @@ pub struct ProfileConfiguration {
     /// Costs in reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostConfiguration>,
+    /// Moves in steps. Not used by `divvy run` yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<MovesConfiguration>,
     /// Rules for reading the replicas and requests of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
@@ -413,6 +417,10 @@ impl ProfileConfiguration {
                 (Some(cost), Some(base)) => Some(cost.over(base)),
                 (cost, base) => cost.or(base),
             },
+            moves: match (self.moves, base.moves) {
+                (Some(moves), Some(base)) => Some(moves.over(base)),
+                (moves, base) => moves.or(base),
+            },
             resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,
         }
@@ -423,7 +431,8 @@ impl ProfileConfiguration {
         let filters = self.filters.iter().flatten();
         let scores = self.scores.iter().flatten().map(|entry| &entry.plugin);
         let others = self.select.iter().flatten().chain(self.assign.iter().flatten());
-        filters.chain(scores).chain(others).map(String::as_str)
+        let pace = self.moves.iter().filter_map(|moves| moves.pace.as_ref());
+        filters.chain(scores).chain(others).chain(pace).map(String::as_str)
     }
 
     /// Configuration of a plugin; an empty object if the profile has none.

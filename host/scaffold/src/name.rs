@@ -7,7 +7,7 @@ use std::str::FromStr;
 const LENGTH_MAXIMUM: usize = 40;
 
 /// Names of types that the templates use: a plugin called `result` could not name the type `Result` any more.
-const TAKEN: [&str; 30] = [
+const TAKEN: [&str; 38] = [
     "AssignContext",
     "AssignPlugin",
     "AssignResult",
@@ -22,9 +22,14 @@ const TAKEN: [&str; 30] = [
     "FilterContext",
     "FilterPlugin",
     "FilterResult",
+    "Move",
+    "MovingCluster",
     "None",
     "Ok",
     "Option",
+    "PaceContext",
+    "PacePlugin",
+    "PaceResult",
     "Plugin",
     "Promises",
     "Result",
@@ -38,6 +43,9 @@ const TAKEN: [&str; 30] = [
     "SelectResult",
     "Self",
     "Settings",
+    "Situation",
+    "Step",
+    "Wait",
 ];
 
 /// Names of types of Rust's prelude that the templates use, in addition.

@@ -7,7 +7,7 @@ use crate::archive::{Files, unpack};
 use crate::error::ScaffoldError;
 use crate::name::PluginName;
 
-/// The point of the cycle at which a plugin is called.
+/// The extension point at which a plugin is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtensionPoint {
     /// Excludes clusters.
@@ -18,6 +18,8 @@ pub enum ExtensionPoint {
     Select,
     /// Divides the replicas.
     Assign,
+    /// Says the next step of a move.
+    Pace,
 }
 
 /// The language of a plugin.
@@ -63,6 +65,7 @@ impl ExtensionPoint {
             Self::Score => "score",
             Self::Select => "select",
             Self::Assign => "assign",
+            Self::Pace => "pace",
         }
     }
 }

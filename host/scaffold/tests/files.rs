@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use divvy_scaffold::{ExtensionPoint, Language, Scaffold, ScaffoldError, Sdk};
 
-const POINTS: [ExtensionPoint; 4] = [
+const POINTS: [ExtensionPoint; 5] = [
     ExtensionPoint::Assign,
     ExtensionPoint::Filter,
     ExtensionPoint::Score,
     ExtensionPoint::Select,
+    ExtensionPoint::Pace,
 ];
 
 fn scaffold(point: ExtensionPoint, language: Language, sdk: Sdk) -> Scaffold {
@@ -84,6 +85,7 @@ fn a_profile_adds_the_plugin_to_the_inherited_list() {
                 ExtensionPoint::Filter => ("filters", r#"["...", "spare-capacity"]"#),
                 ExtensionPoint::Score => ("scores", r#"["...", { plugin = "spare-capacity", weight = 1 }]"#),
                 ExtensionPoint::Select => ("select", r#"["spare-capacity", "..."]"#),
+                ExtensionPoint::Pace => ("moves", r#"{ pace = "spare-capacity" }"#),
             };
             assert_eq!(profile[list].to_string(), entries, "{point:?}");
         }

@@ -95,7 +95,7 @@ fn a_number_means_one_thing() {
 #[test]
 fn single_constants_do_not_change() {
     use divvy_framework_abi::{ABI_VERSION, LEAST_MINOR, arena, section};
-    assert_eq!((ABI_VERSION.to_string().as_str(), LEAST_MINOR), ("1.0", 0));
+    assert_eq!((ABI_VERSION.to_string().as_str(), LEAST_MINOR), ("1.1", 0));
     assert_eq!((arena::MAGIC, arena::HEAD_WORDS), (0x706e_7379_7676_6964, 4));
     assert_eq!((arena::ABSENT, arena::NO_ROW), (i64::MIN, u32::MAX));
     assert_eq!(section::MAGIC, *b"DivvyABI");

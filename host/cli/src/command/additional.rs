@@ -117,6 +117,7 @@ fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, direc
                 let select = configuration.select.clone().unwrap_or_default();
                 configuration.select = Some(with_selector(select, plugin, path));
             }
+            "Pace" => configuration.moves.get_or_insert_default().pace = Some(name.clone()),
             _ => {
                 add(&mut configuration.assign);
                 for strategy in &plugin.strategies {

@@ -166,7 +166,11 @@ impl ChosenProfile {
         if let Some(index) = index_in(&configuration.select) {
             return Some(format!("select[{index}]"));
         }
-        index_in(&configuration.assign).map(|index| format!("assign[{index}]"))
+        if let Some(index) = index_in(&configuration.assign) {
+            return Some(format!("assign[{index}]"));
+        }
+        let pace = configuration.moves.as_ref().and_then(|moves| moves.pace.as_deref());
+        (pace == Some(plugin)).then(|| "moves.pace".to_owned())
     }
 }
 

@@ -207,6 +207,16 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
+        // Ignoring the table would write each result at once, and take replicas that the profile means to keep.
+        if chosen.configuration.moves.is_some() {
+            let message = format!(
+                "{}: profile `{}` has `moves`, and `divvy run` does not make moves in steps yet",
+                chosen.source.name(),
+                chosen.configuration.name
+            );
+            let hint = "remove `[profile.moves]`: each result is then written at once";
+            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
+        }
         let tables = chosen.configuration.table.values();
         let tables = tables.filter_map(|table| table.file.clone());
         let libraries = registry::library_files(&chosen.configuration, &directories);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Broken, Check, Method};
 use crate::case::Case;
+use crate::moves;
 use crate::subject::{Shown, Subject, shown};
 
 /// Number of times that the largest case is decided, unless that takes too long.
@@ -116,6 +117,7 @@ fn cost(subject: &Subject, largest: &Case, small: &[Case]) -> Result<Cost, Broke
             break;
         }
         let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+        let _other_checks = moves::follow(&profile, &situation, &decision, 1);
         if round == 0 {
             count(decision);
         }
@@ -132,6 +134,7 @@ fn cost(subject: &Subject, largest: &Case, small: &[Case]) -> Result<Cost, Broke
         let mut fastest: Option<Vec<u64>> = None;
         for attempt in 0..ATTEMPTS {
             let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+            let _other_checks = moves::follow(&profile, &situation, &decision, 1);
             if attempt == 0 {
                 count(decision);
             }

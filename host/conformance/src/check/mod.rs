@@ -4,6 +4,7 @@
 //! - `deciding`: the plugin decides at all.
 //! - `cost`: time and memory.
 //! - `results`: the rules of a result, as the host's own cycle finds them broken.
+//! - `moves`: the rules of a pace, on moves to the results.
 //! - `repeating`: the same decision at the next call, from another instance, on other threads and with kept values.
 //! - `promises`: the plugin's promises beyond the rules of a single result.
 //! - `alone`: the promise that each cluster is judged on its own.
@@ -18,6 +19,7 @@ mod deciding;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod growth;
 mod loading;
+mod moves;
 mod observed;
 mod parts;
 mod promises;
@@ -156,6 +158,7 @@ pub fn all() -> Vec<Check> {
     checks.push(deciding::check());
     checks.push(cost::check());
     checks.extend(results::checks());
+    checks.extend(moves::checks());
     checks.extend(repeating::checks());
     checks.extend(promises::checks());
     checks.push(alone::check());

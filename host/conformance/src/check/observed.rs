@@ -9,6 +9,7 @@ use divvy_scheduler::profile::Profile;
 
 use super::Holds;
 use crate::case::Situation;
+use crate::moves;
 use crate::subject::{Shown, Subject, shown};
 
 /// Observes the calls of the plugin under test. Those of the profile's other plugins do not reach it.
@@ -82,6 +83,8 @@ impl<O: Observer> Observed<O> {
         let before = self.calls();
         let mut scheduler = situation.scheduler(Arc::clone(&self.profile));
         let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+        // What is wrong with a step, other checks say.
+        let _other_checks = moves::follow(&self.profile, situation, &decision, 2);
         let shown = match self.calls() == before {
             true => Shown::Nothing,
             false => shown(&decision),

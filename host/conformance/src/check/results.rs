@@ -121,11 +121,14 @@ pub(super) fn checks() -> Vec<Check> {
 /// Decides a case: the error that is the fault of the plugin under test, or what the decision shows. Errors of other plugins show nothing.
 fn decided(subject: &Subject, case: &Case) -> Result<Shown, CycleError> {
     // A case that cannot be read breaks nothing. Shrinking tries such cases.
-    let Ok((decision, shown)) = subject.decide(case) else {
+    let Ok(situation) = case.read(subject) else {
         return Ok(Shown::Nothing);
     };
-    let Outcome::Failed(error) = decision.outcome else {
-        return Ok(shown);
+    let (decision, shown) = subject.decide_shown(&situation);
+    let paced = subject.pace(&situation, &decision, usize::MAX);
+    let error = match (decision.outcome, paced) {
+        (Outcome::Failed(error), _) | (_, Err(error)) => error,
+        _ => return Ok(shown),
     };
     let plugin = match &error {
         CycleError::Violation(violation) => plugin_of(violation),
@@ -156,11 +159,16 @@ fn plugin_of(violation: &Violation) -> &str {
         | Violation::NotDuplicated { plugin, .. }
         | Violation::ChangedRejection { plugin, .. }
         | Violation::OverCapacity { plugin, .. } => plugin,
+        Violation::Pace(violation) => violation.plugin(),
     }
 }
 
 /// An error if the plugin under test breaks a rule that is meant. Other faults are those of other checks.
-fn violation(subject: &Subject, case: &Case, is_meant: impl Fn(&Violation) -> bool) -> Result<Shown, String> {
+pub(super) fn violation(
+    subject: &Subject,
+    case: &Case,
+    is_meant: impl Fn(&Violation) -> bool,
+) -> Result<Shown, String> {
     match decided(subject, case) {
         Ok(shown) => Ok(shown),
         Err(CycleError::Violation(violation)) if is_meant(&violation) => Err(violation.to_string()),

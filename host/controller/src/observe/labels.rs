@@ -89,6 +89,8 @@ label! {
         Assign = "Assign",
         /// State for one binding is prepared.
         Prepare = "Prepare",
+        /// The next step of a move is taken.
+        Pace = "Pace",
     }
 }
 

@@ -70,7 +70,7 @@ impl<'a> CycleInput<'a> {
 }
 
 /// Inputs that a caller may not know.
-const INPUTS: u64 = feature::TIME | feature::PLACEMENTS | feature::TABLES;
+pub(super) const INPUTS: u64 = feature::TIME | feature::PLACEMENTS | feature::TABLES;
 
 /// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
 pub(super) const DENSE: usize = 16;
@@ -95,7 +95,7 @@ pub struct Cycle {
     /// Placements of other bindings; made only if a plugin needs them.
     placements: Option<Box<PlacementsRecord>>,
     /// Texts from plugins; present only while they are being collected.
-    texts: Option<Box<Texts>>,
+    pub(super) texts: Option<Box<Texts>>,
     /// Memory for texts, from an earlier cycle that collected them.
     spare_texts: Option<Box<Texts>>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.

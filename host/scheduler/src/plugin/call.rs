@@ -1,7 +1,8 @@
 //! The calls to a plugin: their kinds, and what the host does with each kind in the same way.
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall, SnapshotValueCall,
+    AssignCall, BindingValueCall, FilterCall, PaceCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+    SnapshotValueCall,
 };
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{Address, Function};
@@ -22,11 +23,20 @@ pub enum Call {
     Select,
     /// Replicas are assigned.
     Assign,
+    /// The next step of a move is taken.
+    Pace,
 }
 
 impl Call {
     /// All kinds.
-    pub(super) const ALL: [Self; 5] = [Self::Prepare, Self::Filter, Self::Score, Self::Select, Self::Assign];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Prepare,
+        Self::Filter,
+        Self::Score,
+        Self::Select,
+        Self::Assign,
+        Self::Pace,
+    ];
 
     /// Its name.
     pub(super) const fn word(self) -> &'static str {
@@ -36,6 +46,7 @@ impl Call {
             Self::Score => "Score",
             Self::Select => "Select",
             Self::Assign => "Assign",
+            Self::Pace => "Pace",
         }
     }
 }
@@ -104,4 +115,5 @@ callable!(
     ScoreCall = SCORE, Score;
     SelectCall = SELECT, Select;
     AssignCall = ASSIGN, Assign;
+    PaceCall = PACE, Pace;
 );

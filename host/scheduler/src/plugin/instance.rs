@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+    AssignCall, BindingValueCall, CallHead, FilterCall, PaceCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::feature;
@@ -64,7 +64,7 @@ pub struct PluginInstance {
     /// Features that the plugin needs with its configuration.
     features: u64,
     /// Consecutive panics per kind of call, because a plugin whose Filter succeeds can still panic in every division.
-    panics: [AtomicU32; kind::BINDING_VALUE as usize + 1],
+    panics: [AtomicU32; kind::PACE as usize + 1],
     /// A number that no other instance of this process has.
     number: u64,
     keeps_values: bool,
@@ -367,6 +367,15 @@ impl PluginInstance {
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn assign(&self, call: &mut AssignCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        self.call(call, texts)
+    }
+
+    /// Calls Pace: says the next step of a move.
+    ///
+    /// # Errors
+    ///
+    /// A [`CallError`], which leaves the present result in place.
+    pub fn pace(&self, call: &mut PaceCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         self.call(call, texts)
     }
 

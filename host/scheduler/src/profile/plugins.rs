@@ -30,7 +30,7 @@ pub struct Profile {
     filters_act_on: Vec<u64>,
     /// Parts of a binding that each score acts on.
     scores_act_on: Vec<u64>,
-    /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
+    /// Names of all plugins in the order filters, scores, Select, strategies, pace. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
     /// Inputs that a plugin needs, as bits of [`feature`].
@@ -54,6 +54,8 @@ pub struct ProfileParts {
     pub scores: Vec<(Arc<PluginInstance>, i64)>,
     /// Select plugins in order, at least one.
     pub select: Vec<Arc<PluginInstance>>,
+    /// Plugin that says the steps of moves; `None` if moves are not made in steps.
+    pub pace: Option<Arc<PluginInstance>>,
     /// Plugin that serves each strategy.
     pub strategies: BTreeMap<String, StrategyPlugin>,
     /// Declarations of the strategies, in the order of the profile's plugins.
@@ -176,6 +178,11 @@ impl Profile {
     /// The Select plugins, in order.
     pub fn selectors(&self) -> impl Iterator<Item = &PluginInstance> {
         self.parts.select.iter().map(Arc::as_ref)
+    }
+
+    /// The plugin that says the steps of moves; `None` if moves are not made in steps.
+    pub fn pace(&self) -> Option<&PluginInstance> {
+        self.parts.pace.as_deref()
     }
 
     /// True if a selector promises to enforce spread constraints.
@@ -322,10 +329,11 @@ impl Profile {
     fn all_plugins(&self) -> impl Iterator<Item = &PluginInstance> {
         let strategies = self.parts.strategies.values().map(|served| served.plugin().as_ref());
         let scores = self.scores().map(|(plugin, _)| plugin);
-        self.filters().chain(scores).chain(self.selectors()).chain(strategies)
+        let others = strategies.chain(self.pace());
+        self.filters().chain(scores).chain(self.selectors()).chain(others)
     }
 
-    /// Names of all plugins, in the order filters, scores, Select, strategies.
+    /// Names of all plugins, in the order filters, scores, Select, strategies, pace.
     pub fn plugin_names(&self) -> &[String] {
         &self.names
     }

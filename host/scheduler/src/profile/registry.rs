@@ -102,6 +102,7 @@ fn build_from(
     let assign = registry.required(configuration.assign.as_deref(), "assign");
     let assign = registry.all(&assign, "assign", "Assign");
     let strategies = registry.strategies(&assign);
+    let pace = registry.pace();
     registry.report_unused();
     let always = filters
         .iter()
@@ -128,6 +129,7 @@ fn build_from(
             filters,
             scores,
             select,
+            pace,
             declarations,
             strategies,
             unlisted: UnlistedPlugins::new(
@@ -277,6 +279,13 @@ impl Registry<'_> {
         selectors
     }
 
+    /// The pace, which a profile with a table for moves must name.
+    fn pace(&mut self) -> Option<Arc<PluginInstance>> {
+        let moves = self.configuration.moves.as_ref()?;
+        let name = self.required(moves.pace.as_ref().map(std::slice::from_ref), "moves.pace");
+        self.plugin(name.first()?, "Pace")
+    }
+
     /// Returns a plugin that serves `point`, and constructs it on first use. Records an error and returns `None` if
     /// that fails.
     fn plugin(&mut self, name: &str, point: &'static str) -> Option<Arc<PluginInstance>> {
@@ -290,6 +299,7 @@ impl Registry<'_> {
             "Filter" => kind::FILTER,
             "Score" => kind::SCORE,
             "Select" => kind::SELECT,
+            "Pace" => kind::PACE,
             _ => kind::ASSIGN,
         };
         if plugin.skips_failures() && !matches!(point, "Filter" | "Score") {

@@ -49,6 +49,8 @@ enum Point {
     Score,
     /// Picks the candidates
     Select,
+    /// Says the next step of a move (not used by `divvy run` yet)
+    Pace,
 }
 
 /// Languages.
@@ -93,6 +95,7 @@ pub(super) fn run(arguments: &NewArguments, console: &Console) -> Result<Exit, F
         Point::Filter => ExtensionPoint::Filter,
         Point::Score => ExtensionPoint::Score,
         Point::Select => ExtensionPoint::Select,
+        Point::Pace => ExtensionPoint::Pace,
     };
     let scaffold = Scaffold {
         name,

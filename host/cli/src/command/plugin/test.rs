@@ -134,7 +134,7 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
             "{file}: profile `{profile}` does not use the plugin `{}`",
             tested.join("`, `")
         );
-        let hint = "list it under `filters`, `scores`, `select` or `assign`, in `profile.toml` beside the plugin";
+        let hint = "list it under `filters`, `scores`, `select`, `assign` or `moves.pace`, in `profile.toml` beside the plugin";
         return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
     }
     let library = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());

@@ -1,0 +1,345 @@
+//! Moves: `[profile.moves]`, and the allowances that a policy states in the annotation `divvy.io/moves`.
+//!
+//! Both have the same amounts, which are resolved against the replicas of a binding as Kubernetes does for a Deployment: a surge is
+//! rounded up, what may be unavailable down. Unlike Kubernetes, nothing is made up where both are 0, because the policy then permits no
+//! move.
+
+use serde::de::{Error as _, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use divvy_spanned::{ValueError, read_value, unique_value};
+
+/// Annotation of a policy with the allowances of its bindings, as JSON.
+pub const MOVES_ANNOTATION: &str = "divvy.io/moves";
+
+/// Description of the valid amounts.
+const EXPECTED: &str = "a number of replicas, or a percentage of the total from \"0%\" to \"100%\"";
+
+/// Moves: results that take replicas from one cluster and give them to another, in steps. Checked, but not used yet: `divvy run` refuses
+/// a profile with this table, because it would write each result at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MovesConfiguration {
+    /// Plugin that says the steps, such as `surge` or `swap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<String>,
+    /// Replicas that a result may have beyond the total, for policies that do not say: a number, or a percentage of the total, which is
+    /// rounded up. `"25%"` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_surge: Option<Amount>,
+    /// Replicas by which the ready ones may fall below the total, for policies that do not say: a number, or a percentage of the total,
+    /// which is rounded down. 0 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_unavailable: Option<Amount>,
+    /// Largest surge of a policy; a larger one counts as this. Unlimited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surge_limit: Option<Amount>,
+    /// Largest number of replicas that a policy may make unavailable; a larger one counts as this. Unlimited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable_limit: Option<Amount>,
+}
+
+impl MovesConfiguration {
+    /// These settings, with missing ones taken from `base`.
+    pub(crate) fn over(self, base: Self) -> Self {
+        Self {
+            pace: self.pace.or(base.pace),
+            max_surge: self.max_surge.or(base.max_surge),
+            max_unavailable: self.max_unavailable.or(base.max_unavailable),
+            surge_limit: self.surge_limit.or(base.surge_limit),
+            unavailable_limit: self.unavailable_limit.or(base.unavailable_limit),
+        }
+    }
+
+    /// The allowances of a binding whose policy states these, in replicas.
+    ///
+    /// # Errors
+    ///
+    /// [`NoAllowance`] if both are 0, so that nothing could ever move.
+    pub fn allowances(&self, policy: WrittenAllowances, total: i64) -> Result<Allowances, NoAllowance> {
+        let amount =
+            |written: Option<Amount>, default: Option<Amount>, otherwise| written.or(default).unwrap_or(otherwise);
+        let surge = amount(policy.max_surge, self.max_surge, Amount::Percent(25));
+        let unavailable = amount(policy.max_unavailable, self.max_unavailable, Amount::Replicas(0));
+        let limit = |limit: Option<Amount>, rounded: fn(Amount, i64) -> i64| {
+            limit.map_or(i64::MAX, |limit| rounded(limit, total))
+        };
+        let allowances = Allowances {
+            max_surge: surge.rounded_up(total).min(limit(self.surge_limit, Amount::rounded_up)),
+            max_unavailable: unavailable
+                .rounded_down(total)
+                .min(limit(self.unavailable_limit, Amount::rounded_down)),
+        };
+        match allowances.max_surge == 0 && allowances.max_unavailable == 0 {
+            true => Err(NoAllowance {
+                surge,
+                unavailable,
+                total,
+            }),
+            false => Ok(allowances),
+        }
+    }
+}
+
+/// Allowances of a binding's moves, in replicas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowances {
+    /// Replicas that a result may have beyond the total.
+    pub max_surge: i64,
+    /// Replicas by which the ready ones may fall below the total.
+    pub max_unavailable: i64,
+}
+
+/// Both allowances of a binding are 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "maxSurge {surge} and maxUnavailable {unavailable} are both 0 of {total} replicas, expected at least one replica in one of them"
+)]
+pub struct NoAllowance {
+    /// The surge as written.
+    pub surge: Amount,
+    /// What may be unavailable as written.
+    pub unavailable: Amount,
+    /// Replicas of the binding.
+    pub total: i64,
+}
+
+/// Allowances as a policy writes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WrittenAllowances {
+    /// Replicas that a result may have beyond the total.
+    #[serde(default)]
+    pub max_surge: Option<Amount>,
+    /// Replicas by which the ready ones may fall below the total.
+    #[serde(default)]
+    pub max_unavailable: Option<Amount>,
+}
+
+impl WrittenAllowances {
+    /// Reads the value of [`MOVES_ANNOTATION`].
+    ///
+    /// # Errors
+    ///
+    /// A [`ValueError`] with the key: the text is not a JSON object, a key is unknown or occurs twice, an amount is invalid, or both
+    /// are 0.
+    pub fn parse(text: &str) -> Result<Self, ValueError> {
+        let value = unique_value(text).map_err(|error| ValueError::not_json(&error))?;
+        if !value.is_object() {
+            return Err(ValueError::refused(
+                "",
+                "expected an object with `maxSurge` and `maxUnavailable`",
+            ));
+        }
+        let written: Self = read_value(&value)?;
+        let is_zero = |amount: Option<Amount>| amount.is_some_and(Amount::is_zero);
+        if is_zero(written.max_surge) && is_zero(written.max_unavailable) {
+            let error = ValueError::refused("maxUnavailable", "is 0, and so is `maxSurge`: nothing could ever move");
+            return Err(error.with_hint("allow at least one replica in one of them"));
+        }
+        Ok(written)
+    }
+}
+
+/// A number of replicas, or a percentage of the replicas that a binding asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// Replicas, from 0 to `i32::MAX`.
+    Replicas(u32),
+    /// Percent of the total, from 0 to 100.
+    Percent(u32),
+}
+
+impl Amount {
+    /// True if it is nothing of any total.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Self::Replicas(0) | Self::Percent(0))
+    }
+
+    /// The replicas of a total, rounded up.
+    pub fn rounded_up(self, total: i64) -> i64 {
+        self.of(total, 99)
+    }
+
+    /// The replicas of a total, rounded down.
+    pub fn rounded_down(self, total: i64) -> i64 {
+        self.of(total, 0)
+    }
+
+    fn of(self, total: i64, added: i128) -> i64 {
+        match self {
+            Self::Replicas(replicas) => replicas.into(),
+            Self::Percent(percent) => {
+                let part = (i128::from(total.max(0)) * i128::from(percent) + added) / 100;
+                i64::try_from(part).unwrap_or(i64::MAX)
+            }
+        }
+    }
+
+    fn replicas(count: u64) -> Option<Self> {
+        let count = i32::try_from(count).ok()?;
+        Some(Self::Replicas(count.unsigned_abs()))
+    }
+
+    fn percent(text: &str) -> Option<Self> {
+        let digits = text.strip_suffix('%')?;
+        let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let percent = digits.parse().ok().filter(|percent| is_plain && *percent <= 100);
+        percent.map(Self::Percent)
+    }
+}
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Replicas(replicas) => write!(formatter, "{replicas}"),
+            Self::Percent(percent) => write!(formatter, "{percent}%"),
+        }
+    }
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Replicas(replicas) => serializer.serialize_u32(*replicas),
+            Self::Percent(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrPercentage;
+
+        impl Visitor<'_> for NumberOrPercentage {
+            type Value = Amount;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(EXPECTED)
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, count: u64) -> Result<Amount, E> {
+                Amount::replicas(count).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(count), &self))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, count: i64) -> Result<Amount, E> {
+                let known = u64::try_from(count).ok().and_then(Amount::replicas);
+                known.ok_or_else(|| E::invalid_value(Unexpected::Signed(count), &self))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Amount, E> {
+                Amount::percent(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer
+            .deserialize_any(NumberOrPercentage)
+            .map_err(D::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Amount {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A number of replicas, or a percentage of the replicas that a binding asks for.",
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": i32::MAX },
+                { "type": "string", "pattern": "^(100|[0-9]{1,2})%$" },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_writes_numbers_and_percentages() {
+        let parsed = WrittenAllowances::parse(r#"{"maxSurge": "25%", "maxUnavailable": 0}"#);
+        let expected = WrittenAllowances {
+            max_surge: Some(Amount::Percent(25)),
+            max_unavailable: Some(Amount::Replicas(0)),
+        };
+        assert_eq!(parsed, Ok(expected));
+        assert_eq!(WrittenAllowances::parse("{}"), Ok(WrittenAllowances::default()));
+    }
+
+    #[test]
+    fn an_invalid_annotation_names_the_key_and_what_was_expected() {
+        let told = |text: &str| {
+            let error = WrittenAllowances::parse(text).expect_err(text);
+            (error.key_path(), error.to_string(), error.hint().unwrap_or_default())
+        };
+        for (text, key, message, hint) in [
+            ("{", "", "EOF", ""),
+            ("[]", "", "expected an object with `maxSurge` and `maxUnavailable`", ""),
+            (r#"{"maxSurge": 1, "maxSurge": 2}"#, "", "a key is given twice", ""),
+            (
+                r#"{"maxsurge": 1}"#,
+                "maxsurge",
+                "unknown key `maxsurge`",
+                "did you mean `maxSurge`?",
+            ),
+            (r#"{"maxSurge": -1}"#, "maxSurge", EXPECTED, ""),
+            (r#"{"maxSurge": 2147483648}"#, "maxSurge", EXPECTED, ""),
+            (r#"{"maxSurge": "101%"}"#, "maxSurge", EXPECTED, ""),
+            (r#"{"maxUnavailable": "+5%"}"#, "maxUnavailable", EXPECTED, ""),
+            (r#"{"maxUnavailable": "5"}"#, "maxUnavailable", EXPECTED, ""),
+            (r#"{"maxUnavailable": 1.5}"#, "maxUnavailable", EXPECTED, ""),
+            (
+                r#"{"maxSurge": "0%", "maxUnavailable": 0}"#,
+                "maxUnavailable",
+                "nothing could ever move",
+                "allow at least one replica in one of them",
+            ),
+        ] {
+            let (at, error, suggested) = told(text);
+            assert_eq!(at, key, "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
+            assert!(suggested.contains(hint), "{text}: {suggested}");
+        }
+    }
+
+    #[test]
+    fn a_surge_is_rounded_up_and_what_may_be_unavailable_down() {
+        let profile = MovesConfiguration {
+            max_unavailable: Some(Amount::Percent(25)),
+            ..MovesConfiguration::default()
+        };
+        let resolved = |total| profile.allowances(WrittenAllowances::default(), total);
+        let expected = |max_surge, max_unavailable| {
+            Ok(Allowances {
+                max_surge,
+                max_unavailable,
+            })
+        };
+        assert_eq!(resolved(1), expected(1, 0));
+        assert_eq!(resolved(10), expected(3, 2));
+        assert_eq!(resolved(i64::from(i32::MAX)), expected(536_870_912, 536_870_911));
+    }
+
+    #[test]
+    fn limits_of_the_profile_bound_the_policy() {
+        let profile = MovesConfiguration {
+            surge_limit: Some(Amount::Percent(10)),
+            unavailable_limit: Some(Amount::Replicas(0)),
+            ..MovesConfiguration::default()
+        };
+        let asked = |text: &str, total| profile.allowances(WrittenAllowances::parse(text).expect(text), total);
+        let bounded = asked(r#"{"maxSurge": 40, "maxUnavailable": 5}"#, 20).expect("a surge is left");
+        assert_eq!((bounded.max_surge, bounded.max_unavailable), (2, 0));
+        let nothing = asked(r#"{"maxSurge": 0, "maxUnavailable": "40%"}"#, 20);
+        assert_eq!(
+            nothing.map_err(|error| error.to_string()),
+            Err("maxSurge 0 and maxUnavailable 40% are both 0 of 20 replicas, expected at least one replica in one of them"
+                .to_owned())
+        );
+    }
+}
