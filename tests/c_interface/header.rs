@@ -59,6 +59,7 @@ fn prefix(module: &str) -> &'static str {
         "service::document" => "DIVVY_DOCUMENT_",
         "service::limit" | "descriptor::limit" => "DIVVY_LIMIT_",
         "view::flag" => "DIVVY_CYCLE_",
+        "call::wait" => "DIVVY_WAIT_",
         "descriptor::feature" => "DIVVY_FEATURE_",
         "descriptor::binding_part" => "DIVVY_PART_",
         "section::record_flag" => "DIVVY_RECORD_",
@@ -171,7 +172,7 @@ fn check_program(program: &Path, layout: &str) {
     // The test of the Rust crate checks the same numbers.
     assert_eq!(
         first,
-        "1.0 0 706e737976766964 4 -9223372036854775808 4294967295 DivvyABI"
+        "1.1 0 706e737976766964 4 -9223372036854775808 4294967295 DivvyABI"
     );
     for (number, (c, rust)) in (1..).zip(rest.lines().zip(layout.lines())) {
         assert_eq!(c, rust, "line {number} of layout.txt");

@@ -324,6 +324,22 @@ mod tests {
         assert!(files.contains(&profile.as_path()), "{files:?}");
     }
 
+    /// A table that protects replicas is not ignored.
+    #[test]
+    fn a_profile_with_moves_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = folder.path().join("profile.toml");
+        let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\n";
+        std::fs::write(&profile, text).unwrap();
+        let loader = Loader {
+            arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
+            scheduler_name: None,
+        };
+        let problems = loader.load(&mut FileVersions::default()).err().unwrap_or_default();
+        let expected = "profile `p` has `moves`, and `divvy run` does not make moves in steps yet";
+        assert!(problems.contains(expected), "{problems}");
+    }
+
     /// A plugin that was missing is searched for again when a file appears in one of its locations.
     #[test]
     fn the_files_of_a_profile_include_those_of_missing_plugins() {
