@@ -300,6 +300,15 @@ mod tests {
         profile: ProfileArguments,
     }
 
+    /// The loader of `divvy run` with these arguments.
+    fn loader_of<A: Into<std::ffi::OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> Loader {
+        Loader {
+            arguments: Arguments::parse_from(arguments).profile,
+            scheduler_name: None,
+            allow_replaceable_files: false,
+        }
+    }
+
     /// A table that was refused is read again when it changes.
     #[test]
     fn the_files_of_a_profile_include_its_tables_even_if_it_cannot_be_loaded() {
@@ -310,11 +319,7 @@ mod tests {
                     columns = { intensity = 'integer' }\n";
         std::fs::write(&profile, text).unwrap();
         std::fs::write(path("carbon.csv"), "region,intensity\neu,lots\n").unwrap();
-        let loader = Loader {
-            arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
-            scheduler_name: None,
-            allow_replaceable_files: false,
-        };
+        let loader = loader_of(["divvy", "--profile", &profile.display().to_string()]);
         let mut files = FileVersions::default();
         let problems = loader.load(&mut files).err().unwrap_or_default();
         let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
@@ -331,10 +336,7 @@ mod tests {
         let profile = folder.path().join("profile.toml");
         let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\n";
         std::fs::write(&profile, text).unwrap();
-        let loader = Loader {
-            arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
-            scheduler_name: None,
-        };
+        let loader = loader_of(["divvy", "--profile", &profile.display().to_string()]);
         let problems = loader.load(&mut FileVersions::default()).err().unwrap_or_default();
         let expected = "profile `p` has `moves`, and `divvy run` does not make moves in steps yet";
         assert!(problems.contains(expected), "{problems}");
@@ -353,11 +355,7 @@ mod tests {
             format!("--profile={}", path("profile.toml").display()),
             format!("--plugin-directory={}", folder.path().display()),
         ];
-        let loader = Loader {
-            arguments: Arguments::parse_from(arguments).profile,
-            scheduler_name: None,
-            allow_replaceable_files: false,
-        };
+        let loader = loader_of(arguments);
         let mut files = FileVersions::default();
         assert!(loader.load(&mut files).is_err());
         let files: Vec<&Path> = files.files().collect();
@@ -365,11 +363,7 @@ mod tests {
             assert!(files.contains(&path(name).as_path()), "{name}: {files:?}");
         }
         // If a directory does not exist, the directory itself is watched.
-        let loader = Loader {
-            arguments: Arguments::parse_from(["divvy", "--plugin-directory=/does/not/exist"]).profile,
-            scheduler_name: None,
-            allow_replaceable_files: false,
-        };
+        let loader = loader_of(["divvy", "--plugin-directory=/does/not/exist"]);
         let mut files = FileVersions::default();
         assert!(loader.load(&mut files).is_err());
         assert_eq!(files.files().collect::<Vec<_>>(), [Path::new("/does/not/exist")]);
