@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use divvy_framework_abi::ABI_VERSION;
 use toml::{Table, Value};
 use walkdir::WalkDir;
 
@@ -27,14 +28,14 @@ pub(super) fn write_below(folder: &Path) -> PathBuf {
     let sdk = Sdk {
         folder: folder.join("newer"),
         patch: 1,
-        minor: 1,
+        minor: ABI_VERSION.minor + 1,
     };
     sdk.write(&["framework", "host"], &NEWER_MINOR);
     // A copy as well, and not the crates themselves: Cargo would take their workspace for that of all crates below its folder.
     let sdk = Sdk {
         folder: folder.join("current"),
         patch: 2,
-        minor: 0,
+        minor: ABI_VERSION.minor,
     };
     sdk.write(&["framework"], &[]);
     let everywhere =
@@ -66,7 +67,7 @@ pub(super) fn write_below(folder: &Path) -> PathBuf {
         let sdk = Sdk {
             folder: folder.join("unannounced").join(name),
             patch,
-            minor: 0,
+            minor: ABI_VERSION.minor,
         };
         sdk.write(&["framework/abi"], edits);
         packages.push(Package {

@@ -49,7 +49,7 @@ impl BindingRecord {
         self.head.replicas
     }
 
-    /// The parts that the binding has, as bits of [`binding_part`]: all but its workload affinity groups, which are in a
+    /// The parts that the binding has, as bits of [`binding_part`](divvy_framework_abi::descriptor::binding_part): all but its workload affinity groups, which are in a
     /// [`PlacementsRecord`](crate::placements::PlacementsRecord).
     pub fn parts(&self) -> u64 {
         self.head.parts
