@@ -143,7 +143,7 @@ fn another_major_abi_version() {
     let (_folder, file) = with_record(MAJOR, &2_u32.to_le_bytes());
     let error = check(
         &file,
-        "plugin `average` (<file>) has ABI 2.0 (SDK 0.1.0), this divvy has ABI 1.1",
+        "plugin `average` (<file>) has ABI 2.1 (SDK 0.1.0), this divvy has ABI 1.1",
         "rebuild the plugin with an SDK of ABI 1.x, or use a divvy of its ABI",
     );
     assert!(matches!(error, LoadError::AbiMismatch { .. }));
