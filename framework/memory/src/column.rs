@@ -114,8 +114,7 @@ impl<T: Copy> Column<T> {
         let wanted = self.length.saturating_add(further).max(self.capacity.saturating_mul(2));
         let bytes = wanted.saturating_mul(size_of::<T>());
         let mut words = Words::zeroed(bytes.div_ceil(size_of::<u64>()).next_multiple_of(LEAST));
-        let write = NonNull::from(words.as_mut_slice()).cast::<T>();
-        let read = NonNull::from(&*words).cast::<T>();
+        let (write, read) = words.addresses::<T>();
         // SAFETY: the new memory has room for at least as many elements, and is another than the old one.
         unsafe { write.copy_from_nonoverlapping(self.read, self.length) };
         // An element can be larger than a word, or smaller.
