@@ -119,10 +119,10 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     ///     }
     /// }
     ///
-    /// use divvy_framework::testing::{ClusterBuilder, Scenario};
+    /// use divvy_framework::testing::{ClusterBuilder, Scenario, json};
     /// let scenario = Scenario::new().replicas(6).cluster(ClusterBuilder::new("a")).cluster(ClusterBuilder::new("b"));
     /// assert_eq!(scenario.check_promises(&Few), Ok(()));
-    /// let broken = scenario.preferences(r#"{"mostClusters": 1}"#).check_promises(&Few).unwrap_err();
+    /// let broken = scenario.preferences(&json!({ "mostClusters": 1 })).check_promises(&Few).unwrap_err();
     /// assert!(broken.starts_with("plugin `few` promises to use at most 1 of the clusters but used 2: `b` is one too many"));
     /// ```
     ///
