@@ -182,7 +182,7 @@ fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
             "value must be one of 'shadow', 'beside', 'instead'",
         ),
         ("replica=3", "additional properties 'replica' not allowed"),
-        (r#"replicas="three""#, "got string, want integer or null"),
+        (r#"replicas="three""#, "got string, want null or integer"),
         (r#"rights.leases=[]"#, "minItems: got 0, want 1"),
     ] {
         let error = rendered(&[value]).expect_err(value).to_string();
