@@ -33,10 +33,11 @@ mod time;
 mod worker;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::exit::{EXIT_CODES, Exit};
 use crate::report::console::Console;
@@ -117,7 +118,7 @@ enum Command {
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
 /// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
-    let line = match CommandLine::try_parse() {
+    let line = match parse() {
         Ok(line) => line,
         Err(error) => return print_usage(&error),
     };
@@ -167,6 +168,20 @@ pub(crate) fn main() -> ExitCode {
         failure.exit
     });
     exit.into()
+}
+
+/// Parses the arguments of this process.
+fn parse() -> Result<CommandLine, clap::Error> {
+    let command = CommandLine::command();
+    // kubectl runs `kubectl-divvy` for `kubectl divvy`, which is what the usage must say.
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let is_of_kubectl = called.is_some_and(|path| path.file_stem() == Some("kubectl-divvy".as_ref()));
+    let mut command = match is_of_kubectl {
+        true => command.bin_name("kubectl divvy"),
+        false => command,
+    };
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
