@@ -84,7 +84,10 @@ fn the_chart_renders_what_kustomize_does() -> Result<(), Failure> {
         assert_eq!(expected.len(), 5, "{mode}: {:?}", expected.keys());
         let mode = format!("mode={}", json!(mode));
         let actual = objects(&rendered(&[&mode, r#"image.tag="latest""#])?)?;
-        assert_eq!(actual, expected, "{mode}");
+        for (name, object) in &expected {
+            assert_eq!(actual.get(name), Some(object), "{mode}: {name}");
+        }
+        assert_eq!(actual.len(), expected.len(), "{mode}");
 
         let all = expected.into_iter().chain(monitoring.clone());
         let actual = rendered(&[&mode, r#"image.tag="latest""#, "monitoring.enabled=true"])?;
@@ -149,12 +152,10 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
     let pod = &deployment["spec"]["template"];
     let container = &pod["spec"]["containers"][0];
     assert_eq!(container["image"], json!("registry.example/divvy:0.1.0"));
-    assert_eq!(
-        container["args"][4..],
-        json!(["--estimators", "--scheduler-name=a: b"])[..]
-    );
+    assert_eq!(container["args"][4], "--estimators");
+    assert_eq!(container["args"][5], "--scheduler-name=a: b");
     assert_eq!(container["env"][1], json!({"name": "DIVVY_LOG", "value": "debug"}));
-    assert_eq!(container["resources"], json!({"limits": {"memory": "2Gi"}}));
+    assert_eq!(container["resources"]["limits"], json!({"memory": "2Gi"}));
     assert_eq!(pod["metadata"]["annotations"], json!({"a": "true"}));
     assert_eq!(pod["metadata"]["labels"]["b"], json!("1"));
     assert_eq!(pod["spec"]["priorityClassName"], Value::Null);
