@@ -34,7 +34,8 @@ pub(super) fn run(arguments: &ManPagesArguments, mut command: Command) -> Result
 /// Writes the page of a command, and those of the commands below it.
 fn write(command: &Command, directory: &Path) -> io::Result<()> {
     Man::new(command.clone()).generate_to(directory)?;
-    let below = command.get_subcommands();
-    let below = below.filter(|below| !below.is_hide_set() && below.get_name() != "help");
-    below.map(|below| write(below, directory)).collect()
+    let mut below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set() && below.get_name() != "help");
+    below.try_for_each(|below| write(below, directory))
 }
