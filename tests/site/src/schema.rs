@@ -18,11 +18,11 @@ pub(crate) fn tables(schema: &Value) -> String {
 
 fn section(text: &mut String, name: &str, part: &Value) {
     // Writing to a text cannot fail.
-    let _infallible = write!(text, "**{name}**: {}.", described(part).trim_end_matches('.'));
-    if part.get("properties").is_none() {
-        let _infallible = write!(text, " {}", form(part));
-    }
-    text.push_str("\n\n");
+    let form = match part.get("properties") {
+        Some(_) => String::new(),
+        None => format!(" ({})", form(part)),
+    };
+    let _infallible = write!(text, "**{name}**{form}: {}.\n\n", described(part).trim_end_matches('.'));
     let mut properties = part["properties"].as_object().into_iter().flatten().peekable();
     if properties.peek().is_none() {
         return;
@@ -58,7 +58,16 @@ fn described(part: &Value) -> String {
         .unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ").replace("[`", "`").replace("`]", "`");
-    text.replace('|', "\\|").replace('<', "&lt;")
+    let text = text.replace('|', "\\|");
+    // `<` is literal in backticks, and begins a tag elsewhere.
+    let parts = text.split('`').enumerate();
+    let parts: Vec<String> = parts
+        .map(|(index, part)| match index % 2 {
+            0 => part.replace('<', "&lt;"),
+            _ => part.to_owned(),
+        })
+        .collect();
+    parts.join("`")
 }
 
 /// The values that a property can have.
@@ -103,7 +112,7 @@ mod tests {
     #[test]
     fn a_schema_is_a_table_for_each_part() {
         let schema = json!({
-            "description": "All bindings.",
+            "description": "All bindings, by `<name>` <now>.",
             "type": "array",
             "items": { "$ref": "#/$defs/Row" },
             "$defs": { "Row": {
@@ -118,7 +127,7 @@ mod tests {
             } },
         });
         let expected = "\
-**The document**: All bindings. list of `Row`
+**The document** (list of `Row`): All bindings, by `<name>` &lt;now>.
 
 **`Row`**: One binding.
 
