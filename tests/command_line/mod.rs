@@ -6,6 +6,7 @@
 mod affinity;
 mod choosing;
 mod clusters;
+mod completing;
 mod costs;
 mod diff;
 mod headroom;

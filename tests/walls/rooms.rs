@@ -41,9 +41,9 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "chosen_profile libraries",
             "additional",
             "setup input",
-            "choosing clusters record",
+            "candidates choosing clusters record",
             // The commands.
-            "completions explain plugin profile replay run schedule worker",
+            "completions explain man_pages plugin profile replay run schedule worker",
             "bench missing_clusters",
             "diff",
             "headroom",

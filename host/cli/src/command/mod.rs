@@ -6,6 +6,7 @@
 
 mod additional;
 mod bench;
+mod candidates;
 mod choosing;
 mod chosen_profile;
 mod clusters;
@@ -18,6 +19,7 @@ mod headroom;
 mod input;
 mod libraries;
 mod logging;
+mod man_pages;
 mod missing_clusters;
 mod output;
 mod plugin;
@@ -108,6 +110,8 @@ enum Command {
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     Completions(completions::CompletionsArguments),
+    #[command(hide = true)]
+    ManPages(man_pages::ManPagesArguments),
     /// Run a plugin for another process of divvy, which is standard input
     #[command(name = worker::NAME, hide = true)]
     Worker,
@@ -118,6 +122,7 @@ enum Command {
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
 /// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
+    completions::answer::<CommandLine>();
     let line = match parse() {
         Ok(line) => line,
         Err(error) => return print_usage(&error),
@@ -138,7 +143,7 @@ pub(crate) fn main() -> ExitCode {
     };
     // A running scheduler releases its lease before it ends.
     let watched = match &line.command {
-        Command::Run(_) | Command::Worker | Command::Completions(_) | Command::Version => Ok(()),
+        Command::Run(_) | Command::Worker | Command::Completions(_) | Command::ManPages(_) | Command::Version => Ok(()),
         _ => ends::watch(line.general.hang_limit).map(|watchdog| {
             if let Some(watchdog) = watchdog {
                 watchdog.stay();
@@ -156,7 +161,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
-        Command::Completions(arguments) => completions::run(arguments, &mut CommandLine::command(), &console),
+        Command::Completions(arguments) => completions::run(arguments, &CommandLine::command(), &console),
+        Command::ManPages(arguments) => man_pages::run(arguments, CommandLine::command()),
         Command::Worker => worker::run(),
         Command::Version => {
             let text = format!("divvy {}", version());
