@@ -18,11 +18,15 @@ pub(crate) fn tables(schema: &Value) -> String {
 
 fn section(text: &mut String, name: &str, part: &Value) {
     // Writing to a text cannot fail.
-    let form = match part.get("properties") {
+    let values = match part.get("properties") {
         Some(_) => String::new(),
         None => format!(" ({})", form(part)),
     };
-    let _infallible = write!(text, "**{name}**{form}: {}.\n\n", described(part).trim_end_matches('.'));
+    let _infallible = write!(
+        text,
+        "**{name}**{values}: {}.\n\n",
+        described(part).trim_end_matches('.')
+    );
     let mut properties = part["properties"].as_object().into_iter().flatten().peekable();
     if properties.peek().is_none() {
         return;
