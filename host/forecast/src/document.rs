@@ -364,9 +364,9 @@ pub struct Tightest {
     pub percent: i64,
 }
 
-/// JSON Schemas of the documents that `divvy diff` and `divvy headroom` write, by the name of their file.
+/// JSON Schemas of the documents that `divvy diff`, `headroom`, `policies` and `survive` write, by the name of their file.
 #[cfg(feature = "schema")]
-pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
+pub fn schemas() -> [(&'static str, serde_json::Value); 6] {
     // Schemas of the serialised form, in which fields that are left out when empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
@@ -389,6 +389,18 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
             "headroom.json",
             generator()
                 .into_root_schema_for::<crate::headroom::document::HeadroomDocument>()
+                .to_value(),
+        ),
+        (
+            "policies.json",
+            generator()
+                .into_root_schema_for::<crate::policies::document::PoliciesDocument>()
+                .to_value(),
+        ),
+        (
+            "survive.json",
+            generator()
+                .into_root_schema_for::<crate::survive::document::SurviveDocument>()
                 .to_value(),
         ),
     ]

@@ -388,15 +388,20 @@ fn message(entry: &Entry) -> String {
 
 /// Name of the strategy, even if the binding was not decided; empty if it is invalid.
 fn strategy(entry: &Entry, profile: &Profile) -> String {
-    if let Some(decision) = entry.decision() {
-        return decision.strategy().to_owned();
+    match entry.decision() {
+        Some(decision) => decision.strategy().to_owned(),
+        None => strategy_of(&entry.binding, profile),
     }
+}
+
+/// Name of the strategy that divides a binding; empty if it is invalid.
+pub(crate) fn strategy_of(binding: &Binding, profile: &Profile) -> String {
     let options = profile.plan_options();
     let context = StrategyContext {
         declarations: profile.declarations(),
         strategy_override: options.strategy_override.as_deref(),
         affinity_groups_as_tiers: options.affinity_groups_as_tiers,
     };
-    let request = resolve_strategy(&PlanInput::new(&entry.binding), context);
+    let request = resolve_strategy(&PlanInput::new(binding), context);
     request.map(|request| request.strategy).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ pub(super) struct Shown {
 
 impl ChoosingArguments {
     /// True if some bindings may be left out.
-    fn is_partial(&self) -> bool {
+    pub(super) fn is_partial(&self) -> bool {
         !self.bindings.is_empty() || self.namespace.is_some() || self.selector.is_some()
     }
 

@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),
-            table: |out: &mut dyn Write| report::write_failures(&document, out, console.width()),
+            table: |out: &mut dyn Write, layout| report::write_failures(&document, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
         print_notes(&arguments.situation, &arguments.output, &document.notes, console);
@@ -137,7 +137,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &views,
             names: || cluster_names(&views),
-            table: |out: &mut dyn Write| cluster_views::write(&views, out, console.width()),
+            table: |out: &mut dyn Write, layout| cluster_views::write(&views, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
     } else {
@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &document,
             names: || rows().map(|row| binding_name(&row.kind, &row.binding)).collect(),
-            table: |out: &mut dyn Write| report::write(&document, options, out, console.width()),
+            table: |out: &mut dyn Write, layout| report::write(&document, options, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
     }

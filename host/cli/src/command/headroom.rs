@@ -76,7 +76,7 @@ pub(super) struct HeadroomArguments {
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
 }
 
@@ -273,7 +273,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
             let rows = document.bindings.iter();
             rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
         },
-        table: |out: &mut dyn Write| report::write(&document, is_wide, out, console.width()),
+        table: |out: &mut dyn Write, layout| report::write(&document, is_wide, out, layout),
     };
     diff::print(&arguments.situation, &arguments.output, console, &content)?;
     diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);

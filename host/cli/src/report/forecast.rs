@@ -12,8 +12,9 @@ use divvy_forecast::movement::Movement;
 
 use super::costs;
 use super::grid::{Cell, Column, Grid};
+use super::layout::Layout;
 use super::style;
-use super::text::{counted, partial_count, printable, wrapped};
+use super::text::{counted, partial_count};
 
 /// Parts of a forecast that are shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,12 +26,7 @@ pub(crate) struct Options {
 }
 
 /// Writes a forecast.
-pub(crate) fn write(
-    document: &Document,
-    options: Options,
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let from = match &document.base {
         Some(base) => side(base),
         None => "the assigned clusters".to_owned(),
@@ -39,12 +35,12 @@ pub(crate) fn write(
         &format!("{from} → {}", side(&document.after)),
         document.assumes,
         out,
-        columns,
+        layout,
     )?;
     let changed: Vec<&BindingRow> = document.bindings.iter().filter(|row| is_shown(row)).collect();
     if !changed.is_empty() {
-        writeln!(out)?;
-        bindings(&changed, document.base.is_some(), options).write(out, columns)?;
+        layout.gap(out)?;
+        bindings(&changed, document.base.is_some(), options).write(out, layout)?;
     }
     let loads: Vec<&ClusterRow> = document
         .clusters
@@ -52,18 +48,18 @@ pub(crate) fn write(
         .filter(|row| from_count(row) != row.after || options.is_wide)
         .collect();
     if !loads.is_empty() {
-        writeln!(out)?;
-        clusters(&loads).write(out, columns)?;
+        layout.gap(out)?;
+        clusters(&loads).write(out, layout)?;
     }
-    overlay(&document.overlay, options, out, columns)?;
+    overlay(&document.overlay, options, out, layout)?;
     if let Some(list) = &document.latent.bindings {
-        latent_list(list, out, columns)?;
+        latent_list(list, out, layout)?;
     }
     if let Some(list) = &document.violations.list {
-        violation_list(list, out, columns)?;
+        violation_list(list, out, layout)?;
     }
-    writeln!(out)?;
-    let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, columns);
+    layout.gap(out)?;
+    let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, layout);
     line(out, &totals(&document.totals), style::NAME)?;
     let costs = document.cost.iter();
     for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
@@ -86,18 +82,15 @@ pub(crate) fn write(
     }
     others(&document.latent, &document.violations, &mut |text| {
         line(out, text, style::PLAIN)
-    })
+    })?;
+    layout.notes(&document.notes, out)
 }
 
 /// Writes the loss of each cluster, region, zone or provider.
-pub(crate) fn write_failures(
-    document: &FailuresDocument,
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+pub(crate) fn write_failures(document: &FailuresDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let title = format!("{}, without each {}", side(&document.after), document.each);
-    header(&title, document.assumes, out, columns)?;
-    writeln!(out)?;
+    header(&title, document.assumes, out, layout)?;
+    layout.gap(out)?;
     let mut grid = Grid::new(vec![
         Column::left("WITHOUT"),
         Column::right("CLUSTERS"),
@@ -128,11 +121,11 @@ pub(crate) fn write_failures(
             Cell::plain(tightest.unwrap_or_default()),
         ]);
     }
-    grid.write(out, columns)?;
+    grid.write(out, layout)?;
     let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
     let harmless: Vec<&FailureRow> = document.failures.iter().filter(is_harmless).collect();
     let beyond = harmless.iter().filter(|row| row.beyond_capacity > 0).count();
-    writeln!(out)?;
+    layout.gap(out)?;
     let mut text = format!(
         "{} of {} losses are absorbed without losing a replica",
         harmless.len() - beyond,
@@ -141,22 +134,22 @@ pub(crate) fn write_failures(
     if beyond > 0 {
         text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
     }
-    write_wrapped(&text, style::NAME, out, columns)?;
+    write_wrapped(&text, style::NAME, out, layout)?;
     let elsewhere: i64 = document.failures.iter().map(|row| row.lost_elsewhere).sum();
     if elsewhere > 0 {
         let text = "lost replicas include those of failed bindings on clusters that are not lost";
-        write_wrapped(text, style::FAINT, out, columns)?;
+        write_wrapped(text, style::FAINT, out, layout)?;
     }
-    Ok(())
+    layout.notes(&document.notes, out)
 }
 
-pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let suffix = if assumes {
         ""
     } else {
         " (--no-assume: each binding on its own)"
     };
-    write_wrapped(&format!("{title}{suffix}"), style::NAME, out, columns)
+    write_wrapped(&format!("{title}{suffix}"), style::NAME, out, layout)
 }
 
 pub(super) fn side(side: &SideDocument) -> String {
@@ -170,11 +163,8 @@ pub(super) fn side(side: &SideDocument) -> String {
     text
 }
 
-fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
-    for part in wrapped(&printable(text), columns) {
-        writeln!(out, "{style}{part}{style:#}")?;
-    }
-    Ok(())
+fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
+    layout.paragraph(text, style, out)
 }
 
 /// True for a row that the changes affect, or that needs attention.
@@ -312,13 +302,13 @@ fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
 }
 
 /// Writes the effect of an overlay on each object. Unchanged objects are only counted, unless everything is shown.
-fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let is_listed = |row: &&OverlayRow| row.change != "same" || !row.remarks.is_empty() || options.is_wide;
     let listed: Vec<&OverlayRow> = rows.iter().filter(is_listed).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(out)?;
+    layout.gap(out)?;
     if !listed.is_empty() {
         let mut grid = Grid::new(vec![
             Column::left("OVERLAY"),
@@ -333,13 +323,13 @@ fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: 
                 Cell::new(governs(row), if idle { style::NOTABLE } else { style::PLAIN }),
             ]);
         }
-        grid.write(out, columns)?;
+        grid.write(out, layout)?;
     }
     let same = rows.len() - listed.len();
     if same > 0 {
         let is = if same == 1 { "is" } else { "are" };
         let text = format!("{} of the overlay {is} as in the input", counted(same, "object"));
-        write_wrapped(&text, style::FAINT, out, columns)?;
+        write_wrapped(&text, style::FAINT, out, layout)?;
     }
     Ok(())
 }
@@ -364,11 +354,7 @@ fn governs(row: &OverlayRow) -> String {
     text
 }
 
-fn latent_list(
-    rows: &[divvy_forecast::document::LatentRow],
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+fn latent_list(rows: &[divvy_forecast::document::LatentRow], out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -381,14 +367,14 @@ fn latent_list(
         };
         grid.cells(vec![Cell::new(&row.binding, style::NAME), Cell::plain(text)]);
     }
-    writeln!(out)?;
-    grid.write(out, columns)
+    layout.gap(out)?;
+    grid.write(out, layout)
 }
 
 fn violation_list(
     rows: &[divvy_forecast::document::ViolationRow],
     out: &mut dyn Write,
-    columns: Option<usize>,
+    layout: Layout,
 ) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -405,8 +391,8 @@ fn violation_list(
             Cell::plain(row.replicas.to_string()),
         ]);
     }
-    writeln!(out)?;
-    grid.write(out, columns)
+    layout.gap(out)?;
+    grid.write(out, layout)
 }
 
 /// `3 bindings change: 10 replicas moved, 4 added`.

@@ -7,6 +7,7 @@ use divvy_scheduler::fleet::Fleet;
 
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
+use super::survival::{Hit, Left, Survived, judge};
 use super::survivors::Survivor;
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
@@ -21,6 +22,11 @@ pub(super) struct Loser<'a> {
     undo: Undo,
     /// The limit of `--max-full`, in percent.
     max_full: Option<i64>,
+    /// The bindings that do not survive the latest loss; `None` if nobody asks.
+    hits: Option<Vec<Hit>>,
+    /// Index of a binding of which is noted what the latest loss leaves, if it is concerned.
+    watched: Option<usize>,
+    left: Option<Left>,
 }
 
 /// Sums of a loss.
@@ -44,6 +50,27 @@ impl<'a> Loser<'a> {
             usage: ground.usage.clone(),
             undo: Undo::default(),
             max_full,
+            hits: None,
+            watched: None,
+            left: None,
+        }
+    }
+
+    /// Notes the bindings that do not survive each loss.
+    pub(super) fn noting_hits(mut self) -> Self {
+        self.hits = Some(Vec::new());
+        self
+    }
+
+    /// The bindings that do not survive a loss, and what is left of another one if the loss concerns it.
+    pub(super) fn hits(&mut self, lost: &BTreeSet<String>, watched: Option<usize>) -> Survived {
+        self.watched = watched;
+        self.left = None;
+        let row = self.lose("", lost);
+        Survived {
+            hits: self.hits.as_mut().map(std::mem::take).unwrap_or_default(),
+            left: self.left,
+            beyond_capacity: row.beyond_capacity,
         }
     }
 
@@ -76,9 +103,16 @@ impl<'a> Loser<'a> {
         let (decided, skipped) = ground.concerned(&numbers, &gone);
         let mut tally = Tally::default();
         let (usage, undo) = (&mut self.usage, &mut self.undo);
+        let (hits, watched, left) = (&mut self.hits, self.watched, &mut self.left);
         let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
             let after = (shares, failure);
             let prepared = &ground.prepared[index];
+            if let Some(hits) = hits {
+                hits.extend(judge(index, prepared, base, after, ending));
+            }
+            if watched == Some(index) {
+                *left = Some(Left::of(shares));
+            }
             if tally.count(prepared, base, after, ending, &is_lost) {
                 usage.change(&prepared.binding, &base.shares, shares, undo);
             }

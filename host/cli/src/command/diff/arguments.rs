@@ -110,7 +110,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     pub(super) output: Output,
 }
 
