@@ -211,6 +211,7 @@ impl Part {
             result: DELETED.to_owned(),
             message: GONE.to_owned(),
             newly_unschedulable: false,
+            newly_schedulable: false,
             clusters: counts(&before, Some(&base.targets), &nothing),
             movement,
             pending: Some(pending),
@@ -302,6 +303,7 @@ fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &P
         result: result_word(after).to_owned(),
         message: message(after),
         newly_unschedulable: fails && !was_unschedulable,
+        newly_schedulable: was_unschedulable && matches!(after.fate, Fate::Decided(..)) && after.error().is_none(),
         clusters: counts(before, has_base.then_some(base_targets), &after.targets),
         movement: Movement::between(from, &after.targets, after.is_duplicated(), ending(after)),
         pending: has_base.then(|| match base {
@@ -325,6 +327,7 @@ fn count(states: &States<'_>, row: &BindingRow, has_base: bool, totals: &mut Tot
     totals.movement += row.movement;
     totals.unschedulable += usize::from(is_failed(states.after));
     totals.newly_unschedulable += usize::from(row.newly_unschedulable);
+    totals.newly_schedulable += usize::from(row.newly_schedulable);
     totals.errors += usize::from(is_error(states.after));
     let was_error = !has_base || states.base.is_some_and(is_error);
     totals.newly_in_error += usize::from(is_error(states.after) && !was_error);

@@ -13,6 +13,7 @@
 //! - [`cost`]: costs of clusters and bindings, by the prices of the profile.
 //! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
+//! - [`sums`](mod@sums): moves by namespace or policy.
 //! - [`latent`], [`violations`]: moves by a reschedule, and replicas on clusters whose filters refuse newcomers.
 //! - [`failures`]: the loss of each cluster, region, zone or provider, one at a time.
 //! - [`headroom`]: the largest size of a binding, and the obstacle to growing further.
@@ -49,5 +50,6 @@ pub mod plans;
 pub mod policies;
 pub mod selection;
 pub mod situation;
+pub mod sums;
 pub mod survive;
 pub mod violations;

@@ -160,6 +160,11 @@ impl ChoosingArguments {
 }
 
 impl Shown {
+    /// True if some bindings are not shown.
+    pub(super) fn is_partial(&self) -> bool {
+        self.keys.is_some()
+    }
+
     /// True if a binding is shown.
     pub(super) fn includes(&self, binding: &Binding) -> bool {
         self.keys.is_none() || self.includes_key(&binding.key(), binding.object.scope().kind())

@@ -16,7 +16,7 @@ pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, layout
         if number > 0 {
             layout.gap(out)?;
         }
-        clusters(&[&view.cluster]).write(out, layout)?;
+        clusters(&[&view.cluster], false).write(out, layout)?;
         layout.gap(out)?;
         if view.bindings.is_empty() {
             layout.paragraph("no binding", style::PLAIN, out)?;

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use divvy_forecast::document::{
-    BindingRow, ClusterCounts, ClusterRow, Document, FailureRow, FailuresDocument, Latent, OverlayRow, ResourceRow,
-    SideDocument, Totals, Violations,
+    BindingRow, ClusterCounts, ClusterRow, Document, FailuresDocument, Latent, OverlayRow, ResourceRow, SideDocument,
+    Sums, Totals, Violations,
 };
 use divvy_forecast::movement::Movement;
 
@@ -16,6 +16,12 @@ use super::layout::Layout;
 use super::style;
 use super::text::{counted, partial_count};
 
+/// Maximum number of clusters of a binding whose changes are shown, unless all details are.
+const CHANGES_MAX: usize = 8;
+
+/// Use of a resource from which it is tight, in percent.
+const TIGHT: i128 = 80;
+
 /// Parts of a forecast that are shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options {
@@ -23,6 +29,8 @@ pub(crate) struct Options {
     pub(crate) is_wide: bool,
     /// Bindings that change and are not shown.
     pub(crate) hidden: usize,
+    /// Bindings or sums that are beyond `--top`.
+    pub(crate) beyond_top: usize,
 }
 
 /// Writes a forecast.
@@ -38,7 +46,12 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
         layout,
     )?;
     let changed: Vec<&BindingRow> = document.bindings.iter().filter(|row| is_shown(row)).collect();
-    if !changed.is_empty() {
+    if let Some(sums) = &document.sums {
+        if !sums.rows.is_empty() {
+            layout.gap(out)?;
+            sums_grid(sums).write(out, layout)?;
+        }
+    } else if !changed.is_empty() {
         layout.gap(out)?;
         bindings(&changed, document.base.is_some(), options).write(out, layout)?;
     }
@@ -49,7 +62,7 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
         .collect();
     if !loads.is_empty() {
         layout.gap(out)?;
-        clusters(&loads).write(out, layout)?;
+        clusters(&loads, options.is_wide).write(out, layout)?;
     }
     overlay(&document.overlay, options, out, layout)?;
     if let Some(list) = &document.latent.bindings {
@@ -64,6 +77,11 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
     let costs = document.cost.iter();
     for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
         line(out, &text, style::PLAIN)?;
+    }
+    if options.beyond_top > 0 {
+        let what = if document.sums.is_some() { "sum" } else { "binding" };
+        let text = format!("{} more, which `--top` leaves out", counted(options.beyond_top, what));
+        line(out, &text, style::FAINT)?;
     }
     if options.hidden > 0 {
         let text = format!(
@@ -122,14 +140,12 @@ pub(crate) fn write_failures(document: &FailuresDocument, out: &mut dyn Write, l
         ]);
     }
     grid.write(out, layout)?;
-    let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
-    let harmless: Vec<&FailureRow> = document.failures.iter().filter(is_harmless).collect();
-    let beyond = harmless.iter().filter(|row| row.beyond_capacity > 0).count();
+    let totals = &document.totals;
+    let beyond = totals.absorbed_beyond_capacity;
     layout.gap(out)?;
     let mut text = format!(
         "{} of {} losses are absorbed without losing a replica",
-        harmless.len() - beyond,
-        document.failures.len()
+        totals.absorbed, totals.losses
     );
     if beyond > 0 {
         text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
@@ -187,15 +203,15 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
                 None => row.replicas.to_string(),
             },
         };
-        let parts = row.clusters.iter().filter_map(|counts| match options.is_wide {
-            true => Some(both(counts, has_base)),
-            false => change(counts, has_base),
-        });
+        let parts: Vec<String> = match options.is_wide {
+            true => row.clusters.iter().map(|counts| both(counts, has_base)).collect(),
+            false => folded(&row.clusters, has_base),
+        };
         grid.cells(vec![
             Cell::new(&row.binding, style::NAME),
             Cell::new(&row.strategy, style::STRATEGY),
             Cell::plain(replicas),
-            Cell::plain(parts.collect::<Vec<_>>().join("  ")),
+            Cell::plain(parts.join("  ")),
         ]);
         if !row.message.is_empty() {
             let result = if row.newly_unschedulable {
@@ -233,6 +249,67 @@ fn change(counts: &ClusterCounts, has_base: bool) -> Option<String> {
     }
 }
 
+/// The changes of a binding. Of many clusters, only the largest changes are named.
+fn folded(clusters: &[ClusterCounts], has_base: bool) -> Vec<String> {
+    let parts: Vec<(i64, String)> = clusters
+        .iter()
+        .filter_map(|counts| {
+            let from = if has_base { counts.base } else { counts.before };
+            let size = counts.after.unwrap_or(0) - from.unwrap_or(0);
+            Some((size.abs(), change(counts, has_base)?))
+        })
+        .collect();
+    if parts.len() <= CHANGES_MAX + 1 {
+        return parts.into_iter().map(|(_, text)| text).collect();
+    }
+    let more = parts.len() - CHANGES_MAX;
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(parts[index].0));
+    order.truncate(CHANGES_MAX);
+    order.sort_unstable();
+    let mut texts: Vec<String> = order.into_iter().map(|index| parts[index].1.clone()).collect();
+    texts.push(format!("and {more} more clusters"));
+    texts
+}
+
+/// The sums of each namespace or policy.
+fn sums_grid(sums: &Sums) -> Grid<'_> {
+    let title = if sums.by == "policy" { "POLICY" } else { "NAMESPACE" };
+    let mut grid = Grid::new(vec![
+        Column::left(title),
+        Column::right("BINDINGS"),
+        Column::right("MOVED"),
+        Column::right("ADDED"),
+        Column::right("REMOVED"),
+        Column::right("LOST"),
+        Column::right("UNSCHEDULABLE"),
+        Column::right("SCHEDULABLE"),
+        Column::right("IN ERROR"),
+    ]);
+    for row in &sums.rows {
+        let movement = &row.movement;
+        let harm = |count: i64| if count > 0 { style::BAD } else { style::PLAIN };
+        let (lost, failing) = (movement.lost + movement.stranded, row.newly_unschedulable);
+        let name = if row.name.is_empty() {
+            "(none)"
+        } else {
+            row.name.as_str()
+        };
+        grid.cells(vec![
+            Cell::new(name, style::NAME),
+            Cell::plain(row.changed.to_string()),
+            Cell::plain(movement.moved.to_string()),
+            Cell::plain(movement.added.to_string()),
+            Cell::plain(movement.removed.to_string()),
+            Cell::new(lost.to_string(), harm(lost)),
+            Cell::new(failing.to_string(), harm(i64::from(failing > 0))),
+            Cell::plain(row.newly_schedulable.to_string()),
+            Cell::new(row.errors.to_string(), harm(i64::from(row.errors > 0))),
+        ]);
+    }
+    grid
+}
+
 /// `eu-1 10→4`, with `-` for a state in which the cluster is not listed.
 fn both(counts: &ClusterCounts, has_base: bool) -> String {
     let from = if has_base { counts.base } else { counts.before };
@@ -253,7 +330,8 @@ pub(super) fn from_count(row: &ClusterRow) -> i64 {
     row.base.unwrap_or(row.before)
 }
 
-pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
+/// The clusters, each with its fullest resource; with `is_wide`, with all that are tight.
+pub(super) fn clusters<'a>(rows: &[&'a ClusterRow], is_wide: bool) -> Grid<'a> {
     let mut columns = vec![
         Column::left("CLUSTER"),
         Column::left("REGION"),
@@ -271,8 +349,8 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
         let change = row.after - from_count(row);
         let fullest = match (row.exists, row.beyond_capacity) {
             (false, _) => Some("gone".to_owned()),
-            (true, 0) => fullest(&row.resources),
-            (true, beyond) => fullest(&row.resources).map(|text| format!("{text}, {beyond} beyond capacity")),
+            (true, 0) => fullest(&row.resources, is_wide),
+            (true, beyond) => fullest(&row.resources, is_wide).map(|text| format!("{text}, {beyond} beyond capacity")),
         };
         let mut cells = vec![
             Cell::new(&row.name, style::NAME),
@@ -290,15 +368,24 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
     grid
 }
 
-/// `cpu 71% → 83%`: the resource that is fullest afterwards.
-fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
+/// `cpu 71% → 83%`: the resource that is fullest afterwards; with `is_wide`, all others that are tight, too.
+fn fullest(resources: &BTreeMap<String, ResourceRow>, is_wide: bool) -> Option<String> {
     let percent = |used: i64, row: &ResourceRow| (i128::from(used) * 100).checked_div(i128::from(row.allocatable));
     let shares = resources
         .iter()
         .filter_map(|(name, row)| Some((percent(row.after, row)?, name, row)));
-    let (after, name, row) = shares.max_by_key(|(share, name, _)| (*share, std::cmp::Reverse(*name)))?;
-    let before = percent(row.base.unwrap_or(row.before), row)?;
-    Some(format!("{name} {before}% → {after}%"))
+    let mut shares: Vec<(i128, &String, &ResourceRow)> = shares.collect();
+    shares.sort_by_key(|(share, name, _)| (std::cmp::Reverse(*share), *name));
+    let shown = shares
+        .iter()
+        .enumerate()
+        .filter(|(rank, (share, ..))| *rank == 0 || is_wide && *share >= TIGHT);
+    let texts = shown.filter_map(|(_, (after, name, row))| {
+        let before = percent(row.base.unwrap_or(row.before), row)?;
+        Some(format!("{name} {before}% → {after}%"))
+    });
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// Writes the effect of an overlay on each object. Unchanged objects are only counted, unless everything is shown.
@@ -404,6 +491,9 @@ fn totals(totals: &Totals) -> String {
     };
     if totals.newly_unschedulable > 0 {
         text.push_str(&format!("; {} newly unschedulable", totals.newly_unschedulable));
+    }
+    if totals.newly_schedulable > 0 {
+        text.push_str(&format!("; {} newly schedulable", totals.newly_schedulable));
     }
     let known = totals.unschedulable - totals.newly_unschedulable;
     if known > 0 {

@@ -9,7 +9,7 @@ use super::forecast::{header, side};
 use super::grid::{Cell, Column, Grid};
 use super::layout::Layout;
 use super::style;
-use super::text::{listed, partial_count};
+use super::text::{counted, listed, partial_count};
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -45,6 +45,16 @@ pub(crate) fn write(document: &HeadroomDocument, is_wide: bool, out: &mut dyn Wr
         }
     }
     grid.write(out, layout)?;
+    let left_out = document.totals.bindings.saturating_sub(document.bindings.len());
+    if left_out > 0 {
+        layout.gap(out)?;
+        let all = counted(document.totals.bindings, "binding");
+        layout.paragraph(
+            &format!("{} of {all} shown", document.bindings.len()),
+            style::FAINT,
+            out,
+        )?;
+    }
     let Some(costs) = costs else {
         return layout.notes(&document.notes, out);
     };

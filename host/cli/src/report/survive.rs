@@ -39,7 +39,7 @@ pub(crate) fn write(
     } else {
         "without each"
     };
-    let title = format!("{}, {manner} {}", side(&document.after), levels.join(", "));
+    let title = format!("{}, {manner} {}", side(&document.after), joined(&levels));
     header(&title, document.assumes, out, layout)?;
     layout.gap(out)?;
     if !document.bindings.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn write(
     sums(document, out, layout)?;
     if options.hidden > 0 {
         let text = format!(
-            "not shown: {} that do not survive some loss",
+            "not shown: {} not surviving some loss",
             counted(options.hidden, "binding")
         );
         layout.paragraph(&text, style::FAINT, out)?;
@@ -67,6 +67,14 @@ pub(crate) fn write(
         write_remedy(remedy, out, layout)?;
     }
     layout.notes(&document.notes, out)
+}
+
+/// `cluster, region and zone`.
+fn joined(levels: &[&str]) -> String {
+    match levels.split_last() {
+        Some((last, others @ [_, ..])) => format!("{} and {last}", others.join(", ")),
+        _ => levels.concat(),
+    }
 }
 
 fn bindings<'a>(rows: &'a [SurviveRow], options: Options) -> Grid<'a> {
@@ -156,10 +164,10 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         let text = match level.losses {
             0 => losses,
             _ => {
-                let hanging = if level.hanging > 0 {
-                    format!(", {} hang on one", level.hanging)
-                } else {
-                    String::new()
+                let hanging = match level.hanging {
+                    0 => String::new(),
+                    1 => ", 1 hangs on one".to_owned(),
+                    hanging => format!(", {hanging} hang on one"),
                 };
                 format!("{losses}: {} of {} survive{hanging}", level.surviving, totals.placed)
             }

@@ -24,6 +24,8 @@ pub(super) struct Loser<'a> {
     max_full: Option<i64>,
     /// The bindings that do not survive the latest loss; `None` if nobody asks.
     hits: Option<Vec<Hit>>,
+    /// Per binding: true if it is counted. All are if this is `None`; all are decided.
+    counted: Option<&'a [bool]>,
     /// Index of a binding of which is noted what the latest loss leaves, if it is concerned.
     watched: Option<usize>,
     left: Option<Left>,
@@ -51,9 +53,16 @@ impl<'a> Loser<'a> {
             undo: Undo::default(),
             max_full,
             hits: None,
+            counted: None,
             watched: None,
             left: None,
         }
+    }
+
+    /// Counts only these bindings. Use of resources is always that of all.
+    pub(super) fn counting(mut self, counted: Option<&'a [bool]>) -> Self {
+        self.counted = counted;
+        self
     }
 
     /// Notes the bindings that do not survive each loss.
@@ -101,7 +110,8 @@ impl<'a> Loser<'a> {
             }
         }
         let (decided, skipped) = ground.concerned(&numbers, &gone);
-        let mut tally = Tally::default();
+        let (mut tally, mut others) = (Tally::default(), Tally::default());
+        let counted = self.counted;
         let (usage, undo) = (&mut self.usage, &mut self.undo);
         let (hits, watched, left) = (&mut self.hits, self.watched, &mut self.left);
         let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
@@ -113,6 +123,8 @@ impl<'a> Loser<'a> {
             if watched == Some(index) {
                 *left = Some(Left::of(shares));
             }
+            let is_counted = counted.is_none_or(|counted| counted.get(index).copied().unwrap_or(true));
+            let tally = if is_counted { &mut tally } else { &mut others };
             if tally.count(prepared, base, after, ending, &is_lost) {
                 usage.change(&prepared.binding, &base.shares, shares, undo);
             }

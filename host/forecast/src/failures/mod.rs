@@ -89,14 +89,22 @@ pub struct Failures {
     pub errors: usize,
 }
 
-/// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full.
-pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options, max_full: Option<i64>) -> Failures {
+/// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full. Only the
+/// bindings for which `counted` is true are counted, all if it is `None`; all are decided, and use resources.
+pub fn failures(
+    situation: &Situation,
+    side: &Side,
+    each: Each,
+    options: Options,
+    max_full: Option<i64>,
+    counted: Option<&[bool]>,
+) -> Failures {
     let ground = Ground::new(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // Each loss is decided on one thread.
     let mut rows = divvy_parallel::map(&losses, options.threads, || {
         let fleet = situation.fleet(side.profile.needs_raw_clusters());
-        let mut loser = Loser::new(&ground, fleet, max_full);
+        let mut loser = Loser::new(&ground, fleet, max_full).counting(counted);
         move |(name, lost): &(String, BTreeSet<String>)| loser.lose(name, lost)
     });
     rows.sort_by(|left, right| {

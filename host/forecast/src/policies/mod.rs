@@ -219,11 +219,11 @@ fn usage(
     if policy.holds == 0 && others > 0 && policy.governs == 0 {
         remarks.push(shadowed(policy, policies));
     } else if others > 0 {
-        let count = counted(others, "object");
-        let of = policy.selects;
+        let belong = if others == 1 { "belongs" } else { "belong" };
+        let of = counted(policy.selects, "object");
         remarks.push(Remark {
             code: Code::Overlap,
-            message: format!("{count} of {of} that it selects belong to other policies"),
+            message: format!("{others} of {of} that it selects {belong} to other policies"),
             names: policy
                 .rivals
                 .iter()
@@ -260,6 +260,7 @@ fn shadowed(policy: &Policy<'_>, policies: &[Policy<'_>]) -> Remark {
     if let Some(rival) = policy.rivals.first().map(|&rival| policies[rival].object) {
         message.push_str(match precedence(policy.object, rival) {
             Precedence::Rival(reason) => reason,
+            Precedence::Own if policy.selects == 1 => ", which claimed it earlier",
             Precedence::Own => ", which claimed them earlier",
         });
         if precedence(policy.object, rival) == Precedence::Own {

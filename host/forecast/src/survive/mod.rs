@@ -1,21 +1,26 @@
 //! The single losses that each binding does not survive, and changes with which one does.
 //!
 //! A binding survives a loss if all its replicas are placed again on what is left, under its own policy: as many as its quorum
-//! requires if it has one, and at least one copy if it is duplicated.
+//! requires if it has one, and at least one copy if it is duplicated. What is pending is done first.
 
 pub mod document;
 mod failing;
 mod remedy;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::decide::APPLIED_PLACEMENT;
 
 use document::{LevelRow, LossOfBinding, LossRow, SurviveRow, SurviveTotals};
 pub use remedy::remedy;
 
 use crate::failures::{Each, Hit, Survival, survival};
 use crate::forecast::strategy_of;
-use crate::future::{Options, Side};
-use crate::situation::Situation;
+use crate::future::{Fate, Future, Options, Side};
+use crate::situation::{Assignment, Situation};
 
 /// A set of clusters to lose, with all names for it, such as a zone with a single cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +65,45 @@ pub fn survive(situation: &Situation, side: &Side, losses: &[Loss], manner: Mann
     }
 }
 
+/// The situation once everything that is pending has been done: a workload that has not been placed yet cannot lose anything.
+#[must_use]
+pub fn settled(situation: &Situation, side: &Side, options: Options) -> Situation {
+    let future = Future::decide(situation, side, options);
+    let mut situation = situation.clone();
+    for (binding, entry) in situation.bindings.iter_mut().zip(&future.entries) {
+        if matches!(entry.fate, Fate::Decided(..)) && entry.error().is_none() {
+            *binding = Arc::new(placed(binding, &entry.targets));
+        }
+    }
+    situation
+}
+
+/// The binding once it has these clusters, and nothing is pending.
+fn placed(binding: &Binding, targets: &Assignment) -> Binding {
+    let mut binding = binding.clone();
+    let object = &mut *binding.object;
+    let clusters = targets.iter().map(|(name, replicas)| TargetCluster {
+        name: name.clone(),
+        replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
+        ..TargetCluster::default()
+    });
+    object.spec.clusters = clusters.collect();
+    object.spec.reschedule_triggered_at = None;
+    object.status.scheduler_observed_generation = object.metadata.generation;
+    if let Some(placement) = object
+        .spec
+        .placement
+        .as_deref()
+        .and_then(|placement| serde_json::to_string(placement).ok())
+    {
+        object
+            .metadata
+            .annotations
+            .insert(APPLIED_PLACEMENT.to_owned(), placement);
+    }
+    binding
+}
+
 /// Rows and sums.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -75,7 +119,7 @@ pub struct Summary {
 
 /// What a binding does not survive.
 #[derive(Default)]
-struct Fate {
+struct Losses {
     /// Hits, each with the index of its loss.
     hits: Vec<(usize, Hit)>,
 }
@@ -89,14 +133,14 @@ pub fn summary(
     manner: Manner,
     survival: &Survival,
 ) -> Summary {
-    let mut fates: BTreeMap<u32, Fate> = BTreeMap::new();
+    let mut fates: BTreeMap<u32, Losses> = BTreeMap::new();
     for (index, survived) in survival.losses.iter().enumerate() {
         for &hit in &survived.hits {
             fates.entry(hit.binding).or_default().hits.push((index, hit));
         }
     }
     let placed = survival.had.iter().filter(|had| !had.is_nothing()).count();
-    let hangs = |fate: &Fate| fate.hits.iter().any(|(_, hit)| hit.left.is_nothing());
+    let hangs = |fate: &Losses| fate.hits.iter().any(|(_, hit)| hit.left.is_nothing());
     let hanging = fates.values().filter(|fate| hangs(fate)).count();
     let beyond = survival
         .losses
@@ -114,8 +158,8 @@ pub fn summary(
     };
     let level_rows = levels.iter().map(|&each| {
         let is_of = |index: usize| losses[index].names.iter().any(|(size, _)| *size == each);
-        let of_level = |fate: &&Fate| fate.hits.iter().any(|(index, _)| is_of(*index));
-        let hangs = |fate: &&Fate| {
+        let of_level = |fate: &&Losses| fate.hits.iter().any(|(index, _)| is_of(*index));
+        let hangs = |fate: &&Losses| {
             fate.hits
                 .iter()
                 .any(|(index, hit)| is_of(*index) && hit.left.is_nothing())

@@ -7,17 +7,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use divvy_karmada::api::{
-    Cluster, ClusterAffinity, Placement, SelectorOperator, SpreadConstraint, SpreadField, TargetCluster,
-};
+use divvy_karmada::api::{Cluster, ClusterAffinity, Placement, SelectorOperator, SpreadConstraint, SpreadField};
 use divvy_karmada::detector::Binding;
 use divvy_karmada::policy::default_spread_constraint;
-use divvy_scheduler::decide::APPLIED_PLACEMENT;
 use divvy_scheduler::decide::affinity::{ClusterProperties, matches};
 use divvy_scheduler::strategy::QUORUM_ANNOTATION;
 
-use super::Loss;
 use super::document::{Remedy, RemedyChange};
+use super::{Loss, placed};
 use crate::failures::survival;
 use crate::future::{Explains, Future, Options, Side};
 use crate::movement::{Ending, Movement};
@@ -261,32 +258,6 @@ impl Trial<'_> {
         };
         Some((candidate, settled))
     }
-}
-
-/// The binding once it has these clusters, and nothing is pending.
-fn placed(binding: &Binding, targets: &Assignment) -> Binding {
-    let mut binding = binding.clone();
-    let object = &mut *binding.object;
-    let clusters = targets.iter().map(|(name, replicas)| TargetCluster {
-        name: name.clone(),
-        replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
-        ..TargetCluster::default()
-    });
-    object.spec.clusters = clusters.collect();
-    object.spec.reschedule_triggered_at = None;
-    object.status.scheduler_observed_generation = object.metadata.generation;
-    if let Some(placement) = object
-        .spec
-        .placement
-        .as_deref()
-        .and_then(|placement| serde_json::to_string(placement).ok())
-    {
-        object
-            .metadata
-            .annotations
-            .insert(APPLIED_PLACEMENT.to_owned(), placement);
-    }
-    binding
 }
 
 /// Placements with another spread constraint, by the smallest groups first. Karmada requires one by cluster beside any other.

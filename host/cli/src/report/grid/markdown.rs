@@ -78,8 +78,9 @@ impl Grid<'_> {
 }
 
 fn cell(cell: &Cell<'_>) -> String {
-    let text = cell.words();
-    let text = text.trim();
+    // Markdown joins spaces, which separate the parts of a cell on a terminal.
+    let text = cell.words().trim().replace("  ", ", ");
+    let text = text.as_str();
     match (text.is_empty(), cell.style == style::BAD) {
         (true, _) => String::new(),
         (false, true) => format!("**{}**", markdown(text)),
