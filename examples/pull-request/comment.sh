@@ -27,7 +27,7 @@ section() {
 
 section 'Moves' divvy diff -f "$dump" --overlay-from "$old" --overlay "$new" --max-moved 10% --max-full 100% \
     --top "$top" -o markdown
-section 'Policies' divvy policies -f "$new" -f "$dump" --top "$top" -o markdown
+section 'Policies' divvy policies -f "$dump" --overlay-from "$old" --overlay "$new" --top "$top" -o markdown
 section 'Workloads that do not survive the loss of a region' divvy survive -f "$dump" --overlay-from "$old" \
     --overlay "$new" --loss region --top "$top" -o markdown
 exit "$worst"

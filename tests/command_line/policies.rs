@@ -140,7 +140,7 @@ fn precedence_is_that_of_karmada() {
         let (found, document) = findings(&text);
         assert_eq!(found.len(), 1, "{document:#}");
         assert_eq!(found[0].0, "shadowed", "{document:#}");
-        let winner = rival.contains("name: a,").then_some("a").unwrap_or("b");
+        let winner = if rival.contains("name: a,") { "a" } else { "b" };
         assert_eq!(
             document["findings"][0]["names"],
             json!([format!("PropagationPolicy shop/{winner}")])

@@ -25,6 +25,7 @@ use divvy_scheduler::cycle::CycleError;
 
 pub(super) use arguments::{DiffArguments, SituationArguments};
 use arguments::{FullLimit, MovedLimit, SumOf};
+pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::choosing::Shown;

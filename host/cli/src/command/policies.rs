@@ -11,6 +11,7 @@ use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::WorkloadLabels;
 
+use super::diff::Overlays;
 use super::input::InputArguments;
 use super::output::{Output, OutputParser};
 use crate::exit::Exit;
@@ -26,8 +27,8 @@ Examples:
   divvy policies -f dump/
   divvy policies --kubeconfig karmada.config
 
-  # In CI: fail only if something cannot be scheduled or has lost its policy
-  divvy policies -f dump/ -f policies/ --severity error -q
+  # What a pull request leads to; in CI, fail only if something cannot be scheduled or has lost its policy
+  divvy policies -f dump/ --overlay-from main/policies/ --overlay policies/ --severity error -q
 
   # All policies with what they select and govern; also overlaps
   divvy policies -f dump/ --severity info -o wide
@@ -79,6 +80,12 @@ pub(super) struct PoliciesArguments {
     policies: Vec<String>,
     #[command(flatten)]
     input: InputArguments,
+    /// Manifests laid over the input: a file or folder
+    #[arg(long, value_name = "PATH")]
+    overlay: Vec<String>,
+    /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
+    #[arg(long, value_name = "PATH", requires = "overlay")]
+    overlay_from: Vec<String>,
     /// Report only on policies and bindings in this namespace
     #[arg(long, short, value_name = "NAMESPACE")]
     namespace: Option<String>,
@@ -118,7 +125,13 @@ impl From<LeastSeverity> for Severity {
 pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Exit, Failure> {
     let kinds = WorkloadKinds::default();
     let mut manifests = arguments.input.read(&kinds, false)?;
-    let left_out = arguments.input.judge(&manifests.problems, console)?;
+    let paths = (&arguments.overlay[..], &arguments.overlay_from[..]);
+    let mut overlays = Overlays::of_paths(paths, arguments.input.validate, &kinds, false);
+    let mut problems = manifests.problems.clone();
+    problems.extend(overlays.problems());
+    let left_out = arguments.input.judge(&problems, console)?;
+    manifests.warnings.append(&mut overlays.take_warnings());
+    overlays.lay_over(&mut manifests)?;
     let policies = manifests.policies.clone();
     if policies.is_empty() {
         let hint = "a dump of a control plane has them with \

@@ -8,7 +8,7 @@ use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::Each;
 use divvy_forecast::future::{Explains, Options};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument};
-use divvy_forecast::survive::{Loss, Manner, losses, remedy, settled, summary, survive};
+use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
 
 use super::diff::{self, Prepared, SituationArguments};
 use super::input::workload_kinds;
@@ -43,8 +43,8 @@ Examples:
   # What Karmada does to failed clusters: tolerations and evictions count
   divvy survive -f dump/ --as-failed
 
-What is pending is done first, such as a new workload or a changed policy. Then a workload survives a loss if all its replicas \
-are placed again on what is left, under its own policy and with the capacity that is left:
+A workload survives a loss if all its replicas are placed again on what is left, under its own policy and with the capacity \
+that is left. What is pending, such as a new workload or a changed policy, is done with and without the loss:
   - with a quorum (`divvy.io/quorum`), as many replicas as the quorum requires;
   - under Duplicated, and for a resource without replicas, at least one copy;
   - a workload that the loss does not touch survives it, also one whose decision fails but that keeps all it had.
@@ -56,8 +56,8 @@ A strategy that ignores capacity places replicas on full clusters. They count as
 say how many have no room.
 
 `--workload` decides changes of the policy, one at a time: a smaller `minGroups`, a larger `maxGroups`, one more cluster, \
-region, zone or provider, a spread constraint, a quorum. Of each kind, it prints the smallest that works; the workload is first \
-moved to where the changed policy puts it, and then each loss of one of its clusters is decided.
+region, zone or provider, a spread constraint, a quorum. Of each kind, it prints the smallest that works: the workload is decided \
+under the changed policy, without a loss and with each loss of a cluster that it then runs on.
 
 Exit codes, the highest that applies:
   0  every chosen workload survives each loss, and none needs more than the capacity that is left
@@ -145,13 +145,13 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
     };
     let losses: Vec<Loss> = losses(&prepared.after, &levels);
     let progress = Progress::start("losing each");
-    let situation = settled(&prepared.after, &loaded.side, options);
-    let survival = survive(&situation, &loaded.side, &losses, manner, options);
-    let mut summed = summary(&situation, &loaded.side, &losses, &levels, manner, &survival);
+    let situation = &prepared.after;
+    let survival = survive(situation, &loaded.side, &losses, manner, options);
+    let mut summed = summary(situation, &loaded.side, &losses, &levels, manner, &survival);
     drop(progress);
     let remedy: Option<Remedy> = index.map(|index| {
         let _progress = Progress::start("trying changes");
-        remedy(&situation, &loaded.side, index, &losses, options)
+        remedy(situation, &loaded.side, index, &losses, options)
     });
     let all = summed.bindings.len();
     match &remedy {

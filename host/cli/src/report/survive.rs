@@ -144,7 +144,7 @@ fn losses(rows: &[LossRow], options: Options) -> Grid<'_> {
 
 fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let totals = &document.totals;
-    let of = counted(totals.placed, "placed binding");
+    let of = format!("{} placed bindings", totals.placed);
     let text = match totals.not_surviving {
         0 => format!("all of {of} survive each of these losses"),
         _ => format!("{} of {of} survive each of these losses", totals.surviving),

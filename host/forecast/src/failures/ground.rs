@@ -330,7 +330,7 @@ impl<'a> Ground<'a> {
     }
 
     /// True if a failure takes all clusters away.
-    fn clears(&self, failure: BriefFailure) -> bool {
+    pub(super) fn clears(&self, failure: BriefFailure) -> bool {
         failure.clears(self.side.when_no_cluster_fits)
     }
 

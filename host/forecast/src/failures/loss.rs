@@ -118,10 +118,14 @@ impl<'a> Loser<'a> {
             let after = (shares, failure);
             let prepared = &ground.prepared[index];
             if let Some(hits) = hits {
-                hits.extend(judge(index, prepared, base, after, ending));
-            }
-            if watched == Some(index) {
-                *left = Some(Left::of(shares));
+                let of_binding = match failure {
+                    Some(failure) if !ground.clears(failure) => Left::kept(base, &is_lost),
+                    _ => Left::of(shares),
+                };
+                hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
+                if watched == Some(index) {
+                    *left = Some(of_binding);
+                }
             }
             let is_counted = counted.is_none_or(|counted| counted.get(index).copied().unwrap_or(true));
             let tally = if is_counted { &mut tally } else { &mut others };

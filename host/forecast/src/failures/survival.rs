@@ -75,6 +75,14 @@ impl Left {
         }
     }
 
+    /// What a loss leaves of a binding that is not placed again: what it has on the other clusters, also where a pending decision would
+    /// have put it.
+    pub(super) fn kept(base: &Placed, is_lost: &[bool]) -> Self {
+        let is_left = |share: &&Share| !is_lost.get(share.0 as usize).copied().unwrap_or(false);
+        let left = base.shares.iter().filter(is_left).copied();
+        Self::of(&left.collect::<Vec<_>>())
+    }
+
     /// True if nothing is left.
     pub fn is_nothing(self) -> bool {
         self.clusters == 0
@@ -89,10 +97,10 @@ pub(super) fn judge(
     index: usize,
     prepared: &Prepared,
     base: &Placed,
-    (after, failure): (&[Share], Option<BriefFailure>),
+    (left, failure): (Left, Option<BriefFailure>),
     ending: Ending,
 ) -> Option<Hit> {
-    let (had, left) = (Left::of(&base.shares), Left::of(after));
+    let had = Left::of(&base.shares);
     let is_kept = match prepared.is_duplicated() {
         true => !left.is_nothing(),
         false => left.replicas >= had.replicas,

@@ -21,13 +21,13 @@ pub(super) fn survival(situation: &Situation, side: &Side, losses: &[Loss], opti
         ..options
     };
     let nothing = BTreeSet::new();
-    let had: Vec<Left> = base
+    let had = base
         .entries
         .iter()
         .map(|entry| left_of(&entry.targets, &nothing))
         .collect();
     let losses = divvy_parallel::map(losses, options.threads, || {
-        let had = &had;
+        let entries = &base.entries;
         move |loss: &Loss| {
             let changes = ResolvedChanges {
                 failed: loss.clusters.clone(),
@@ -35,8 +35,8 @@ pub(super) fn survival(situation: &Situation, side: &Side, losses: &[Loss], opti
             };
             let (after, _) = changes.apply(situation);
             let after = Future::decide(&after, side, single);
-            let entries = after.entries.iter().zip(had).zip(0..);
-            let hits = entries.filter_map(|((entry, had), index)| judge(index, entry, *had, &loss.clusters));
+            let entries = after.entries.iter().zip(entries).zip(0..);
+            let hits = entries.filter_map(|((entry, base), index)| judge(index, entry, base, &loss.clusters));
             Survived {
                 hits: hits.collect(),
                 ..Survived::default()
@@ -66,8 +66,14 @@ fn left_of(targets: &Assignment, failed: &BTreeSet<String>) -> Left {
 }
 
 /// The hit, if a binding does not survive. Replicas that stay on a failed cluster do not run.
-fn judge(index: u32, entry: &Entry, had: Left, failed: &BTreeSet<String>) -> Option<Hit> {
-    let left = left_of(&entry.targets, failed);
+fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> Option<Hit> {
+    let had = left_of(&base.targets, &BTreeSet::new());
+    let is_cleared = entry.targets.is_empty() && !entry.binding.object.spec.clusters.is_empty();
+    // A failed decision keeps what runs, also where a pending one would have put it.
+    let left = match entry.error() {
+        Some(_) if !is_cleared => left_of(&base.targets, failed),
+        _ => left_of(&entry.targets, failed),
+    };
     let is_kept = match entry.is_duplicated() {
         true => !left.is_nothing(),
         false => left.replicas >= had.replicas,

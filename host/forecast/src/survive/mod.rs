@@ -1,26 +1,21 @@
 //! The single losses that each binding does not survive, and changes with which one does.
 //!
 //! A binding survives a loss if all its replicas are placed again on what is left, under its own policy: as many as its quorum
-//! requires if it has one, and at least one copy if it is duplicated. What is pending is done first.
+//! requires if it has one, and at least one copy if it is duplicated. What is pending is done in any case.
 
 pub mod document;
 mod failing;
 mod remedy;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use divvy_karmada::api::TargetCluster;
-use divvy_karmada::detector::Binding;
-use divvy_scheduler::decide::APPLIED_PLACEMENT;
 
 use document::{LevelRow, LossOfBinding, LossRow, SurviveRow, SurviveTotals};
 pub use remedy::remedy;
 
 use crate::failures::{Each, Hit, Survival, survival};
 use crate::forecast::strategy_of;
-use crate::future::{Fate, Future, Options, Side};
-use crate::situation::{Assignment, Situation};
+use crate::future::{Options, Side};
+use crate::situation::Situation;
 
 /// A set of clusters to lose, with all names for it, such as a zone with a single cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,45 +58,6 @@ pub fn survive(situation: &Situation, side: &Side, losses: &[Loss], manner: Mann
         }
         Manner::Failed => failing::survival(situation, side, losses, options),
     }
-}
-
-/// The situation once everything that is pending has been done: a workload that has not been placed yet cannot lose anything.
-#[must_use]
-pub fn settled(situation: &Situation, side: &Side, options: Options) -> Situation {
-    let future = Future::decide(situation, side, options);
-    let mut situation = situation.clone();
-    for (binding, entry) in situation.bindings.iter_mut().zip(&future.entries) {
-        if matches!(entry.fate, Fate::Decided(..)) && entry.error().is_none() {
-            *binding = Arc::new(placed(binding, &entry.targets));
-        }
-    }
-    situation
-}
-
-/// The binding once it has these clusters, and nothing is pending.
-fn placed(binding: &Binding, targets: &Assignment) -> Binding {
-    let mut binding = binding.clone();
-    let object = &mut *binding.object;
-    let clusters = targets.iter().map(|(name, replicas)| TargetCluster {
-        name: name.clone(),
-        replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
-        ..TargetCluster::default()
-    });
-    object.spec.clusters = clusters.collect();
-    object.spec.reschedule_triggered_at = None;
-    object.status.scheduler_observed_generation = object.metadata.generation;
-    if let Some(placement) = object
-        .spec
-        .placement
-        .as_deref()
-        .and_then(|placement| serde_json::to_string(placement).ok())
-    {
-        object
-            .metadata
-            .annotations
-            .insert(APPLIED_PLACEMENT.to_owned(), placement);
-    }
-    binding
 }
 
 /// Rows and sums.

@@ -1,7 +1,7 @@
 //! The smallest changes of its policy with which one binding survives. Each is decided, not estimated.
 //!
-//! A change is made first, and the fleet settles: the binding moves to where the changed policy puts it. Then each loss that takes
-//! one of its clusters is decided.
+//! A changed binding is decided without a loss, which says where it then runs, and then with each loss that takes one of these
+//! clusters.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::decide::affinity::{ClusterProperties, matches};
 use divvy_scheduler::strategy::QUORUM_ANNOTATION;
 
+use super::Loss;
 use super::document::{Remedy, RemedyChange};
-use super::{Loss, placed};
 use crate::failures::survival;
 use crate::future::{Explains, Future, Options, Side};
 use crate::movement::{Ending, Movement};
@@ -123,7 +123,6 @@ impl Trial<'_> {
             return None;
         }
         let (targets, is_duplicated) = (Arc::clone(&entry.targets), entry.is_duplicated());
-        *situation.bindings.get_mut(self.index)? = Arc::new(placed(binding, &targets));
         let takes = |loss: &&Loss| targets.keys().any(|cluster| loss.clusters.contains(cluster));
         let losses: Vec<BTreeSet<String>> = self
             .losses
