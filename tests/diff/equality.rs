@@ -199,7 +199,7 @@ fn the_number_of_threads_changes_nothing() {
                     comparison(&original, &after, options),
                     latent(&future, &side, options, true),
                     violations(&original, &future, &side, options, true).expect("no filter fails"),
-                    failures(&original, &side, Each::Cluster, options, Some(MAX_FULL)),
+                    failures(&original, &side, Each::Cluster, options, Some(MAX_FULL), None),
                 )
             };
             assert_eq!(results(1), results(4), "fleet {number}");

@@ -172,7 +172,7 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
             .collect(),
         bindings: &detected.bindings,
         labels: &|binding| labels.for_binding(&binding.object),
-        unmatched: detected.unmatched.len(),
+        unmatched: &detected.unmatched,
         clusters: clusters.collect(),
     });
     let (document, hidden) = arguments.chosen(document)?;

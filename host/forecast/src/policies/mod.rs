@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy, StringMap};
 use divvy_karmada::detector::Binding;
+use divvy_spanned::ObjectName;
 
 use document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals};
 use placement::{Fleet, Remark};
@@ -42,8 +43,8 @@ pub struct Subjects<'a> {
     pub bindings: &'a [Binding],
     /// Labels of the workload of a binding that does not have them itself.
     pub labels: &'a dyn Fn(&Binding) -> Option<&'a StringMap>,
-    /// Number of resources that no policy selects.
-    pub unmatched: usize,
+    /// Resources that no policy selects.
+    pub unmatched: &'a [ObjectName],
     /// The clusters; without any, nothing that placements name is reviewed.
     pub clusters: Vec<&'a Cluster>,
 }
@@ -88,13 +89,13 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
     let policies = count(subjects, &governors, &reach);
     let mut fleet = Fleet::new(subjects.clusters.clone());
     let mut suggestions = Suggestions::default();
-    let known = Known::of(&propagated);
+    let known = Known::of(&propagated, subjects.unmatched);
     let mut findings = Vec::new();
     let mut totals = PolicyTotals {
         policies: policies.len(),
         governing: policies.iter().filter(|policy| policy.governs > 0).count(),
         bindings: subjects.bindings.len(),
-        unmatched: subjects.unmatched,
+        unmatched: subjects.unmatched.len(),
         ..PolicyTotals::default()
     };
     let mut rows = Vec::with_capacity(policies.len());
@@ -312,23 +313,40 @@ fn precedence(own: &PropagationPolicy, rival: &PropagationPolicy) -> Precedence 
 
 /// What is known about the objects of the input, for reasons why a selector matches none.
 struct Known<'a> {
-    /// Names of the objects of each API version and kind.
-    names: HashMap<(&'a str, &'a str), Vec<&'a str>>,
-    kinds: HashMap<&'a str, HashSet<&'a str>>,
+    /// Names of the objects of each kind.
+    names: HashMap<&'a str, HashSet<&'a str>>,
+    /// API versions of each kind; `None` if an object's is not known.
+    versions: HashMap<&'a str, HashSet<Option<&'a str>>>,
 }
 
 impl<'a> Known<'a> {
-    fn of(objects: &[Object<'a>]) -> Self {
+    fn of(objects: &[Object<'a>], unmatched: &'a [ObjectName]) -> Self {
         let mut known = Self {
             names: HashMap::new(),
-            kinds: HashMap::new(),
+            versions: HashMap::new(),
         };
-        for object in objects {
-            let names = known.names.entry((object.api_version, object.kind)).or_default();
-            names.push(object.name);
-            known.kinds.entry(object.kind).or_default().insert(object.api_version);
+        let propagated = objects
+            .iter()
+            .map(|object| (object.kind, object.name, Some(object.api_version)));
+        let others = unmatched
+            .iter()
+            .map(|object| (object.kind.as_str(), object.name.as_str(), None));
+        for (kind, name, version) in propagated.chain(others) {
+            known.names.entry(kind).or_default().insert(name);
+            known.versions.entry(kind).or_default().insert(version);
         }
         known
+    }
+
+    /// The API versions of a kind, if it has none that a selector could mean.
+    fn other_versions(&self, kind: &str, api_version: &str) -> Option<Vec<&'a str>> {
+        let versions = self.versions.get(kind)?;
+        if versions.contains(&None) || versions.contains(&Some(api_version)) {
+            return None;
+        }
+        let mut others: Vec<&str> = versions.iter().flatten().copied().collect();
+        others.sort_unstable();
+        Some(others)
     }
 }
 
@@ -351,35 +369,25 @@ fn reasons(
             continue;
         };
         let kind = format!("{} ({})", selector.kind, selector.api_version);
-        let names = known
-            .names
-            .get(&(selector.api_version.as_str(), selector.kind.as_str()));
-        let text = match (reach.is_out_of_reach(index, number), names) {
-            (true, _) => format!(
+        let names = known.names.get(selector.kind.as_str());
+        let others = known.other_versions(&selector.kind, &selector.api_version);
+        let text = match (reach.is_out_of_reach(index, number), names, others) {
+            (true, ..) => format!(
                 "{kind} in namespace `{}`, which is not the policy's own",
                 selector.namespace
             ),
-            (false, None) => match known.kinds.get(selector.kind.as_str()) {
-                Some(versions) => {
-                    let versions: std::collections::BTreeSet<&str> = versions.iter().copied().collect();
-                    let versions: Vec<&str> = versions.into_iter().collect();
-                    format!("no {kind} in the input, only in {}", versions.join(", "))
-                }
-                None => {
-                    let near = suggestions.nearest(&selector.kind, known.kinds.keys().copied());
-                    format!("no {kind} in the input{}", did_you_mean(near))
-                }
-            },
-            (false, Some(names)) => match (selector.name.as_str(), &selector.label_selector) {
+            (false, None, _) => {
+                let near = suggestions.nearest(&selector.kind, known.names.keys().copied());
+                format!("no {kind} in the input{}", did_you_mean(near))
+            }
+            (false, Some(_), Some(versions)) => format!("no {kind} in the input, only in {}", versions.join(", ")),
+            (false, Some(names), None) => match (selector.name.as_str(), &selector.label_selector) {
                 ("", Some(_)) => format!("no {kind} in its reach has the labels"),
                 ("", None) => format!("no {kind} in its namespace"),
+                (name, _) if names.contains(name) => format!("{kind} `{name}` is only in other namespaces"),
                 (name, _) => {
                     let near = suggestions.nearest(name, names.iter().copied());
-                    let elsewhere = names.contains(&name);
-                    match elsewhere {
-                        true => format!("{kind} `{name}` is only in other namespaces"),
-                        false => format!("no {kind} `{name}`{}", did_you_mean(near)),
-                    }
+                    format!("no {kind} `{name}`{}", did_you_mean(near))
                 }
             },
         };
@@ -436,7 +444,7 @@ fn key(policy: &PropagationPolicy) -> (PolicyScope, &str, &str) {
 
 /// Kind, namespace and name of a policy.
 fn name(policy: &PropagationPolicy) -> String {
-    divvy_spanned::ObjectName::new(&policy.kind, &policy.metadata.namespace, &policy.metadata.name).to_string()
+    ObjectName::new(&policy.kind, &policy.metadata.namespace, &policy.metadata.name).to_string()
 }
 
 fn counted(count: usize, thing: &str) -> String {
