@@ -23,6 +23,7 @@ mod man_pages;
 mod missing_clusters;
 mod output;
 mod plugin;
+mod policies;
 mod profile;
 mod record;
 mod replay;
@@ -30,6 +31,7 @@ mod run;
 mod schedule;
 mod seed;
 mod setup;
+mod survive;
 mod tables;
 mod time;
 mod worker;
@@ -55,6 +57,8 @@ Examples:
   kubectl get clusters,rb -A -o json | divvy schedule -f -
   divvy diff -f dump/ --drain eu-1
   divvy headroom -f dump/ deployment/web
+  divvy survive -f dump/
+  divvy policies -f dump/
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -98,6 +102,8 @@ enum Command {
     Schedule(schedule::ScheduleArguments),
     Diff(Box<diff::DiffArguments>),
     Headroom(Box<headroom::HeadroomArguments>),
+    Survive(Box<survive::SurviveArguments>),
+    Policies(Box<policies::PoliciesArguments>),
     Run(run::RunArguments),
     Explain(explain::ExplainArguments),
     MissingClusters(missing_clusters::MissingClustersArguments),
@@ -154,6 +160,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Diff(arguments) => diff::run(arguments, &console),
         Command::Headroom(arguments) => headroom::run(arguments, &console),
+        Command::Survive(arguments) => survive::run(arguments, &console),
+        Command::Policies(arguments) => policies::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),
