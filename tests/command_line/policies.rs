@@ -91,7 +91,7 @@ fn policies_that_select_nothing_are_dead_with_the_reason() {
     let elsewhere = selector(", namespace: other");
     let text = [
         policy("kind", kind),
-        policy("name", &selector(", name: wbe")),
+        policy("name", &selector(", name: webb")),
         policy("reach", &elsewhere),
         policy("version", version),
         policy("web", &selector(", name: web")),
@@ -109,7 +109,7 @@ fn policies_that_select_nothing_are_dead_with_the_reason() {
     );
     let expected = [
         "selects nothing: no Deploymnet (apps/v1) in the input (did you mean `Deployment`?)",
-        "selects nothing: no Deployment (apps/v1) `wbe` (did you mean `web`?)",
+        "selects nothing: no Deployment (apps/v1) `webb` (did you mean `web`?)",
         "selects nothing: Deployment (apps/v1) in namespace `other`, which is not the policy's own",
         "selects nothing: no Deployment (apps/v1beta1) in the input, only in apps/v1",
     ];

@@ -206,14 +206,16 @@ fn the_losses_are_those_of_without_each() {
 
 #[test]
 fn a_failed_cluster_keeps_what_tolerates_the_failure() {
-    let tolerant = format!(
-        "{{clusterTolerations: [{{key: cluster.karmada.io/not-ready, operator: Exists}}], clusterAffinity: {{clusterNames: [e1, w1]}}, \
-         {AGGREGATED}}}"
-    );
+    let tolerant = json!({
+        "clusterTolerations": [{"key": "cluster.karmada.io/not-ready", "operator": "Exists"}],
+        "clusterAffinity": {"clusterNames": ["e1", "w1"]},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+    });
+    let tolerant = tolerant.to_string();
     let placed = "  clusters: [{name: e1, replicas: 2}]\n";
     let binding = format!(
         "---\napiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata:\n  name: web-deployment\n  namespace: shop\n  \
-         generation: 1\n  annotations: {{policy.karmada.io/applied-placement: '{{}}'}}\nspec:\n  resource: {{apiVersion: apps/v1, kind: \
+         generation: 1\n  annotations: {{policy.karmada.io/applied-placement: '{tolerant}'}}\nspec:\n  resource: {{apiVersion: apps/v1, kind: \
          Deployment, namespace: shop, name: web}}\n  replicas: 2\n{placed}status: {{schedulerObservedGeneration: 1, lastScheduledTime: \
          \"2026-01-01T00:00:00Z\"}}\n"
     );
