@@ -202,7 +202,11 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let mut names: BTreeSet<&str> = current.keys().copied().collect();
     names.extend(seen.reports.iter().map(|report| report.cluster));
     names.extend(target.keys());
-    names.extend(bounding.into_iter().flat_map(|mark| mark.clusters.keys().map(String::as_str)));
+    names.extend(
+        bounding
+            .into_iter()
+            .flat_map(|mark| mark.clusters.keys().map(String::as_str)),
+    );
     let mut bounds = BTreeMap::new();
     let mut leaves = false;
     let mut clusters = Vec::with_capacity(names.len());

