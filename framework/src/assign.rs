@@ -70,6 +70,70 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// Policy lists that this strategy reads.
     const RULE_LISTS: &'static [RuleList] = &[];
 
+    /// The promises about this result that [`Self::PROMISES`] cannot express, because they depend on the policy or on the
+    /// configuration: a number of clusters. It is called before [`Self::assign`], with the same input and without the result, so
+    /// compute it from the preferences rather than from the division: a mistake in the division is found by what does
+    /// not depend on it.
+    ///
+    /// The host checks each result against them. A broken promise aborts the cycle with an error that names the
+    /// plugin, the promise, and the cluster or the group that breaks it, and leaves the binding's last result in place. A host of
+    /// ABI 1.0 does not call the method.
+    ///
+    /// ```
+    /// use divvy_framework::prelude::*;
+    ///
+    /// #[derive(Default, Preferences)]
+    /// #[serde(default)]
+    /// struct FewPreferences {
+    ///     /// Clusters to use. Absent: no limit.
+    ///     most_clusters: Option<u32>,
+    /// }
+    ///
+    /// #[derive(Default)]
+    /// struct Few;
+    ///
+    /// impl Plugin for Few {
+    ///     const NAME: &'static str = "few";
+    ///     const DESCRIPTION: &'static str = "divides over the first clusters by name";
+    /// }
+    ///
+    /// impl AssignPlugin<FewPreferences> for Few {
+    ///     const STRATEGIES: &'static [&'static str] = &["Few"];
+    ///     const PROMISES: Promises = Promises::NONE;
+    ///
+    ///     fn stated_promises(&self, context: &AssignContext<'_, Self, FewPreferences>) -> Result<StatedPromises, Failure> {
+    ///         let most = context.preferences().and_then(|preferences| preferences.most_clusters);
+    ///         Ok(most.map_or(StatedPromises::NONE, |most| StatedPromises::NONE.most_clusters(most)))
+    ///     }
+    ///
+    ///     fn assign(
+    ///         &self,
+    ///         context: &AssignContext<'_, Self, FewPreferences>,
+    ///         result: &mut AssignResult<'_>,
+    ///     ) -> Result<(), Failure> {
+    ///         // The limit is forgotten.
+    ///         for candidate in context.candidates() {
+    ///             result.set(candidate, context.replicas() / context.len() as i64);
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// use divvy_framework::testing::{ClusterBuilder, Scenario, json};
+    /// let scenario = Scenario::new().replicas(6).cluster(ClusterBuilder::new("a")).cluster(ClusterBuilder::new("b"));
+    /// assert_eq!(scenario.check_promises(&Few), Ok(()));
+    /// let broken = scenario.preferences(&json!({ "mostClusters": 1 })).check_promises(&Few).unwrap_err();
+    /// assert!(broken.starts_with("plugin `few` promises to use at most 1 of the clusters but used 2: `b` is one too many"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::assign`]; nothing is divided then.
+    fn stated_promises(&self, context: &AssignContext<'_, Self, Accepted>) -> Result<StatedPromises, Failure> {
+        let _ = context;
+        Ok(StatedPromises::NONE)
+    }
+
     /// Divides the replicas. If the policy has tiers, the host calls the method once per tier, with the tier's
     /// candidates and its share of the replicas. It checks the counts: their signs, their sum, and [`Self::PROMISES`].
     /// A violation aborts the cycle with an error that names the plugin, and leaves the binding's last result in place.
@@ -82,6 +146,110 @@ pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// and leaves the binding's last result in place, even if earlier tiers succeeded.
     fn assign(&self, context: &AssignContext<'_, Self, Accepted>, result: &mut AssignResult<'_>)
     -> Result<(), Failure>;
+}
+
+/// Promises about one result, as [`AssignPlugin::stated_promises`] returns them: numbers of clusters with replicas. A promise that is made
+/// twice has the later number.
+///
+/// They hold for the result of the call. If the policy has tiers, the host makes a call per tier, each with its own promises; if
+/// a filter cordons clusters, it divides what they cannot take once more, among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedPromises {
+    least_clusters: u32,
+    most_clusters: u32,
+    most_per_provider: u32,
+    most_per_region: u32,
+    most_per_zone: u32,
+}
+
+impl StatedPromises {
+    /// Promises nothing.
+    pub const NONE: Self = Self::from_call(&AssignCall::DEFAULT);
+
+    /// At least this many clusters get replicas, or as many as there are replicas, if these are fewer.
+    #[must_use]
+    pub const fn least_clusters(self, count: u32) -> Self {
+        Self {
+            least_clusters: count,
+            ..self
+        }
+    }
+
+    /// At most this many clusters get replicas.
+    #[must_use]
+    pub const fn most_clusters(self, count: u32) -> Self {
+        Self {
+            most_clusters: count,
+            ..self
+        }
+    }
+
+    /// At most this many clusters of each provider get replicas. Clusters without a provider are not counted.
+    #[must_use]
+    pub const fn most_per_provider(self, count: u32) -> Self {
+        Self {
+            most_per_provider: count,
+            ..self
+        }
+    }
+
+    /// At most this many clusters of each region get replicas. Clusters without a region are not counted.
+    #[must_use]
+    pub const fn most_per_region(self, count: u32) -> Self {
+        Self {
+            most_per_region: count,
+            ..self
+        }
+    }
+
+    /// At most this many clusters of each zone get replicas. A cluster with several zones counts in each of them.
+    #[must_use]
+    pub const fn most_per_zone(self, count: u32) -> Self {
+        Self {
+            most_per_zone: count,
+            ..self
+        }
+    }
+
+    const fn from_call(call: &AssignCall<'_>) -> Self {
+        Self {
+            least_clusters: call.least_clusters,
+            most_clusters: call.most_clusters,
+            most_per_provider: call.most_per_provider,
+            most_per_region: call.most_per_region,
+            most_per_zone: call.most_per_zone,
+        }
+    }
+
+    /// The numbers, in the order of the fields of the call.
+    pub(crate) const fn numbers(self) -> [u32; 5] {
+        [
+            self.least_clusters,
+            self.most_clusters,
+            self.most_per_provider,
+            self.most_per_region,
+            self.most_per_zone,
+        ]
+    }
+
+    /// The call as a host sees it once the promises are written to it.
+    #[cfg(feature = "testing")]
+    pub(crate) fn answered(self) -> AssignCall<'static> {
+        AssignCall {
+            least_clusters: self.least_clusters,
+            most_clusters: self.most_clusters,
+            most_per_provider: self.most_per_provider,
+            most_per_region: self.most_per_region,
+            most_per_zone: self.most_per_zone,
+            ..AssignCall::DEFAULT
+        }
+    }
+}
+
+impl Default for StatedPromises {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 /// The input of [`AssignPlugin::assign`]: the candidates. It dereferences to [`CallContext`].

@@ -201,7 +201,7 @@ impl<'a> FilterResult<'a> {
     ///
     /// The host reports how many clusters share each reason, so reasons begin as Karmada's do:
     /// `cluster(s) had untolerated taint {...}`. A [`Reason`] can also have figures, which the explanation of the cluster
-    /// shows as data: `Reason::from("cluster(s) were full").figure("seats", 3)`.
+    /// shows as data: `Reason::new("cluster(s) were full").figure("seats", 3)`.
     #[inline]
     pub fn reject<R: Into<Reason>>(&mut self, row: Row, reason: impl FnOnce() -> R) {
         match self.codes.get(row.index()) {

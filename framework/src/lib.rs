@@ -299,7 +299,7 @@ pub mod __private {
 
 /// The common imports of a plugin.
 pub mod prelude {
-    pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+    pub use crate::assign::{AssignContext, AssignPlugin, AssignResult, StatedPromises};
     pub use crate::clusters::Row;
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences, ValueError};
     pub use crate::cycle::{Candidate, Column};

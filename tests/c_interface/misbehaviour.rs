@@ -52,6 +52,10 @@ fn every_fault_is_an_error_of_one_binding() {
     for (fault, expected) in [
         ("none", "a=6"),
         (
+            "use none",
+            "Error: plugin `misbehaving` promises to use at most 0 of the clusters but used 1: `a` is one too many",
+        ),
+        (
             "clear rejections",
             "Error: plugin `misbehaving` changed the rejection of cluster `b` by an earlier filter",
         ),

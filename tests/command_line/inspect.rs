@@ -125,8 +125,8 @@ fn a_library_that_would_be_refused_can_be_inspected() {
         let at = record(bytes) + 16;
         bytes[at] = 9;
     });
-    let report = check_refused(&other, "has ABI 9.0 (SDK 0.1.0), this divvy has ABI 1.");
-    assert_eq!(report["plugins"][0]["abiVersion"], "9.0");
+    let report = check_refused(&other, "has ABI 9.1 (SDK 0.1.0), this divvy has ABI 1.");
+    assert_eq!(report["plugins"][0]["abiVersion"], "9.1");
     // Another architecture, in the header of the file.
     let other = changed(folder.path(), |bytes| {
         bytes[18..20].copy_from_slice(&183_u16.to_le_bytes())

@@ -32,7 +32,11 @@ fn host() -> Host {
 /// Three clusters with room for 10, 2 and 10 replicas.
 fn clusters() -> Vec<Value> {
     [("a", 10), ("b", 2), ("c", 10)]
-        .map(|(name, fits)| cluster(name, fits).into())
+        .map(|(name, fits)| {
+            let mut cluster: Value = cluster(name, fits).provider("aws").region("eu").into();
+            cluster["spec"]["zones"] = ["eu-1"].into_iter().collect();
+            cluster
+        })
         .to_vec()
 }
 

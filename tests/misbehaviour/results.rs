@@ -90,6 +90,40 @@ fn impossible_divisions_name_the_plugin_the_rule_and_the_figures() {
     ]);
 }
 
+#[test]
+fn broken_promises_that_come_with_a_result_name_the_plugin_the_cluster_and_the_group() {
+    check(&[
+        (
+            "promise two clusters",
+            "Error: plugin `faulty` promises to use at least 2 of the clusters but used 1",
+        ),
+        (
+            "promise no cluster",
+            "Error: plugin `faulty` promises to use at most 0 of the clusters but used 1: `a` is one too many",
+        ),
+        (
+            "promise no cluster of a provider",
+            "Error: plugin `faulty` promises to use at most 0 of the clusters of each provider but used 1 of provider `aws`: \
+             `a` is one too many",
+        ),
+        (
+            "promise no cluster of a region",
+            "Error: plugin `faulty` promises to use at most 0 of the clusters of each region but used 1 of region `eu`: \
+             `a` is one too many",
+        ),
+        (
+            "promise no cluster of a zone",
+            "Error: plugin `faulty` promises to use at most 0 of the clusters of each zone but used 1 of zone `eu-1`: \
+             `a` is one too many",
+        ),
+        ("promise one of each", "a=6"),
+        (
+            "promise nothing",
+            "Error: plugin `faulty` failed: promises are beneath me",
+        ),
+    ]);
+}
+
 /// The SDK ignores entries past the end; the rest of the result counts.
 #[test]
 fn results_for_unknown_clusters_are_ignored() {

@@ -184,6 +184,11 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
             2,
             "plugin `unfaithful` promises to respect capacity but gave cluster `",
         ),
+        (
+            "stated-promises",
+            2,
+            "plugin `unfaithful` promises to use at most 1 of the clusters but used ",
+        ),
         ("determinism", 2, "the same binding is decided differently: `"),
         ("explanations", 2, "an explanation changes the decision: `"),
         (

@@ -44,6 +44,8 @@ enum Unpriced {
 struct CheapestFirstPreferences {
     /// Clusters on which a replica costs more per hour, or has no price, get nothing. Absent: no limit.
     maximum_price: Option<f64>,
+    /// Clusters that get replicas, at most. Absent: no limit.
+    most_clusters: Option<u32>,
 }
 
 struct CheapestFirst {
@@ -73,6 +75,8 @@ struct Demand {
     requests: Amounts,
     /// Maximum price of a replica for an hour; `None` for no limit.
     limit: Option<Cost>,
+    /// Maximum number of clusters.
+    most_clusters: usize,
 }
 
 impl PreparePlugin for CheapestFirst {
@@ -81,12 +85,18 @@ impl PreparePlugin for CheapestFirst {
     /// A `Failure` affects only this binding; it names the wrong key of the preferences.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Demand, Failure> {
         let preferences = context.preferences::<CheapestFirstPreferences>()?;
+        let most_clusters = match preferences.and_then(|preferences| preferences.most_clusters) {
+            Some(0) => return Err(Failure::preferences("mostClusters", "expected at least 1, got 0")),
+            Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+            None => usize::MAX,
+        };
         let limit = preferences.and_then(|preferences| preferences.maximum_price);
         // The shortest decimal number that is read as this one: what the policy says.
         let limit = limit.map(|limit| limit.to_string().parse()).transpose();
         Ok(Demand {
             requests: cost::requests(&context.binding(), &self.configuration.gpu_resource),
             limit: limit.map_err(|error: cost::InvalidCost| Failure::preferences("maximumPrice", error.to_string()))?,
+            most_clusters,
         })
     }
 }
@@ -116,12 +126,25 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
     const NEEDS: Needs = Needs::NONE.tables(&[PRICES]);
 
+    /// The host checks the policy's limit in each result, whatever the division below does.
+    fn stated_promises(
+        &self,
+        context: &AssignContext<'_, Self, CheapestFirstPreferences>,
+    ) -> Result<StatedPromises, Failure> {
+        let most = context.preferences().and_then(|preferences| preferences.most_clusters);
+        Ok(most.map_or(StatedPromises::NONE, |most| StatedPromises::NONE.most_clusters(most)))
+    }
+
     fn assign(
         &self,
         context: &AssignContext<'_, Self, CheapestFirstPreferences>,
         result: &mut AssignResult<'_>,
     ) -> Result<(), Failure> {
-        let Demand { requests, limit } = context.prepared()?;
+        let Demand {
+            requests,
+            limit,
+            most_clusters,
+        } = context.prepared()?;
         let prices = PriceTable::read(context.table(PRICES.name())?)?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
@@ -150,6 +173,17 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
                     let tie = context.tie_key(candidate);
                     offers.push(Offer { cost, tie, candidate });
                 }
+            }
+            if offers.len() > *most_clusters {
+                // Running replicas stay where they are, as far as the limit allows; clusters without room take no place.
+                let (last, capacity) = (context.last(), context.capacity());
+                let is_running = |candidate: Candidate| !context.is_fresh() && last[candidate] > 0;
+                offers.sort_unstable_by_key(|offer| {
+                    let (cost, candidate) = (offer.cost, offer.candidate);
+                    let is_full = capacity[candidate] == 0;
+                    (!is_running(candidate), is_full, cost.is_none(), cost, offer.tie)
+                });
+                offers.truncate(*most_clusters);
             }
             // Cheapest first, then those without a price. Ties are broken by the tie key and never by their index, so that
             // the result does not depend on the order of clusters.

@@ -33,6 +33,15 @@ fn named_cases() {
         ("then the next", json!({}), json!({}), 9, [5, 4, 0]),
         ("those without a price last", json!({}), json!({}), 16, [10, 4, 2]),
         ("a limit", json!({}), json!({ "maximumPrice": 0.02 }), 4, [0, 4, 0]),
+        ("one cluster", json!({}), json!({ "mostClusters": 1 }), 4, [0, 4, 0]),
+        ("two clusters", json!({}), json!({ "mostClusters": 2 }), 9, [5, 4, 0]),
+        (
+            "more than there are",
+            json!({}),
+            json!({ "mostClusters": 9 }),
+            16,
+            [10, 4, 2],
+        ),
     ] {
         let result = scenario()
             .replicas(replicas)
@@ -46,6 +55,8 @@ fn named_cases() {
 fn too_little_room_at_that_price_names_both_figures() {
     let scenario = scenario().replicas(15).preferences(&json!({ "maximumPrice": 0.05 }));
     assert_eq!(scenario.assign(&plugin(&json!({}))), Err(Failure::too_small(15, 14)));
+    let scenario = scenario.preferences(&json!({ "mostClusters": 1 }));
+    assert_eq!(scenario.assign(&plugin(&json!({}))), Err(Failure::too_small(15, 4)));
     let scenario = scenario.preferences(&json!({}));
     assert_eq!(
         scenario.assign(&plugin(&json!({ "unpriced": "never" }))),
@@ -64,6 +75,11 @@ fn a_wrong_key_names_the_nearest() {
         .err()
         .unwrap();
     assert_eq!(error.hint().unwrap(), "did you mean `last`?");
+    let nowhere = scenario().preferences(&json!({ "mostClusters": 0 }));
+    assert_eq!(
+        nowhere.assign(&plugin(&json!({}))),
+        Err(Failure::preferences("mostClusters", "expected at least 1, got 0"))
+    );
     let negative = scenario().preferences(&json!({ "maximumPrice": -1 }));
     assert_eq!(
         negative.assign(&plugin(&json!({}))),
@@ -116,6 +132,11 @@ fn what_runs_stays_until_a_reschedule_is_asked_for() {
     assert_eq!(running(12).assign_checked(&plugin).unwrap(), [7, 3, 2]);
     assert_eq!(running(5).assign_checked(&plugin).unwrap(), [5, 0, 0]);
     assert_eq!(running(8).fresh(true).assign_checked(&plugin).unwrap(), [5, 3, 0]);
+
+    let limited = |replicas, most: u32| running(replicas).preferences(&json!({ "mostClusters": most }));
+    assert_eq!(limited(12, 2).assign_checked(&plugin).unwrap(), [10, 0, 2]);
+    assert_eq!(limited(8, 1).assign_checked(&plugin).unwrap(), [8, 0, 0]);
+    assert_eq!(limited(8, 2).fresh(true).assign_checked(&plugin).unwrap(), [5, 3, 0]);
 }
 
 /// The whole cycle: the policy's strategy and preferences, the profile, the bundled filters, and the estimate of what

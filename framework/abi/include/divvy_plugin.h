@@ -1648,6 +1648,21 @@ typedef struct divvy_assign_call {
     divvy_u32_slice all_rows;
     /* Per candidate: its replicas, written by the plugin; 0 on entry. */
     divvy_i64_out result;
+    /* A promise about `result`, written by the plugin, as are the next four: replicas on at least this many candidates,
+     * or on as many as there are replicas, if these are fewer; 0 without a promise. The host checks each result against
+     * the promises that come with it, and a broken one is an error of the plugin. Since ABI 1.1. */
+    uint32_t least_clusters;
+    /* Replicas on at most this many candidates; `UINT32_MAX` without a promise. Since ABI 1.1. */
+    uint32_t most_clusters;
+    /* Replicas on at most this many candidates of each provider; `UINT32_MAX` without a promise. Clusters without a
+     * provider are not counted. Since ABI 1.1. */
+    uint32_t most_per_provider;
+    /* The same for regions. Since ABI 1.1. */
+    uint32_t most_per_region;
+    /* The same for zones; a cluster with several counts in each of them. Since ABI 1.1. */
+    uint32_t most_per_zone;
+    /* Zero. Since ABI 1.1. */
+    uint32_t reserved;
 } divvy_assign_call;
 
 /* Reasons for which a pace takes no step: values of `divvy_pace_call.wait`. A host that does not know a value treats it

@@ -258,6 +258,21 @@ call_over_clusters! {
         /// Per candidate: its replicas, written by the plugin; 0 on entry.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         result: SliceMut<'a, i64> = SliceMut::EMPTY,
+        /// A promise about `result`, written by the plugin, as are the next four: replicas on at least this many candidates, or on
+        /// as many as there are replicas, if these are fewer; 0 without a promise. The host checks each result against the
+        /// promises that come with it, and a broken one is an error of the plugin. Since ABI 1.1.
+        least_clusters: u32 = 0,
+        /// Replicas on at most this many candidates; `u32::MAX` without a promise. Since ABI 1.1.
+        most_clusters: u32 = u32::MAX,
+        /// Replicas on at most this many candidates of each provider; `u32::MAX` without a promise. Clusters without a provider
+        /// are not counted. Since ABI 1.1.
+        most_per_provider: u32 = u32::MAX,
+        /// The same for regions. Since ABI 1.1.
+        most_per_region: u32 = u32::MAX,
+        /// The same for zones; a cluster with several counts in each of them. Since ABI 1.1.
+        most_per_zone: u32 = u32::MAX,
+        /// Zero. Since ABI 1.1.
+        reserved: u32 = 0,
     }
 }
 

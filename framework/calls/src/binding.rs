@@ -40,7 +40,7 @@ macro_rules! tables {
             pub(crate) priority_rules: Vec<(u32, i64)>,
             /// Plugins other than the strategy's for which the policy has preferences.
             plugins: Vec<Box<str>>,
-            /// What each of those plugins sees of the policy.
+            /// The view of the policy for each of those plugins.
             plugin_policies: Packed<PolicyView<'static>>,
             pub(crate) pool: PackedText,
             $(pub(crate) $field: Packed<$row>,)+
@@ -87,7 +87,7 @@ tables! {
     workload_annotations: PairRow,
 }
 
-/// What a binding has one of.
+/// The values of a record that are not tables.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Head {
     pub(crate) flags: u64,

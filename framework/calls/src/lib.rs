@@ -6,6 +6,7 @@
 //! - [`metrics`]: counters and histograms of a plugin.
 //! - [`pace`]: the rules for a step of a move.
 //! - [`rules`]: the rules that a plugin's result must satisfy.
+//! - [`stated`]: promises that a strategy states with its result.
 //! - [`tables`]: the tables that a profile provides, by row of a snapshot.
 //!
 //! Plugin authors do not need this crate. It is separate from the host so that the test kit builds and checks exactly
@@ -20,4 +21,5 @@ pub mod pace;
 pub mod placements;
 pub mod rules;
 pub mod snapshot;
+pub mod stated;
 pub mod tables;

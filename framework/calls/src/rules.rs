@@ -7,6 +7,7 @@
 use divvy_framework_view::MAXIMUM_SCORE;
 
 use crate::pace::PaceViolation;
+use crate::stated::StatedViolation;
 
 /// A rule that a plugin's result breaks. The host reports it as the plugin's fault, aborts the cycle and leaves the
 /// previous result in place.
@@ -92,6 +93,9 @@ pub enum Violation {
         /// Replicas that fit now, plus those of the last result.
         capacity: i64,
     },
+    /// A result that breaks a promise stated with it.
+    #[error(transparent)]
+    Stated(#[from] StatedViolation),
     /// A step of a move that breaks a rule.
     #[error(transparent)]
     Pace(#[from] PaceViolation),

@@ -114,11 +114,11 @@ impl<T: Copy> Column<T> {
         let wanted = self.length.saturating_add(further).max(self.capacity.saturating_mul(2));
         let bytes = wanted.saturating_mul(size_of::<T>());
         let mut words = Words::zeroed(bytes.div_ceil(size_of::<u64>()).next_multiple_of(LEAST));
-        let write = NonNull::from(words.as_mut_slice()).cast::<T>();
-        let read = NonNull::from(&*words).cast::<T>();
+        let (write, read) = words.addresses::<T>();
         // SAFETY: the new memory has room for at least as many elements, and is another than the old one.
         unsafe { write.copy_from_nonoverlapping(self.read, self.length) };
-        self.capacity = words.len() * (size_of::<u64>() / size_of::<T>());
+        // An element can be larger than a word, or smaller.
+        self.capacity = words.len() * size_of::<u64>() / size_of::<T>();
         (self.read, self.write, self.words) = (read, write, Some(Box::new(words)));
     }
 }
@@ -225,6 +225,24 @@ mod tests {
         assert_eq!(*column, [3, 3]);
         column.resize(1, 5);
         assert_eq!(*column, [3]);
+    }
+
+    /// An element of 16 bytes is larger than a word: the capacity of such a column was 0.
+    #[test]
+    fn the_capacity_is_that_of_the_memory_whatever_the_size_of_an_element() {
+        let mut column = Column::<[i64; 2]>::new();
+        for number in 0..500 {
+            column.extend_from_slice(&[[number, -number]]);
+            column.push([number, number]);
+            let words = column.words.as_ref().map_or(0, |words| words.len());
+            assert_eq!(column.capacity, words / 2);
+            assert!(column.len() <= column.capacity);
+        }
+        assert_eq!(column[996..], [[498, -498], [498, 498], [499, -499], [499, 499]]);
+        let mut narrow = Column::<u8>::new();
+        narrow.resize(9, 1);
+        let words = narrow.words.as_ref().map_or(0, |words| words.len());
+        assert_eq!(narrow.capacity, words * 8);
     }
 
     #[test]

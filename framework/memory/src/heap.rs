@@ -116,17 +116,16 @@ impl Heap {
         if let Some((chunk, start)) = self.free.get_mut(&bytes).and_then(Vec::pop) {
             return Ok((chunk, start, true));
         }
-        if bytes < SMALL {
-            let (chunk, start, end) = self.shelf;
-            if end - start < bytes {
-                let (chunk, start) = self.take_new(SHELF)?;
-                self.shelf = (chunk, start + bytes, start + SHELF);
-                return Ok((chunk, start, false));
-            }
-            self.shelf.1 += bytes;
+        if bytes >= SMALL {
+            let (chunk, start) = self.take_new(bytes)?;
             return Ok((chunk, start, false));
         }
-        let (chunk, start) = self.take_new(bytes)?;
+        if self.shelf.2 - self.shelf.1 < bytes {
+            let (chunk, start) = self.take_new(SHELF)?;
+            self.shelf = (chunk, start, start + SHELF);
+        }
+        let (chunk, start, _) = self.shelf;
+        self.shelf.1 += bytes;
         Ok((chunk, start, false))
     }
 

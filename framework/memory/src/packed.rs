@@ -33,6 +33,8 @@ pub struct Packer {
     words: Arc<Words>,
     /// Where the block can be written. Words before `used` are never written again.
     write: NonNull<u64>,
+    /// Where it is read.
+    read: NonNull<u64>,
     used: usize,
 }
 
@@ -45,10 +47,11 @@ impl Packer {
     /// A packer for tables that take this number of words together: the sum of [`packed_words`].
     pub fn new(words: usize) -> Self {
         let mut words = Words::zeroed(words);
-        let write = NonNull::from(words.as_mut_slice()).cast();
+        let (write, read) = words.addresses();
         Self {
             words: Arc::new(words),
             write,
+            read,
             used: 0,
         }
     }
@@ -73,7 +76,7 @@ impl Packer {
         // not among them.
         unsafe { to.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         // SAFETY: the words in use are within the block.
-        let address = unsafe { NonNull::from(&**self.words).cast::<u64>().add(self.used) };
+        let address = unsafe { self.read.add(self.used) };
         self.used += words;
         Packed {
             address: address.cast(),

@@ -53,8 +53,7 @@ impl Slot {
     #[cold]
     fn grow(&mut self, length: usize) {
         let words = self.words.insert(Box::new(Words::zeroed(length)));
-        self.write = NonNull::from(words.as_mut_slice()).cast();
-        self.read = NonNull::from(&***words).cast();
+        (self.write, self.read) = words.addresses();
         self.length = length;
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::ptr::NonNull;
 
 /// Words that the host writes and plugins can only read. Initially zero.
 ///
@@ -32,6 +33,12 @@ impl Words {
             Storage::Protected(block) => block.as_mut_slice(),
             Storage::Ordinary(words) => words,
         }
+    }
+
+    /// The addresses at which the host writes and at which plugins read.
+    pub(crate) fn addresses<T>(&mut self) -> (NonNull<T>, NonNull<T>) {
+        let write = NonNull::from(self.as_mut_slice()).cast();
+        (write, NonNull::from(&**self).cast())
     }
 }
 

@@ -393,6 +393,16 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
         preferences: &preferences,
         assign: call,
     };
+    // A host of ABI 1.0 has no fields for promises, and checks none.
+    // SAFETY: `enter` has read the call, which begins with its head.
+    if unsafe { (*arguments.call).size } as usize >= std::mem::offset_of!(AssignCall<'_>, reserved) {
+        let stated = plugin.stated_promises(&context)?;
+        let written = arguments.call.cast::<AssignCall<'_>>();
+        // SAFETY: the call is of this kind and has the field. The next four are behind it: the layout never changes.
+        let fields = unsafe { &raw mut (*written).least_clusters }.cast::<[u32; 5]>();
+        // SAFETY: the contract lets the plugin write these fields.
+        unsafe { fields.write(stated.numbers()) };
+    }
     // SAFETY: the contract lends the column to this call alone, and it is taken once.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
     plugin.assign(&context, &mut result)?;

@@ -29,7 +29,29 @@ impl FilterPlugin for First {
     }
 }
 
-crate::export_plugin!(First: Filter);
+/// Promises at most two clusters, and one of each zone.
+#[derive(Default)]
+struct Stating;
+
+impl Plugin for Stating {
+    const NAME: &'static str = "stating";
+    const DESCRIPTION: &'static str = "states promises";
+}
+
+impl AssignPlugin for Stating {
+    const STRATEGIES: &'static [&'static str] = &["Stating"];
+    const PROMISES: Promises = Promises::NONE;
+
+    fn stated_promises(&self, _: &AssignContext<'_, Self>) -> Result<StatedPromises, Failure> {
+        Ok(StatedPromises::NONE.most_clusters(2).most_per_zone(1))
+    }
+
+    fn assign(&self, _: &AssignContext<'_, Self>, _: &mut AssignResult<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+crate::export_plugin!(First: Filter; Stating: Assign);
 
 thread_local! {
     static COUNTED: RefCell<Vec<(String, u64)>> = const { RefCell::new(Vec::new()) };
@@ -49,12 +71,16 @@ unsafe extern "C" fn fail(sink: *const c_void, failure: *const AbiFailure<'_>) {
 
 /// An instance with these services.
 fn construct(services: &'static Services) -> *mut c_void {
+    construct_as::<First>(services)
+}
+
+fn construct_as<P: Dispatch>(services: &'static Services) -> *mut c_void {
     let mut call = ConstructCall {
         services: Pointer::new(services),
         configuration: Str::new("{}"),
         ..ConstructCall::DEFAULT
     };
-    let construct = First::DESCRIPTOR.construct.get().expect("the descriptor has it");
+    let construct = P::DESCRIPTOR.construct.get().expect("the descriptor has it");
     // SAFETY: the call is complete.
     let code = unsafe { construct(&raw mut call) };
     assert_eq!(code, 0);
@@ -63,7 +89,11 @@ fn construct(services: &'static Services) -> *mut c_void {
 
 /// Calls the instance and returns its answer.
 fn answer(instance: *mut c_void, call: *mut CallHead<'_>) -> u32 {
-    let function = First::DESCRIPTOR.call.get().expect("the descriptor has it");
+    answer_as::<First>(instance, call)
+}
+
+fn answer_as<P: Dispatch>(instance: *mut c_void, call: *mut CallHead<'_>) -> u32 {
+    let function = P::DESCRIPTOR.call.get().expect("the descriptor has it");
     // SAFETY: the tests pass an instance, and a call that is at least as long as its size.
     unsafe { function(instance, call) }
 }
@@ -135,6 +165,27 @@ fn a_shorter_table_of_services_has_fewer_functions() {
     let mut call = AssignCall::DEFAULT;
     assert_eq!(answer(instance, (&raw mut call).cast()), failure::NOT_SERVED);
     let destroy = First::DESCRIPTOR.destroy.get().expect("the descriptor has it");
+    // SAFETY: the instance is not used again.
+    unsafe { destroy(instance) };
+}
+
+#[test]
+fn promises_are_stated_only_to_a_host_that_has_the_fields() {
+    let instance = construct_as::<Stating>(&SERVICES);
+    let view = CycleView::DEFAULT;
+    let mut call = AssignCall {
+        cycle: Pointer::new(&view),
+        ..AssignCall::DEFAULT
+    };
+    let stated = |call: &AssignCall<'_>| (call.least_clusters, call.most_clusters, call.most_per_zone);
+    // As a host of ABI 1.0 makes it: what is behind the call is not the plugin's.
+    call.size = std::mem::offset_of!(AssignCall<'_>, least_clusters) as u32;
+    assert_eq!(answer_as::<Stating>(instance, (&raw mut call).cast()), 0);
+    assert_eq!(stated(&call), (0, u32::MAX, u32::MAX));
+    call.size = AssignCall::DEFAULT.size;
+    assert_eq!(answer_as::<Stating>(instance, (&raw mut call).cast()), 0);
+    assert_eq!(stated(&call), (0, 2, 1));
+    let destroy = Stating::DESCRIPTOR.destroy.get().expect("the descriptor has it");
     // SAFETY: the instance is not used again.
     unsafe { destroy(instance) };
 }

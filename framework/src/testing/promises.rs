@@ -33,6 +33,9 @@ impl Scenario {
         }
         .check(&counts, |index| self.cluster_names()[index].clone())
         .map_err(|violation| format!("{violation}: {counts:?}"))?;
+        if let Ok(Some(broken)) = self.broken_promise(plugin, promised(feature::DUPLICATES), &counts) {
+            return Err(format!("{broken}: {counts:?}"));
+        }
         if promised(feature::ORDER_INDEPENDENT) {
             self.check_orders(plugin, &counts)?;
         }

@@ -10,6 +10,7 @@ use divvy_framework_abi::{Address, Function, Pointer, Slice};
 use divvy_framework_calls::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_calls::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
 use divvy_framework_calls::snapshot::SnapshotStore;
+use divvy_framework_calls::stated::{Stated, StatedViolation};
 
 use super::explanation::{Explanation, take_reason, take_text};
 use super::identity::Names;
@@ -21,7 +22,7 @@ use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
 use crate::clusters::Row;
 use crate::configuration::Preferences;
-use crate::cycle::Cycle;
+use crate::cycle::{Candidate, Cycle};
 use crate::division::ties;
 use crate::export::Given;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
@@ -336,8 +337,44 @@ impl Scenario {
         plugin: &P,
         explain: bool,
         rows: &[Row],
-        (tier, tier_count): (u32, u32),
+        tier: (u32, u32),
     ) -> Result<(Vec<i64>, Explanation), Failure> {
+        self.with_assign_context(plugin, explain, rows, tier, |context| {
+            let mut replicas = vec![0; rows.len()];
+            let mut result = AssignResult::new(&mut replicas);
+            // A host asks for the promises first, so a failure of theirs comes first as well.
+            plugin.stated_promises(context)?;
+            plugin.assign(context, &mut result)?;
+            within_range(result.dropped)?;
+            Ok(replicas)
+        })
+    }
+
+    /// The first promise stated for all clusters as candidates that `counts` break.
+    pub(super) fn broken_promise<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+        duplicates: bool,
+        counts: &[i64],
+    ) -> Result<Option<StatedViolation>, Failure> {
+        let checked = self.with_assign_context(plugin, false, &self.rows(), (0, 1), |context| {
+            let stated = Stated::of(&plugin.stated_promises(context)?.answered());
+            let cluster = |index| context.cluster(Candidate::from_index(index));
+            let kept = stated.check(P::NAME, (self.replicas, duplicates), counts, cluster);
+            Ok(kept.err())
+        });
+        checked.map(|(broken, _)| broken)
+    }
+
+    /// Runs a step of Assign for these candidates.
+    fn with_assign_context<T: Preferences + 'static, P: AssignPlugin<T>, R>(
+        &self,
+        plugin: &P,
+        explain: bool,
+        rows: &[Row],
+        (tier, tier_count): (u32, u32),
+        step: impl FnOnce(&AssignContext<'_, P, T>) -> Result<R, Failure>,
+    ) -> Result<(R, Explanation), Failure> {
         let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
         let columns = self.columns(rows);
         let all_rows = self.rows();
@@ -346,7 +383,6 @@ impl Scenario {
         let strategy = P::STRATEGIES.first().copied();
         let strategy = strategy.ok_or_else(|| Failure::internal("serves no strategy"))?;
         self.run_for(strategy, explain, P::NEEDS, |cycle| {
-            let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
             let listed: Vec<&str> = affinities.flat_map(|affinity| affinity.cluster_names()).collect();
@@ -366,10 +402,7 @@ impl Scenario {
                     ..AssignCall::DEFAULT
                 },
             };
-            let mut result = AssignResult::new(&mut replicas);
-            plugin.assign(&context, &mut result)?;
-            within_range(result.dropped)?;
-            Ok(replicas)
+            step(&context)
         })
     }
 

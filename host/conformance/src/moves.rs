@@ -41,7 +41,7 @@ pub(crate) struct CaseMove {
     max_surge: i64,
     max_unavailable: i64,
     max_clusters: Option<u32>,
-    /// True if nothing hinders the move: every replica becomes ready, and there is room and surge for all of them.
+    /// True if nothing hinders the move: every replica becomes ready, there is room for all of them, and all may be surge or unavailable.
     pub(crate) is_free: bool,
 }
 
@@ -200,7 +200,8 @@ fn made_up(number: u64, situation: &Situation, target: &BTreeMap<&str, i64>, tot
     }
     let quarter = total.div_euclid(4).max(1);
     let (max_surge, max_unavailable) = match number {
-        0 | 1 => (total, 0),
+        // A pace may use only one of the two, so a move that nothing hinders has both.
+        0 | 1 => (total, total),
         2 | 3 => (quarter, 0),
         4 | 5 => (0, quarter),
         6 => (1, 1),

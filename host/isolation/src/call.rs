@@ -61,7 +61,7 @@ isolated! {
     FilterCall {} translates codes;
     ScoreCall {};
     SelectCall { count };
-    AssignCall {};
+    AssignCall { least_clusters, most_clusters, most_per_provider, most_per_region, most_per_zone };
     PaceCall { wait };
 }
 

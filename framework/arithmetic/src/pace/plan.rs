@@ -47,7 +47,7 @@ struct Choice {
 ///
 /// # Errors
 ///
-/// Why there is no step. `next` is then the present result, even at the target.
+/// The reason if no step is possible. `next` then has the present result. A move that is at its target has no step either.
 pub fn step(situation: &Situation<'_>, ties: impl Fn(usize) -> u64 + Copy, next: &mut Vec<i64>) -> Result<(), Wait> {
     next.clear();
     next.extend_from_slice(situation.current);
@@ -57,7 +57,7 @@ pub fn step(situation: &Situation<'_>, ties: impl Fn(usize) -> u64 + Copy, next:
     Err(obstacle(situation, ties))
 }
 
-/// The reason for which there is no step: what would have to change for one.
+/// The reason why no step is possible: the first obstacle without which one would be.
 #[cold]
 fn obstacle(situation: &Situation<'_>, ties: impl Fn(usize) -> u64 + Copy) -> Wait {
     let room = vec![i64::MAX; situation.len()];

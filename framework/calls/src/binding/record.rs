@@ -1,4 +1,4 @@
-//! What a record of a binding says, and the view of it.
+//! Reading the record of a binding, and its view for plugins.
 
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use divvy_framework_abi::{Slice, Str};

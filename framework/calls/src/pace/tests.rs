@@ -85,7 +85,7 @@ impl Case {
         all
     }
 
-    /// The least number of steps to the target, each of which is ready before the next; `None` if there is no way.
+    /// The smallest number of steps to the target if the replicas of each are ready before the next; `None` if there is no way.
     fn fewest(&self) -> Option<usize> {
         let mut first = self.clone();
         first.settle();
@@ -308,14 +308,14 @@ fn example() -> Case {
 
 #[test]
 fn each_rule_names_plugin_cluster_expected_and_actual() {
-    let told = |case: &Case, next: [i64; 3], wait: u32| {
+    let checked = |case: &Case, next: [i64; 3], wait: u32| {
         let name = |index: usize| ["a", "b", "c"][index].to_owned();
         check_step("test", &case.situation(), &next, wait, name).map_err(|violation| violation.to_string())
     };
     let case = example();
-    assert_eq!(told(&case, [7, 3, 2], 0), Ok(None));
-    assert_eq!(told(&case, [8, 2, 0], Wait::Room.number()), Ok(Some(Wait::Room)));
-    assert_eq!(told(&case, [8, 2, 0], 77), Ok(Some(Wait::Other)));
+    assert_eq!(checked(&case, [7, 3, 2], 0), Ok(None));
+    assert_eq!(checked(&case, [8, 2, 0], Wait::Room.number()), Ok(Some(Wait::Room)));
+    assert_eq!(checked(&case, [8, 2, 0], 77), Ok(Some(Wait::Other)));
     let limited = Case {
         limit: Some(2),
         ..example()
@@ -382,7 +382,7 @@ fn each_rule_names_plugin_cluster_expected_and_actual() {
         ),
     ] {
         let expected = format!("plugin `test` {expected}");
-        assert_eq!(told(case, next, wait), Err(expected), "{next:?}");
+        assert_eq!(checked(case, next, wait), Err(expected), "{next:?}");
     }
     let short = check_step("test", &case.situation(), &[8, 2], 0, |_| String::new());
     assert_eq!(

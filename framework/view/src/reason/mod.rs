@@ -136,7 +136,7 @@ coded! {
 ///
 /// let reason = Reason::of(Cause::Even).figure("capacity", 9).figure("each", 2).remainder(true, Decider::Tie);
 /// assert_eq!(reason.to_string(), "capacity 9: 2 each, +1 of the remainder (tie)");
-/// assert_eq!(Reason::from("is the cheapest").figure("price", 3).to_string(), "is the cheapest");
+/// assert_eq!(Reason::new("is the cheapest").figure("price", 3).to_string(), "is the cheapest");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
@@ -162,7 +162,25 @@ impl From<&str> for Reason {
     }
 }
 
+impl From<Cause> for Reason {
+    fn from(cause: Cause) -> Self {
+        Self::of(cause)
+    }
+}
+
 impl Reason {
+    /// A reason that begins with the plugin's own words, or with a rule.
+    ///
+    /// ```
+    /// use divvy_framework_view::reason::{Cause, Reason};
+    ///
+    /// assert_eq!(Reason::new("is the cheapest"), Reason::from("is the cheapest"));
+    /// assert_eq!(Reason::new(Cause::Filled), Reason::of(Cause::Filled));
+    /// ```
+    pub fn new(words_or_rule: impl Into<Self>) -> Self {
+        words_or_rule.into()
+    }
+
     /// A reason with this rule, without figures and text.
     pub const fn of(cause: Cause) -> Self {
         Self {

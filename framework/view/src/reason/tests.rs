@@ -29,6 +29,13 @@ fn a_reason_crosses_the_boundary_as_it_is() {
 }
 
 #[test]
+fn a_reason_begins_with_words_or_with_a_rule() {
+    assert_eq!(Reason::new("is green"), Reason::from("is green"));
+    assert_eq!(Reason::new(format!("is {}", "green")), Reason::from("is green"));
+    assert_eq!(Reason::new(Cause::Filled), Reason::of(Cause::Filled));
+}
+
+#[test]
 fn what_a_reader_does_not_know_is_left_out() {
     let reason = Reason::from("words")
         .figure("a-b", 1)

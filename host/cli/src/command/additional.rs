@@ -20,12 +20,13 @@ pub(super) fn is_file(argument: &str) -> bool {
 /// A plugin that the profile already uses keeps its position in the lists, but is loaded from the given file. Any other
 /// plugin is appended to the list of every extension point that it serves: to the scores with weight 1, to the selectors
 /// before the one that enforces spread constraints, and to `assign`, where it serves all of its strategies. If a file has
-/// several plugins, those that the profile uses are taken. With `allow_uncertified`, the files may lack a certificate. A plugin that is not found or cannot be loaded is an error with
-/// exit code 2.
+/// several plugins, those that the profile uses are taken. With `allow_uncertified`, the files may lack a certificate. A plugin that is
+/// not found or cannot be loaded is an error with exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],
-    (directories, allow_uncertified): (&PluginDirectories, bool),
+    directories: &PluginDirectories,
+    allow_uncertified: bool,
 ) -> Result<ChosenProfile, Failure> {
     let ChosenProfile {
         source,

@@ -29,6 +29,11 @@ impl ChosenProfile {
     /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         self.warn_of_replaceable(directories);
+        self.build_checked(directories)
+    }
+
+    /// Like [`Self::build`], but does not look for files that others can replace.
+    pub(super) fn build_checked(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         self.loaded(self.try_build(directories))
     }
 

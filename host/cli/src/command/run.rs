@@ -221,10 +221,12 @@ impl Loader {
         let tables = tables.filter_map(|table| table.file.clone());
         let libraries = registry::library_files(&chosen.configuration, &directories);
         tables.chain(libraries).for_each(|file| files.note(file));
-        if !self.allow_replaceable_files {
+        let profile = Arc::new(if self.allow_replaceable_files {
+            chosen.build(&directories)?
+        } else {
             refuse_replaceable(&chosen, &directories)?;
-        }
-        let profile = Arc::new(chosen.build(&directories)?);
+            chosen.build_checked(&directories)?
+        });
         ActiveProfile::new(profile, &chosen.configuration).map_err(|error| {
             Failure::internal(Diagnostic::new("the profile has no hash").with_cause(error.to_string()))
         })

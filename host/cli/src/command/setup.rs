@@ -51,7 +51,7 @@ impl ProfileArguments {
     pub(super) fn with_plugins(&self, chosen: ChosenProfile) -> Result<ChosenProfile, Failure> {
         match self.plugins.as_slice() {
             [] => Ok(chosen),
-            plugins => with_plugins(chosen, plugins, (&self.directories()?, self.allow_uncertified)),
+            plugins => with_plugins(chosen, plugins, &self.directories()?, self.allow_uncertified),
         }
     }
 

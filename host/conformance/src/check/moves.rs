@@ -95,7 +95,7 @@ fn waits(subject: &Subject, case: &Case) -> Result<Shown, String> {
             && !matches!(wait, Wait::Other | Wait::Removal)
         {
             return Err(format!(
-                "it waits for {wait}, in a move in which everything is ready and has room, and that may surge by its total"
+                "it waits for {wait}, in a move in which everything is ready and has room, and whose allowances are its total"
             ));
         }
     }

@@ -115,6 +115,12 @@ pub(super) fn checks() -> Vec<Check> {
                 )
             },
         ),
+        Check::per_case(
+            "stated-promises",
+            "no result breaks a promise that is stated with it, such as a maximum number of clusters",
+            assigns,
+            |subject, case| assigned(subject, case, |_| true, |found| matches!(found, Violation::Stated(_))),
+        ),
     ]
 }
 
@@ -159,6 +165,7 @@ fn plugin_of(violation: &Violation) -> &str {
         | Violation::NotDuplicated { plugin, .. }
         | Violation::ChangedRejection { plugin, .. }
         | Violation::OverCapacity { plugin, .. } => plugin,
+        Violation::Stated(violation) => violation.plugin(),
         Violation::Pace(violation) => violation.plugin(),
     }
 }

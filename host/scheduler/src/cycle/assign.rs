@@ -4,13 +4,15 @@ use divvy_framework_abi::call::{AssignCall, PrepareCall};
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{Address, Slice, SliceMut};
 use divvy_framework_calls::cycle as calls;
+use divvy_framework_calls::stated::Stated;
 use divvy_framework_memory::{Column, Slot};
+use divvy_framework_view::clusters::Row;
 
 use super::columns::Candidates;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, DENSE, Target};
 use super::values::Values;
-use super::verify::AssignRules;
+use super::verify::{AssignRules, Violation};
 use super::views::Views;
 use crate::profile::Strategy;
 
@@ -170,9 +172,10 @@ impl Cycle {
         };
         let answer = plugin.assign(&mut call, division.views.texts());
         self.valid_until.take(call.valid_until);
+        let stated = Stated::of(&call);
         answer.map_err(CycleError::from_call)?;
         // No result is used before it has passed the strategy's promises.
-        verify(division, share.replicas, candidates)
+        verify(division, share.replicas, stated, candidates)
     }
 
     /// Adds the candidates that got replicas to the targets, sorted by row. `candidates` are all that were selected.
@@ -208,7 +211,7 @@ impl Cycle {
     }
 }
 
-fn verify(division: &Division<'_>, replicas: i64, candidates: &Candidates) -> Result<(), CycleError> {
+fn verify(division: &Division<'_>, replicas: i64, stated: Stated, candidates: &Candidates) -> Result<(), CycleError> {
     let Division { input, strategy, .. } = *division;
     let rules = AssignRules {
         plugin: strategy.plugin().name(),
@@ -220,5 +223,9 @@ fn verify(division: &Division<'_>, replicas: i64, candidates: &Candidates) -> Re
     rules.check(&candidates.result, |index| {
         input.fleet.name(candidates.rows[index]).to_owned()
     })?;
-    Ok(())
+    let clusters = input.fleet.snapshot().clusters();
+    let cluster = |index: usize| clusters.get(Row::from_index(candidates.rows[index] as usize));
+    let dividing = (replicas, strategy.duplicates());
+    let kept = stated.check(rules.plugin, dividing, &candidates.result, cluster);
+    kept.map_err(|broken| Violation::from(broken).into())
 }

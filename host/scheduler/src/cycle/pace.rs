@@ -6,7 +6,6 @@
 
 use divvy_framework_abi::arena::{Arena, NO_ROW};
 use divvy_framework_abi::call::PaceCall;
-use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::{Slice, SliceMut};
 use divvy_framework_arithmetic::pace::{Situation, Wait};
 use divvy_framework_calls::pace::check_step;
@@ -15,7 +14,7 @@ use divvy_framework_memory::{Column, Slot};
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, INPUTS};
 use super::verify::Violation;
-use super::views::Views;
+use super::views::{Views, check_inputs};
 use crate::plugin::PluginInstance;
 
 /// A cluster of a move: one of the present result, of the target, or one in which replicas of the binding are still there. All counts
@@ -128,7 +127,8 @@ impl Cycle {
         moving: &Moving<'_>,
         explain: bool,
     ) -> Result<PaceAnswer, CycleError> {
-        check_inputs(plugin, input)?;
+        // A caller can name a pace that the profile does not.
+        check_inputs(plugin, INPUTS & !input.profile.needs())?;
         let columns = Columns::new(moving, Arena::new(input.fleet.snapshot().words()));
         let mut answer = self.ask_pace(plugin, input, moving, &columns, explain)?;
         // Collecting remarks takes time, and few answers need them.
@@ -162,27 +162,6 @@ impl Cycle {
             }),
             valid_until: self.valid_until.get(),
         })
-    }
-}
-
-/// Refuses a plugin that needs an input which the decisions of the profile do not have.
-fn check_inputs(plugin: &PluginInstance, input: &CycleInput<'_>) -> Result<(), CycleError> {
-    let missing = plugin.features() & INPUTS & !input.profile.needs();
-    let plugin_name = || plugin.name().to_owned();
-    if missing & feature::TABLES != 0
-        && let Some(table) = plugin.library().tables().first()
-    {
-        return Err(CycleError::TableUnknown {
-            plugin: plugin_name(),
-            table: table.name.clone(),
-        });
-    }
-    if missing & feature::TIME != 0 {
-        return Err(CycleError::TimeUnknown { plugin: plugin_name() });
-    }
-    match missing & feature::PLACEMENTS {
-        0 => Ok(()),
-        _ => Err(CycleError::PlacementsUnknown { plugin: plugin_name() }),
     }
 }
 

@@ -45,7 +45,7 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
+    /// The cycle as a plugin sees it, shown in `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
     pub(super) fn cycle_for<'b>(&self, plugin: &PluginInstance, own: &'b mut Slot) -> Pointer<'b, CycleView<'b>>
     where
@@ -113,32 +113,8 @@ impl<'a> Views<'a> {
     pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
         match self.unknown {
             0 => Ok(()),
-            _ => self.check_each(plugin),
+            unknown => check_inputs(plugin, unknown),
         }
-    }
-
-    #[cold]
-    fn check_each(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
-        let lacks = |input| self.unknown & input != 0;
-        if lacks(feature::TABLES)
-            && let Some(table) = plugin.library().tables().first()
-        {
-            return Err(CycleError::TableUnknown {
-                plugin: plugin.name().to_owned(),
-                table: table.name.clone(),
-            });
-        }
-        if lacks(feature::TIME) && plugin.needs(feature::TIME) {
-            return Err(CycleError::TimeUnknown {
-                plugin: plugin.name().to_owned(),
-            });
-        }
-        if lacks(feature::PLACEMENTS) && plugin.needs(feature::PLACEMENTS) {
-            return Err(CycleError::PlacementsUnknown {
-                plugin: plugin.name().to_owned(),
-            });
-        }
-        Ok(())
     }
 
     pub(super) fn texts(&self) -> Option<&'a dyn TakeText> {
@@ -152,6 +128,31 @@ impl<'a> Views<'a> {
             texts.calling(index());
         }
     }
+}
+
+/// Fails if a plugin needs one of these inputs, bits of [`feature`].
+#[cold]
+pub(super) fn check_inputs(plugin: &PluginInstance, unknown: u64) -> Result<(), CycleError> {
+    let lacks = |input| unknown & input != 0;
+    if lacks(feature::TABLES)
+        && let Some(table) = plugin.library().tables().first()
+    {
+        return Err(CycleError::TableUnknown {
+            plugin: plugin.name().to_owned(),
+            table: table.name.clone(),
+        });
+    }
+    if lacks(feature::TIME) && plugin.needs(feature::TIME) {
+        return Err(CycleError::TimeUnknown {
+            plugin: plugin.name().to_owned(),
+        });
+    }
+    if lacks(feature::PLACEMENTS) && plugin.needs(feature::PLACEMENTS) {
+        return Err(CycleError::PlacementsUnknown {
+            plugin: plugin.name().to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// The parts of a binding: those of its record, and its workload affinity groups. If the groups are not known, it may be in any.

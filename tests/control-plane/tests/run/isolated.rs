@@ -57,7 +57,7 @@ fn failure(binding: &Value) -> Value {
 }
 
 /// Faults that end the worker, each at one point, with how the error describes the end.
-const DEADLY: [(&str, &str, &str); 11] = [
+const DEADLY: [(&str, &str, &str); 12] = [
     ("segmentation fault", "filter", "was ended by SIGSEGV"),
     ("abort", "score", "was ended by SIGABRT"),
     ("stack overflow", "select", "was ended by SIG"),
@@ -67,18 +67,18 @@ const DEADLY: [(&str, &str, &str); 11] = [
     ("pthread_exit", "select", ""),
     ("kill", "assign", "was ended by SIGKILL"),
     ("write to the snapshot", "filter", "was ended by SIGSEGV"),
+    ("write to an input", "score", "was ended by SIGSEGV"),
     ("endless loop", "score", "did not answer a call within 1 s"),
     ("deadlock", "assign", "did not answer a call within 1 s"),
 ];
 
 /// Faults that are refused, or that concern the worker alone.
-const HARMLESS: [(&str, &str); 8] = [
+const HARMLESS: [(&str, &str); 7] = [
     ("close descriptors", "filter"),
     ("fork", "score"),
     ("forged sink", "select"),
     ("limits", "assign"),
     ("output", "filter"),
-    ("write to an input", "score"),
     ("socket", "select"),
     ("kill the parent", "assign"),
 ];

@@ -13,6 +13,7 @@ mod operating;
 mod ownership;
 mod placing;
 mod plugins;
+mod prices;
 mod quorum;
 mod recorded;
 mod reload;

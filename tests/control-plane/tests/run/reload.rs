@@ -113,7 +113,7 @@ fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Er
 }
 
 /// Waits until this number of reloads had this outcome.
-async fn wait_for_reloads(scenario: &Scenario, outcome: &str, count: f64) {
+pub(crate) async fn wait_for_reloads(scenario: &Scenario, outcome: &str, count: f64) {
     until_figure(scenario, &format!("divvy_reloads_total{{result=\"{outcome}\"}}"), count).await;
 }
 

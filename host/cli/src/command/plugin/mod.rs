@@ -143,16 +143,11 @@ fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Fo
         let names = PluginFile::read(&located.path).map(|file| file.names());
         match names {
             Ok(names) if names.len() > 1 && !names.contains(&name) => {
-                let located = |own: String| {
-                    (
-                        own,
-                        Located {
-                            is_given: true,
-                            ..located.clone()
-                        },
-                    )
+                let located = Located {
+                    is_given: true,
+                    ..located
                 };
-                names.into_iter().map(located).collect()
+                names.into_iter().map(|own| (own, located.clone())).collect()
             }
             _ => vec![(name, located)],
         }

@@ -161,7 +161,8 @@ fn with_subject(
                 let with = with_plugins(
                     chosen,
                     &[argument.to_owned()],
-                    (directories, arguments.profile.allows_uncertified()),
+                    directories,
+                    arguments.profile.allows_uncertified(),
                 )?;
                 Ok((with, argument.to_owned()))
             }
@@ -184,7 +185,8 @@ fn with_subject(
     let chosen = with_plugins(
         chosen,
         &[argument.to_owned()],
-        (directories, arguments.profile.allows_uncertified()),
+        directories,
+        arguments.profile.allows_uncertified(),
     )?;
     let first = names.into_iter().next();
     let name = first.ok_or_else(|| Failure::usage(Diagnostic::new(format!("`{argument}` contains no plugin"))))?;
