@@ -58,6 +58,10 @@ pub struct MovesConfiguration {
     /// absent, nothing is taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failback: Option<MoveDuration>,
+    /// True if Karmada's `FederatedHPA`s may scale workloads, for policies that do not say: a surge then stays below a tenth of the total,
+    /// because a larger one would have them ask for fewer replicas. `true` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub federated_hpa: Option<bool>,
     /// Hours of the week in which moves begin and take steps, such as `"Mon-Fri 22:00-06:00 Europe/Berlin"`. At any time if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Vec<MoveHours>>,
@@ -79,6 +83,7 @@ impl MovesConfiguration {
             include: self.include.or(base.include),
             on_exclusion: self.on_exclusion.or(base.on_exclusion),
             failback: self.failback.or(base.failback),
+            federated_hpa: self.federated_hpa.or(base.federated_hpa),
             hours: self.hours.or(base.hours),
             budgets: match (self.budgets, base.budgets) {
                 (Some(budgets), Some(base)) => Some(budgets.over(base)),
@@ -96,6 +101,11 @@ impl MovesConfiguration {
     /// Treatment of the replicas in a cluster that is excluded, under a policy with this annotation.
     pub fn exclusion(&self, policy: &WrittenAllowances) -> OnExclusion {
         policy.on_exclusion.or(self.on_exclusion).unwrap_or_default()
+    }
+
+    /// True if a `FederatedHPA` may scale the workloads of a policy with this annotation.
+    pub fn may_be_scaled(&self, policy: &WrittenAllowances) -> bool {
+        policy.federated_hpa.or(self.federated_hpa).unwrap_or(true)
     }
 
     /// True if moves may take steps at a time, in milliseconds since 1970.
@@ -179,6 +189,12 @@ pub struct WrittenAllowances {
     /// Treatment of the replicas in a cluster that is being deleted or that an edit excludes.
     #[serde(default)]
     pub on_exclusion: Option<OnExclusion>,
+    /// True if a `FederatedHPA` may scale the workloads.
+    #[serde(default, rename = "federatedHPA")]
+    pub federated_hpa: Option<bool>,
+    /// False if results are written at once.
+    #[serde(default)]
+    pub steps: Option<bool>,
 }
 
 impl WrittenAllowances {
@@ -193,7 +209,7 @@ impl WrittenAllowances {
         if !value.is_object() {
             return Err(ValueError::refused(
                 "",
-                "expected an object with `maxSurge`, `maxUnavailable`, `include` or `onExclusion`",
+                "expected an object with `maxSurge`, `maxUnavailable`, `include`, `onExclusion`, `federatedHPA` or `steps`",
             ));
         }
         let written: Self = read_value(&value)?;

@@ -30,6 +30,9 @@ pub enum AtOnce {
     /// The profile moves nothing in steps.
     #[error("the profile names no pace in `[profile.moves]`")]
     NoPace,
+    /// The policy says so.
+    #[error("its policy has `\"steps\": false` in `divvy.io/moves`")]
+    Policy,
     /// There is no result to move from.
     #[error("it is the first result")]
     FirstResult,
@@ -133,8 +136,10 @@ pub fn course(
     let reasons = [
         (present.is_empty(), AtOnce::FirstResult),
         (!takes, AtOnce::OnlyGives),
-        (sum != Sum::Divided, AtOnce::NotDivided),
+        // Without replicas, a workload goes to every candidate.
+        (sum != Sum::Divided || total == 0, AtOnce::NotDivided),
         (replicas(target) != total, AtOnce::Partial),
+        (policy.steps == Some(false), AtOnce::Policy),
         (workload.is_job, AtOnce::Job),
         (workload.retains_replicas, AtOnce::RetainedReplicas),
         (workload.has_components, AtOnce::Components),
@@ -252,6 +257,7 @@ mod tests {
         assert_eq!(of(&[("a", 4), ("b", 1)], &[("b", 1), ("a", 4)]), Course::Unchanged);
         assert_eq!(of(&[], &[("a", 4)]), Course::AtOnce(AtOnce::FirstResult));
         assert_eq!(of(&[("a", 4)], &[("a", 3)]), Course::Steps);
+        assert_eq!(of(&[("a", 4)], &[("a", 0)]), Course::AtOnce(AtOnce::NotDivided));
         // Karmada has evicted two replicas from `b`.
         assert_eq!(
             of(&[("a", 4)], &[("a", 5), ("c", 1)]),
@@ -323,6 +329,11 @@ mod tests {
             assert!(!reason.to_string().is_empty());
         }
         assert_eq!(written(&workload, "{}"), Course::Steps);
+        assert_eq!(written(&workload, r#"{"steps": true}"#), Course::Steps);
+        assert_eq!(
+            written(&workload, r#"{"steps": false}"#),
+            Course::AtOnce(AtOnce::Policy)
+        );
         let (present, target) = (targets(&[("a", 4)]), targets(&[("b", 4)]));
         let policy = WrittenAllowances::default();
         for profile in [None, Some(MovesConfiguration::default())] {

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Annotation with what left.
-pub const FAILBACK_ANNOTATION: &str = "divvy.io/failback";
+pub use crate::input::FAILBACK_ANNOTATION;
 
 /// Maximum number of clusters that are remembered; of more, those that lost replicas last.
 const CLUSTERS_MAX: usize = 256;

@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use divvy_karmada::api::TargetCluster;
+use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
 use super::readiness::Bound;
 use crate::decide::policy::{Request, result_hash};
 
-/// Annotation with the mark.
-pub const MOVE_ANNOTATION: &str = "divvy.io/move";
+pub use crate::input::MOVE_ANNOTATION;
 
 /// Largest mark in bytes: half of what the annotations of an object may have together. It holds a move of 1,500 clusters whose names
 /// have 48 characters, the longest of Karmada.
@@ -310,6 +309,18 @@ pub fn read_mark(text: Option<&str>, binding: &Marked<'_>, exists: impl Fn(&str)
             mark: None,
             void: Some(void),
         },
+    })
+}
+
+/// True if a binding has a mark of its present result, as far as the binding alone shows: it is on its way to a result that adds up.
+pub fn is_on_its_way(binding: &ResourceBinding) -> bool {
+    let text = binding.metadata.annotations.get(MOVE_ANNOTATION);
+    let mark = text.and_then(|text| Mark::parse(text).ok());
+    let total = i64::from(binding.spec.replicas.unwrap_or(0));
+    mark.is_some_and(|mark| {
+        let result = &binding.spec.clusters;
+        let is_of_version = mark.generation == binding.metadata.generation && mark.result == result_hash(result);
+        is_of_version && mark.target(result).values().sum::<i64>() == total
     })
 }
 

@@ -146,6 +146,8 @@ pub enum Reason {
     Autoscaler,
     /// The target is reached, and clusters still have to report.
     Reports,
+    /// Clusters vanished without having been deleted, so that nothing is taken away.
+    MissingClusters,
 }
 
 /// Reason why a look has no verdict.
@@ -417,9 +419,8 @@ impl<'a> Look<'a> {
 
     /// Waits for a reason. A move under way that waits for something else than its own replicas releases its claim.
     fn release(&self, current: &[i64], reason: Reason) -> Verdict {
-        let releases = matches!(reason, Reason::Pace(Wait::Room) | Reason::Quota | Reason::Autoscaler);
         match self.mark {
-            Some(mark) if releases && !mark.is_released => {
+            Some(mark) if reason.releases() && !mark.is_released => {
                 let mark = Mark {
                     is_released: true,
                     ..mark.clone()
@@ -479,6 +480,51 @@ fn by_name(result: &[TargetCluster]) -> BTreeMap<&str, i64> {
     counts
 }
 
+impl Reason {
+    /// The reasons in a word each, as [`word`](Self::word) returns them.
+    pub const WORDS: [&'static str; 14] = [
+        "readiness",
+        "removal",
+        "room",
+        "clusters",
+        "allowance",
+        "pace",
+        "budget",
+        "admission",
+        "hours",
+        "dispatching",
+        "quota",
+        "autoscaler",
+        "reports",
+        "missing-clusters",
+    ];
+
+    /// The reason in a word, for counts.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pace(Wait::Readiness) => "readiness",
+            Self::Pace(Wait::Removal) => "removal",
+            Self::Pace(Wait::Room) => "room",
+            Self::Pace(Wait::Clusters) => "clusters",
+            Self::Pace(Wait::Allowance) => "allowance",
+            Self::Pace(Wait::Other) => "pace",
+            Self::Budget(_) => "budget",
+            Self::Admission => "admission",
+            Self::Hours => "hours",
+            Self::Dispatching => "dispatching",
+            Self::Quota => "quota",
+            Self::Autoscaler => "autoscaler",
+            Self::Reports => "reports",
+            Self::MissingClusters => "missing-clusters",
+        }
+    }
+
+    /// True if a move that waits for it releases its claim on budgets: its own replicas cannot end the wait.
+    pub fn releases(&self) -> bool {
+        matches!(self, Self::Pace(Wait::Room) | Self::Quota | Self::Autoscaler)
+    }
+}
+
 impl fmt::Display for Reason {
     /// The reason, after "waits for".
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -490,9 +536,10 @@ impl fmt::Display for Reason {
             Self::Dispatching => "dispatching, which is suspended",
             Self::Quota => "a quota that permits a surge, because nothing may be unavailable",
             Self::Autoscaler => {
-                "an allowance: its FederatedHPA would take a surge of a tenth for less need, and nothing may be unavailable"
+                "an allowance: nothing may be unavailable, and a FederatedHPA would take a surge of a tenth for less need; `\"federatedHPA\": false` in `divvy.io/moves` of its policy says that none scales it"
             }
             Self::Reports => "clusters to report their replicas",
+            Self::MissingClusters => "clusters that vanished to be back, or confirmed to be gone",
         })
     }
 }
