@@ -76,7 +76,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "cost plan",
             "cycle",
             "decide",
-            "decision",
+            "decision moves",
         ],
     ),
 ];

@@ -133,6 +133,7 @@ mod tests {
             health: Health::Healthy,
             applied: true,
             replicas: Some(3),
+            ready_replicas: None,
             fingerprint,
         };
         let footprint = Footprint::new(&serde_json::from_value(json!({"replicas": 6})).expect("a specification"));

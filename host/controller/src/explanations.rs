@@ -120,6 +120,9 @@ pub struct Description<'a> {
     /// Capacity that results hold on the clusters of the placement; `None` if there is none, or it was not determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldCapacity<'a>>,
+    /// The state of its move, or the reason why it is not moved in steps, as of now.
+    #[serde(default, rename = "move", skip_serializing_if = "Option::is_none")]
+    pub moving: Option<Cow<'a, str>>,
     /// The clusters before the decision.
     pub last: Cow<'a, [TargetCluster]>,
     /// Each affinity group that failed.
@@ -261,6 +264,7 @@ pub(crate) fn describe<'a>(
         partial: decision.partial.as_ref().map(|partial| partial.to_string().into()),
         clears: false,
         held: None,
+        moving: None,
         last: last.into(),
         failed_groups: failed_groups.collect(),
         warnings: warnings.into(),
@@ -283,6 +287,7 @@ pub(crate) fn because(reason: Reason) -> &'static str {
         Reason::ClusterDeleting => "one of its clusters is being deleted",
         Reason::ClustersChanged => "a cluster changed, and the profile then reschedules",
         Reason::ResultExpired => "its result held until now",
+        Reason::MoveInterrupted => "someone else changed it while it was moved in steps",
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The thread that decides publishes; readers never wait for it. Each lock is held for a copy at most.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -35,6 +36,8 @@ pub struct Panel {
     published: ArcSwap<Option<Published>>,
     explanations: Mutex<Explanations>,
     shadow: ArcSwap<Option<Value>>,
+    /// What is said of the moves of bindings.
+    moves: Mutex<HashMap<Arc<BindingKey>, String>>,
 }
 
 impl Panel {
@@ -46,6 +49,7 @@ impl Panel {
             published: ArcSwap::from_pointee(None),
             explanations: Mutex::new(Explanations::new(BYTES_MAX)),
             shadow: ArcSwap::from_pointee(None),
+            moves: Mutex::default(),
         }
     }
 
@@ -59,6 +63,15 @@ impl Panel {
     /// Keeps the explanation of a decision.
     pub(crate) fn explained(&self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.lock().insert(key, explanation);
+    }
+
+    /// Keeps what is said of a binding's move; `None` if it has none.
+    pub(crate) fn moving(&self, key: &Arc<BindingKey>, text: Option<String>) {
+        let mut moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        match text {
+            Some(text) => _ = moves.insert(Arc::clone(key), text),
+            None => _ = moves.remove(key),
+        }
     }
 
     /// Publishes the comparison with the scheduler in charge.
@@ -126,9 +139,15 @@ impl Insight for Panel {
             namespace: object.namespace.clone().unwrap_or_default(),
             name: object.name.clone(),
         };
-        self.lock()
-            .get(&key)
-            .ok_or_else(|| Unexplained::Forgotten { object: object.clone() })
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let moving = moves.get(&key).cloned();
+        drop(moves);
+        let explanation = self.lock().get(&key);
+        let mut explanation = explanation.ok_or_else(|| Unexplained::Forgotten { object: object.clone() })?;
+        if let Some(moving) = moving {
+            explanation["move"] = moving.into();
+        }
+        Ok(explanation)
     }
 
     fn missing_clusters(&self) -> Vec<String> {

@@ -18,6 +18,7 @@ use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
+use divvy_scheduler::moves::mark::is_on_its_way;
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::Profile;
@@ -422,6 +423,7 @@ pub(crate) fn prepare_one(
         // A live scheduler has looked whenever a cluster reported more room. Without more room, the result stays.
         has_room_grown: true,
         time,
+        is_moving: is_on_its_way(&binding.object),
     };
     let reason = reason_to_decide(&standing, |_| false);
     let reason = reason.or_else(|| is_overridden(&binding, &side.profile).then_some(Reason::PolicyChanged));

@@ -28,7 +28,10 @@ pub use model::{
     AffinityGroups, Isolation, OnError, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange,
     WhenNoClusterFits, WhileCapacityIsUnreported,
 };
-pub use moves::{Allowances, Amount, MOVES_ANNOTATION, MovesConfiguration, NoAllowance, WrittenAllowances};
+pub use moves::{
+    Allowances, Amount, IncludedKind, MOVES_ANNOTATION, MoveBudgets, MoveDuration, MoveHours, MovesConfiguration,
+    NoAllowance, OnExclusion, WrittenAllowances,
+};
 pub use table::configuration::{ColumnConfiguration, KeyConfiguration, RowsConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};

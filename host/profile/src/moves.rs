@@ -4,10 +4,18 @@
 //! rounded up, what may be unavailable down. Unlike Kubernetes, nothing is made up where both are 0, because the policy then permits no
 //! move.
 
+mod budgets;
+mod hours;
+mod words;
+
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use divvy_spanned::{ValueError, read_value, unique_value};
+
+pub use self::budgets::MoveBudgets;
+pub use self::hours::{MoveDuration, MoveHours};
+pub use self::words::{IncludedKind, OnExclusion};
 
 /// Annotation of a policy with the allowances of its bindings, as JSON.
 pub const MOVES_ANNOTATION: &str = "divvy.io/moves";
@@ -38,6 +46,29 @@ pub struct MovesConfiguration {
     /// Largest number of replicas that a policy may make unavailable; a larger one counts as this. Unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_limit: Option<Amount>,
+    /// Bindings that are moved in steps besides those of kinds that report `readyReplicas`, for policies that do not say. None if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include: Option<Vec<IncludedKind>>,
+    /// Treatment of the replicas in a cluster that is being deleted or that an edit excludes, for policies that do not say. `"steps"` if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_exclusion: Option<OnExclusion>,
+    /// Time that a cluster must have been Ready before it takes back what left it against its policy's wish, such as `"10m"`. If
+    /// absent, nothing is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failback: Option<MoveDuration>,
+    /// True if Karmada's `FederatedHPA`s may scale workloads, for policies that do not say: a surge then stays below a tenth of the total,
+    /// because a larger one would have them ask for fewer replicas. `true` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub federated_hpa: Option<bool>,
+    /// Hours of the week in which moves begin and take steps, such as `"Mon-Fri 22:00-06:00 Europe/Berlin"`. At any time if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<Vec<MoveHours>>,
+    /// Bounds of the moves that are under way at once: `bindings`, and `replicas` that were given and are not ready, each also
+    /// `-per-cluster` and `-per-region`. Absent ones do not limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<MoveBudgets>,
 }
 
 impl MovesConfiguration {
@@ -49,7 +80,44 @@ impl MovesConfiguration {
             max_unavailable: self.max_unavailable.or(base.max_unavailable),
             surge_limit: self.surge_limit.or(base.surge_limit),
             unavailable_limit: self.unavailable_limit.or(base.unavailable_limit),
+            include: self.include.or(base.include),
+            on_exclusion: self.on_exclusion.or(base.on_exclusion),
+            failback: self.failback.or(base.failback),
+            federated_hpa: self.federated_hpa.or(base.federated_hpa),
+            hours: self.hours.or(base.hours),
+            budgets: match (self.budgets, base.budgets) {
+                (Some(budgets), Some(base)) => Some(budgets.over(base)),
+                (budgets, base) => budgets.or(base),
+            },
         }
+    }
+
+    /// True if bindings of a kind that is moved in steps only on request are, under a policy with this annotation.
+    pub fn includes(&self, policy: &WrittenAllowances, kind: IncludedKind) -> bool {
+        let list = policy.include.as_ref().or(self.include.as_ref());
+        list.is_some_and(|list| list.contains(&kind))
+    }
+
+    /// Treatment of the replicas in a cluster that is excluded, under a policy with this annotation.
+    pub fn exclusion(&self, policy: &WrittenAllowances) -> OnExclusion {
+        policy.on_exclusion.or(self.on_exclusion).unwrap_or_default()
+    }
+
+    /// True if a `FederatedHPA` may scale the workloads of a policy with this annotation.
+    pub fn may_be_scaled(&self, policy: &WrittenAllowances) -> bool {
+        policy.federated_hpa.or(self.federated_hpa).unwrap_or(true)
+    }
+
+    /// True if moves may take steps at a time, in milliseconds since 1970.
+    pub fn is_open(&self, milliseconds: i64) -> bool {
+        let mut hours = self.hours.iter().flatten();
+        self.hours.is_none() || hours.any(|hours| hours.contain(milliseconds))
+    }
+
+    /// The next time at which hours for moves begin, in milliseconds since 1970; `None` if there is none.
+    pub fn opens_after(&self, milliseconds: i64) -> Option<i64> {
+        let hours = self.hours.iter().flatten();
+        hours.filter_map(|hours| hours.begin_after(milliseconds)).min()
     }
 
     /// The allowances of a binding whose policy states these, in replicas.
@@ -57,7 +125,7 @@ impl MovesConfiguration {
     /// # Errors
     ///
     /// [`NoAllowance`] if both are 0, so that nothing could ever move.
-    pub fn allowances(&self, policy: WrittenAllowances, total: i64) -> Result<Allowances, NoAllowance> {
+    pub fn allowances(&self, policy: &WrittenAllowances, total: i64) -> Result<Allowances, NoAllowance> {
         let amount =
             |written: Option<Amount>, default: Option<Amount>, otherwise| written.or(default).unwrap_or(otherwise);
         let surge = amount(policy.max_surge, self.max_surge, Amount::Percent(25));
@@ -105,8 +173,8 @@ pub struct NoAllowance {
     pub total: i64,
 }
 
-/// Allowances as a policy writes them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// The annotation of a policy: allowances, and what is moved in steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WrittenAllowances {
     /// Replicas that a result may have beyond the total.
@@ -115,6 +183,18 @@ pub struct WrittenAllowances {
     /// Replicas by which the ready ones may fall below the total.
     #[serde(default)]
     pub max_unavailable: Option<Amount>,
+    /// Bindings that are moved in steps besides those of kinds that report `readyReplicas`.
+    #[serde(default)]
+    pub include: Option<Vec<IncludedKind>>,
+    /// Treatment of the replicas in a cluster that is being deleted or that an edit excludes.
+    #[serde(default)]
+    pub on_exclusion: Option<OnExclusion>,
+    /// True if a `FederatedHPA` may scale the workloads.
+    #[serde(default, rename = "federatedHPA")]
+    pub federated_hpa: Option<bool>,
+    /// False if results are written at once.
+    #[serde(default)]
+    pub steps: Option<bool>,
 }
 
 impl WrittenAllowances {
@@ -129,7 +209,7 @@ impl WrittenAllowances {
         if !value.is_object() {
             return Err(ValueError::refused(
                 "",
-                "expected an object with `maxSurge` and `maxUnavailable`",
+                "expected an object with `maxSurge`, `maxUnavailable`, `include`, `onExclusion`, `federatedHPA` or `steps`",
             ));
         }
         let written: Self = read_value(&value)?;
@@ -258,6 +338,8 @@ impl schemars::JsonSchema for Amount {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
 
     #[test]
@@ -266,6 +348,15 @@ mod tests {
         let expected = WrittenAllowances {
             max_surge: Some(Amount::Percent(25)),
             max_unavailable: Some(Amount::Replicas(0)),
+            ..WrittenAllowances::default()
+        };
+        assert_eq!(parsed, Ok(expected));
+        let parsed =
+            WrittenAllowances::parse(r#"{"include": ["StatefulSet", "WithoutReadiness"], "onExclusion": "now"}"#);
+        let expected = WrittenAllowances {
+            include: Some(vec![IncludedKind::StatefulSet, IncludedKind::WithoutReadiness]),
+            on_exclusion: Some(OnExclusion::Now),
+            ..WrittenAllowances::default()
         };
         assert_eq!(parsed, Ok(expected));
         assert_eq!(WrittenAllowances::parse("{}"), Ok(WrittenAllowances::default()));
@@ -279,7 +370,33 @@ mod tests {
         };
         for (text, key, message, hint) in [
             ("{", "", "EOF", ""),
-            ("[]", "", "expected an object with `maxSurge` and `maxUnavailable`", ""),
+            ("[]", "", "expected an object with `maxSurge`, `maxUnavailable`", ""),
+            (
+                r#"{"onexclusion": "now"}"#,
+                "onexclusion",
+                "unknown key `onexclusion`",
+                "did you mean `onExclusion`?",
+            ),
+            (
+                r#"{"onExclusion": "nwo"}"#,
+                "onExclusion",
+                "nwo",
+                "known: `steps`, `now`",
+            ),
+            (
+                r#"{"onExclusion": "step"}"#,
+                "onExclusion",
+                "step",
+                "did you mean `steps`?",
+            ),
+            (r#"{"onExclusion": true}"#, "onExclusion", "", ""),
+            (
+                r#"{"include": ["StatefulSets"]}"#,
+                "include[0]",
+                "StatefulSets",
+                "did you mean `StatefulSet`?",
+            ),
+            (r#"{"include": "StatefulSet"}"#, "include", "", ""),
             (r#"{"maxSurge": 1, "maxSurge": 2}"#, "", "a key is given twice", ""),
             (
                 r#"{"maxsurge": 1}"#,
@@ -313,7 +430,7 @@ mod tests {
             max_unavailable: Some(Amount::Percent(25)),
             ..MovesConfiguration::default()
         };
-        let resolved = |total| profile.allowances(WrittenAllowances::default(), total);
+        let resolved = |total| profile.allowances(&WrittenAllowances::default(), total);
         let expected = |max_surge, max_unavailable| {
             Ok(Allowances {
                 max_surge,
@@ -326,13 +443,57 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_overrides_the_words_of_the_profile() {
+        let profile = MovesConfiguration {
+            include: Some(vec![IncludedKind::WithoutReadiness]),
+            on_exclusion: Some(OnExclusion::Now),
+            ..MovesConfiguration::default()
+        };
+        let silent = WrittenAllowances::default();
+        assert!(profile.includes(&silent, IncludedKind::WithoutReadiness));
+        assert!(!profile.includes(&silent, IncludedKind::StatefulSet));
+        assert_eq!(profile.exclusion(&silent), OnExclusion::Now);
+        let written = WrittenAllowances::parse(r#"{"include": [], "onExclusion": "steps"}"#).expect("it is valid");
+        assert!(!profile.includes(&written, IncludedKind::WithoutReadiness));
+        assert_eq!(profile.exclusion(&written), OnExclusion::Steps);
+        assert_eq!(MovesConfiguration::default().exclusion(&silent), OnExclusion::Steps);
+    }
+
+    #[test]
+    fn a_profile_has_budgets_and_hours() {
+        let read = |text: &str| serde_json::from_str::<MovesConfiguration>(text);
+        let profile = read(
+            r#"{"hours": ["Sat 00:00-24:00 UTC", "Sun 06:00-12:00 UTC"], "failback": "10m", "budgets": {"replicas-per-cluster": 5}}"#,
+        )
+        .expect("it is valid");
+        // 1970 began on a Thursday.
+        let hour = |hours: i64| hours * 3_600_000;
+        assert!(!profile.is_open(hour(47)) && profile.is_open(hour(48)) && !profile.is_open(hour(77)));
+        assert!(profile.is_open(hour(78)) && !profile.is_open(hour(84)));
+        assert_eq!(profile.opens_after(0), Some(hour(48)));
+        assert_eq!(profile.opens_after(hour(50)), Some(hour(78)));
+        let always = MovesConfiguration::default();
+        assert!(always.is_open(0) && always.opens_after(0).is_none());
+        let base =
+            read(r#"{"budgets": {"bindings": 2, "replicas-per-cluster": 9}, "failback": "1h"}"#).expect("it is valid");
+        let merged = profile.over(base);
+        assert_eq!(merged.failback.map(MoveDuration::milliseconds), Some(600_000));
+        let budgets = merged.budgets.expect("both have some");
+        let counts = (budgets.bindings, budgets.replicas_per_cluster);
+        assert_eq!(counts, (NonZeroU32::new(2), NonZeroU32::new(5)));
+        for wrong in [r#"{"budgets": {"binding": 1}}"#, r#"{"budgets": {"bindings": 0}}"#] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn limits_of_the_profile_bound_the_policy() {
         let profile = MovesConfiguration {
             surge_limit: Some(Amount::Percent(10)),
             unavailable_limit: Some(Amount::Replicas(0)),
             ..MovesConfiguration::default()
         };
-        let asked = |text: &str, total| profile.allowances(WrittenAllowances::parse(text).expect(text), total);
+        let asked = |text: &str, total| profile.allowances(&WrittenAllowances::parse(text).expect(text), total);
         let bounded = asked(r#"{"maxSurge": 40, "maxUnavailable": 5}"#, 20).expect("a surge is left");
         assert_eq!((bounded.max_surge, bounded.max_unavailable), (2, 0));
         let nothing = asked(r#"{"maxSurge": 0, "maxUnavailable": "40%"}"#, 20);

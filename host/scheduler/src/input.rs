@@ -20,6 +20,21 @@ pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 /// Annotation of a binding on which a plugin's worker died: when it is tried again.
 pub const PLUGIN_FAILURE: &str = "divvy.io/plugin-failure";
 
+/// Annotation of a binding that is on its way to another result: see [`Mark`](crate::moves::mark::Mark).
+pub const MOVE_ANNOTATION: &str = "divvy.io/move";
+
+/// Annotation with what left clusters against the policy's wish: see [`Left`](crate::moves::failback::Left).
+pub const FAILBACK_ANNOTATION: &str = "divvy.io/failback";
+
+/// The annotations of a binding that decisions and moves write.
+pub const WRITTEN_ANNOTATIONS: [&str; 5] = [
+    APPLIED_PLACEMENT,
+    APPLIED_POLICY,
+    PLUGIN_FAILURE,
+    MOVE_ANNOTATION,
+    FAILBACK_ANNOTATION,
+];
+
 /// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]
 pub struct PlanInput<'a> {
@@ -70,8 +85,8 @@ pub struct Annotations<'a>(&'a StringMap);
 impl<'a> Annotations<'a> {
     /// Every annotation, sorted by key.
     pub fn iter(self) -> impl Iterator<Item = (&'a String, &'a String)> {
-        let is_left = |key: &str| [APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE].contains(&key);
-        self.0.iter().filter(move |(key, _)| !is_left(key))
+        let annotations = self.0.iter();
+        annotations.filter(|(key, _)| !WRITTEN_ANNOTATIONS.contains(&key.as_str()))
     }
 
     /// All annotations of an object, including those that decisions write, for lookups.

@@ -49,6 +49,7 @@
 //! - [`cost`]: costs by the hour, which reports count and no decision reads.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that a scheduler takes, and the conditions under which one of them is decided again.
+//! - [`moves`]: the rules by which results that take from one cluster and give to another are written in steps.
 //! - [`decision`]: decides one binding after another, each in its affinity groups.
 //! - [`search`]: the largest count of replicas that is accepted.
 //!
@@ -65,6 +66,7 @@ pub mod decision;
 pub mod fleet;
 mod guard;
 mod input;
+pub mod moves;
 pub mod placements;
 pub mod plan;
 pub mod plugin;

@@ -27,6 +27,9 @@ pub(crate) fn write(answer: &Description<'_>, columns: Option<usize>, out: &mut 
         lines.write(0, &format!("warning: {}", printable(warning)), style::WARNING)?;
     }
     lines.outcome(answer)?;
+    if let Some(moving) = &answer.moving {
+        lines.write(0, &format!("move: {}", printable(moving)), style::NOTABLE)?;
+    }
     if let Some(held) = &answer.held {
         lines.held(held)?;
     }

@@ -12,6 +12,7 @@ use crate::store::{Record, SharedPlacement};
 use crate::write::SpecificationPatch;
 use divvy_scheduler::decide::APPLIED_POLICY;
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
+use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// A binding that was taken out of the queue, with everything that its decision reads.
 pub(super) struct Candidate {
@@ -116,9 +117,25 @@ impl Candidate {
             clusters: (!is_same).then(|| result.to_vec()),
             applied_placement: (!is_applied).then(|| text.to_string()),
             applied_policy: (current != applied.as_ref()).then_some(applied),
-            plugin_failure: None,
+            ..SpecificationPatch::default()
         };
         (patch != SpecificationPatch::default()).then_some(patch)
+    }
+
+    /// A patch with the mark of a move, which is written, changed or removed.
+    pub(super) fn with_mark(
+        &self,
+        specification: Option<SpecificationPatch>,
+        mark: Option<&str>,
+    ) -> Option<SpecificationPatch> {
+        let current = self.object().metadata.annotations.get(MOVE_ANNOTATION);
+        if current.map(String::as_str) == mark {
+            return specification;
+        }
+        Some(SpecificationPatch {
+            mark: Some(mark.map(str::to_owned)),
+            ..specification.unwrap_or_default()
+        })
     }
 
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {

@@ -68,7 +68,7 @@ impl Engine {
             false => placements.take_back(key),
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
-        let mut looks_again = is_outdated;
+        let mut looks_again = is_outdated || is_written && in_flight.is_on_its_way;
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {
@@ -86,6 +86,11 @@ impl Engine {
             WriteOutcome::Failed(message) => {
                 self.report_line(key, &Failure::unwritten(message), moment);
                 self.retry(key, in_flight, moment);
+            }
+            WriteOutcome::Refused(ScheduledReason::QuotaExceeded, message) if in_flight.is_step => {
+                if let Some(in_flight) = self.surge_refused(key, in_flight, moment) {
+                    self.refused(key, in_flight, ScheduledReason::QuotaExceeded, message, moment);
+                }
             }
             WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
             WriteOutcome::Superseded => {

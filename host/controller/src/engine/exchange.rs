@@ -125,6 +125,7 @@ impl Engine {
             // Bindings that failed may succeed under the new profile.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
             self.unsettle_all(now);
+            self.reset_moves(now);
         }
         self.forget_unread();
         trial

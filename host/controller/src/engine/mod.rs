@@ -7,7 +7,9 @@
 //! - [`observe`](self): changes of objects, and the bindings that they wake.
 //! - `question`: the estimators that are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
+//! - `outcome`: the writes that follow from decisions.
 //! - `held`: capacity that results hold, and its effect on decisions.
+//! - `moves`: results that are written in steps.
 //! - `complete`: consequences of the outcome of a write.
 //! - `pauses`: waits after failures of plugins.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
@@ -20,7 +22,9 @@ mod candidate;
 mod complete;
 mod exchange;
 mod held;
+mod moves;
 mod observe;
+mod outcome;
 mod partials;
 mod pauses;
 mod peers;
@@ -37,13 +41,16 @@ use std::time::Instant;
 use self::exchange::Recent;
 pub use self::exchange::Trial;
 use self::held::HeldMessages;
+use self::moves::Moves;
 use self::partials::Partials;
 use self::pauses::Pauses;
 use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
-use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported};
+use divvy_profile::{
+    MovesConfiguration, ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported,
+};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -91,6 +98,8 @@ pub struct ActiveProfile {
     pub(crate) while_capacity_is_unreported: WhileCapacityIsUnreported,
     /// Treatment of satisfied bindings if clusters change.
     pub(crate) when_clusters_change: WhenClustersChange,
+    /// The way in which results are written in steps; `None` if they are written as a whole.
+    pub(crate) moves: Option<Arc<MovesConfiguration>>,
 }
 
 impl ActiveProfile {
@@ -106,6 +115,7 @@ impl ActiveProfile {
             when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
             while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
+            moves: configuration.moves.clone().map(Arc::new),
         })
     }
 
@@ -174,6 +184,8 @@ pub struct Engine {
     refused_by_quota: HashMap<String, BTreeSet<Arc<BindingKey>>>,
     /// Waits after failures of plugins.
     pauses: Pauses,
+    /// Results that are written in steps.
+    moves: Moves,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
@@ -216,6 +228,10 @@ struct InFlight {
     divided: Option<Divided>,
     /// The failure that the decision ended with.
     failure: Option<Failure>,
+    /// True for a step of a move.
+    is_step: bool,
+    /// True if the binding gets the mark of a move, so that it is looked at again: the next step may be possible at once.
+    is_on_its_way: bool,
     /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
     /// Demand of one replica, if the binding has fewer than requested and is then settled.
@@ -238,6 +254,8 @@ impl InFlight {
             last: Vec::new(),
             divided: None,
             failure: None,
+            is_step: false,
+            is_on_its_way: false,
             placed: None,
             partial: None,
             is_outdated: false,
@@ -330,6 +348,7 @@ impl Engine {
             unsettled: Partials::default(),
             knows_quorums: false,
             pauses: Pauses::default(),
+            moves: Moves::default(),
             takings: Takings::default(),
             assumed: AssumedResults::default(),
             guard: LossGuard::default(),
@@ -433,7 +452,8 @@ impl Engine {
 
     /// Time of the next transition that only time causes.
     pub fn next_due(&self) -> Option<Instant> {
-        let expiry = self.expiries.next_due().filter(|_| self.is_deciding());
+        let expiries = self.expiries.next_due().into_iter().chain(self.moves.next_due());
+        let expiry = expiries.min().filter(|_| self.is_deciding());
         let others = self.queue.next_due().into_iter().chain(self.guard.next_due());
         others.chain(expiry).min()
     }
@@ -456,6 +476,7 @@ impl Engine {
         metrics.missing_clusters(missing_clusters.len());
         metrics.unscheduled(&self.failure_lines.by_reason());
         metrics.held_capacity(self.holdings.parts());
+        metrics.moves(&self.moves.counts(now));
         let plugins = || self.active.profile.plugins();
         for plugin in plugins() {
             metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());

@@ -58,6 +58,7 @@ impl Engine {
         // The next term looks at every binding and finds the times in their annotations.
         self.expiries.clear();
         self.pauses.clear();
+        self.reset_moves(moment.instant);
         self.partials.clear();
         self.unsettled.clear();
         self.metrics().leader(term.map(|term| term.0));
@@ -71,6 +72,12 @@ impl Engine {
         while self.is_deciding()
             && let Some(key) = self.expiries.take(now)
         {
+            self.wake(&key, now);
+        }
+        while self.is_deciding()
+            && let Some(key) = self.moves.take_due(now)
+        {
+            self.moves.permit_surge(&key);
             self.wake(&key, now);
         }
         // There are many holdings, and they can end a second late.
@@ -270,6 +277,7 @@ impl Engine {
             self.pauses.forget(&key);
             self.held_messages.remove(&key);
             self.forget_partial(&key);
+            self.forget_move(&key, moment.instant);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -279,7 +287,8 @@ impl Engine {
         // If the state has changed when estimates arrive, they are requested again.
         let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
-        if change.is_new || change.metadata || change.generation && !is_in_flight {
+        let may_step = change.aggregated && self.moves.follow(&key);
+        if change.is_new || change.metadata || change.generation && !is_in_flight || may_step {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,
                 false => IncomingEvent::BindingUpdate,
@@ -294,6 +303,7 @@ impl Engine {
         self.bindings.remove(key);
         self.queue.done(key);
         self.forget_partial(key);
+        self.forget_move(key, now);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
@@ -340,6 +350,9 @@ impl Engine {
             return;
         }
         self.room_grew(&[name], now);
+        if !self.moves.is_empty() {
+            self.wake_moves_on(name, !may_fit, now);
+        }
         let after = self.clusters.properties(name).cloned();
         let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
         if change.is_spec {
@@ -426,12 +439,16 @@ impl Engine {
 
     fn quota_changed(&mut self, namespace: &str, now: Instant) {
         for key in self.refused_by_quota.remove(namespace).into_iter().flatten() {
+            self.moves.permit_surge(&key);
             self.add(&key, IncomingEvent::PolicyChanged, now);
         }
     }
 
     pub(super) fn wake_for(&mut self, wanted: Cause, now: Instant) {
         self.outdate_failures(|_, cause| cause == wanted);
+        if wanted == Cause::MissingClusters {
+            self.wake_moves_of_missing(now);
+        }
         self.queue.wake_parked(now, |_, cause| cause == wanted);
     }
 

@@ -3,29 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
-use super::candidate::{Candidate, is_same_result, moved};
+use super::candidate::Candidate;
 use super::held::{may_depend_on_holding, must_wait};
-use super::partials::{missing_demand, repaired_message, success_message};
+use super::moves::reason_to_interrupt;
 use super::{Engine, InFlight, Moment, News, Task};
-use crate::condition::{Cause, Failure, Retry, SCHEDULED, ScheduledReason};
+use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::BindingKey;
-use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
-use crate::store::Divided;
+use crate::observe::CYCLE;
 use crate::takings::Current;
 use crate::write::execute::described;
-use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
-use divvy_scheduler::decide::policy::{Request, is_lazy};
+use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 
 /// Time that a binding waits once for its policy, whose watch may be behind.
@@ -52,6 +50,7 @@ impl Engine {
         if !self.is_deciding() {
             return None;
         }
+        self.load_moves(moment);
         loop {
             let taken = self.queue.take(moment.instant)?;
             self.metrics().queue_wait(taken.waited);
@@ -111,6 +110,8 @@ impl Engine {
         }
         let own = Request::from_annotations(&metadata.annotations);
         self.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
+        let mark = self.read_mark(&candidate, moment);
+        let is_moving = mark.as_ref().is_some_and(|mark| mark.valid().is_some());
         let standing = Standing {
             binding: candidate.object(),
             placement,
@@ -123,9 +124,17 @@ impl Engine {
             is_moved_by_clusters: candidate.is_moved_by_clusters,
             has_room_grown: !self.partials.contains_key(key),
             time: Some(moment.milliseconds),
+            is_moving,
         };
-        match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
-            None => self.satisfied(&candidate, moment).map(Task::from_write),
+        let reason = reason_to_decide(&standing, |name| self.clusters.is_deleting(name));
+        match reason_to_interrupt(reason, mark.as_ref(), &candidate, |name| {
+            self.clusters.is_deleting(name)
+        }) {
+            None if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
+            None => {
+                self.forget_waiting(key, moment.instant);
+                self.satisfied(&candidate, moment).map(Task::from_write)
+            }
             Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
                 self.queue.done(key);
                 None
@@ -146,11 +155,11 @@ impl Engine {
     }
 
     /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
-    fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
+    pub(super) fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
         Sum::under(&self.active.profile, placement, own, policy)
     }
 
-    fn decide(
+    pub(super) fn decide(
         &mut self,
         candidate: &Candidate,
         placement: &Arc<Placement>,
@@ -257,13 +266,14 @@ impl Engine {
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
+                self.forget_waiting(&candidate.key, moment.instant);
                 return self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
             }
         };
         if self.guard.is_on() && takes_away(last, result) {
             return self.held_back(candidate, reason, moment);
         }
-        self.scheduled(candidate, &decision, result, reason, moment)
+        self.resulting(candidate, (placement, answers), &decision, result, reason, moment)
     }
 
     /// Reports warnings about a binding in the log and as events, unless they were reported before.
@@ -285,65 +295,13 @@ impl Engine {
     }
 
     /// Sets the time at which a binding is decided again, in milliseconds since 1970; `None` for no such time.
-    fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
+    pub(super) fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
         let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
         self.expiries.set(key, wait, moment.instant);
     }
 
-    /// Plans the write of a result.
-    fn scheduled(
-        &mut self,
-        candidate: &Candidate,
-        decision: &LiveDecision,
-        result: &[TargetCluster],
-        reason: Reason,
-        moment: &Moment,
-    ) -> Option<WriteJob> {
-        let last = candidate.last();
-        let is_same = is_same_result(last, result);
-        let partial = decision.decision.partial.as_ref();
-        let kept = (decision.decision.valid_until, partial.map(|partial| partial.requested));
-        let specification = candidate.specification(result, is_same, decision.affinity(), kept);
-        let specification = self.with_pause(candidate, specification);
-        let request = candidate.object().spec.reschedule_triggered_at;
-        let start = moment.wall;
-        let wanted = StatusWanted {
-            condition: Some((ScheduledReason::Success, success_message(partial))),
-            observes: true,
-            scheduled_at: Some(scheduled_at(candidate, start)),
-            stamps: specification.is_some() || candidate.is_reschedule_pending,
-            affinity: (!decision.affinity().is_empty()).then(|| decision.affinity().to_owned()),
-            now: start,
-        };
-        let taken = match is_same {
-            true => None,
-            false => {
-                self.metrics().replicas_moved(moved(last, result));
-                self.assume_placement(&candidate.key, result, moment.instant);
-                self.hold(&candidate.key, result, last, &decision.footprint, false, moment)
-            }
-        };
-        let message = format!("{} Result: {}", success_message(partial), described(result));
-        let in_flight = InFlight {
-            taken,
-            last: last.to_vec(),
-            divided: Some(Divided {
-                awaited: None,
-                request,
-                group: (candidate.is_reschedule_pending && !decision.affinity().is_empty())
-                    .then(|| decision.affinity().into()),
-                before: candidate.object().status.last_scheduled_time,
-            }),
-            placed: (!is_same).then(|| result.to_vec()),
-            partial: missing_demand(decision),
-            announcements: vec![candidate.announcement(News::Scheduled, message)],
-            ..InFlight::new(Some(reason), moment)
-        };
-        self.dispatch(candidate, specification, wanted, in_flight, moment)
-    }
-
     /// Plans the write of a failure: the condition, and the removal of the result if no cluster fits.
-    fn failed(
+    pub(super) fn failed(
         &mut self,
         candidate: &Candidate,
         decision: Option<&LiveDecision>,
@@ -385,7 +343,7 @@ impl Engine {
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.
-    fn report_failure(
+    pub(super) fn report_failure(
         &mut self,
         candidate: &Candidate,
         specification: Option<SpecificationPatch>,
@@ -426,130 +384,6 @@ impl Engine {
         };
         self.report_failure(candidate, None, None, failure, Some(reason), moment)
     }
-
-    /// Updates the status of a satisfied binding: the observed generation, and the status that is missing if a write ended
-    /// between its two patches.
-    fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
-        let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
-        // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
-        self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
-        let status = &candidate.object().status;
-        let is_scheduled = status
-            .conditions
-            .iter()
-            .any(|known| known.kind == SCHEDULED && known.status == "True");
-        let request = candidate.object().spec.reschedule_triggered_at;
-        // The result that answers a reschedule is written, its time is not.
-        let is_unanswered = request > status.last_scheduled_time;
-        let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
-        let now = moment.wall;
-        let applied = candidate.applied.as_ref();
-        let partial_of = candidate.partial_of();
-        let scheduled = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
-        let wanted = StatusWanted {
-            condition: is_repair.then(|| (ScheduledReason::Success, repaired_message(scheduled, partial_of))),
-            observes: true,
-            scheduled_at: is_repair.then(|| request.map_or(now, |request| request.max(now))),
-            stamps: is_unanswered,
-            affinity: applied.and_then(|applied| applied.affinity.clone()),
-            now,
-        };
-        // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
-        let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
-        let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
-            true => candidate.specification(candidate.last(), true, &affinity, (valid_until, partial_of)),
-            false => None,
-        };
-        self.pauses.forget(&candidate.key);
-        let specification = self.with_pause(candidate, specification);
-        let in_flight = InFlight {
-            // The result stays, so nothing is held a second time after the write.
-            last: candidate.last().to_vec(),
-            partial: self
-                .partials
-                .get(&candidate.key)
-                .cloned()
-                .filter(|_| partial_of.is_some()),
-            ..InFlight::new(None, moment)
-        };
-        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
-        self.metrics().repairs(u64::from(is_repair && job.is_some()));
-        job
-    }
-
-    /// Returns a write, unless the binding already is as wanted.
-    fn dispatch(
-        &mut self,
-        candidate: &Candidate,
-        specification: Option<SpecificationPatch>,
-        wanted: StatusWanted,
-        in_flight: InFlight,
-        moment: &Moment,
-    ) -> Option<WriteJob> {
-        if let Some(record) = self.bindings.get_mut(&candidate.key) {
-            record.is_moved_by_clusters = false;
-        }
-        if self.shadow.is_some() {
-            self.queue.done(&candidate.key);
-            return None;
-        }
-        let ResourceBinding { metadata, status, .. } = candidate.object();
-        let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
-        let is_current =
-            specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
-        if is_current {
-            self.end(&candidate.key, in_flight, moment);
-            return None;
-        }
-        let term = self.term?;
-        self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
-        Some(WriteJob {
-            span: tracing::Span::current(),
-            term,
-            key: Arc::clone(&candidate.key),
-            base: Arc::clone(&candidate.binding),
-            specification,
-            status: wanted,
-        })
-    }
-
-    /// Ends a decision that was written, or that had nothing to write.
-    pub(super) fn end(&mut self, key: &Arc<BindingKey>, in_flight: InFlight, moment: &Moment) {
-        let priority = self.bindings.get(key).map_or(0, |record| record.priority);
-        if let Some(record) = self.bindings.get_mut(key)
-            && in_flight.failure.is_none()
-            && in_flight.reason.is_some()
-            && let Some(divided) = &in_flight.divided
-            && record.requested == divided.request
-        {
-            record.is_reschedule_pending = false;
-        }
-        if let Some(reason) = in_flight.reason {
-            let result = match &in_flight.failure {
-                None => ScheduleResult::Scheduled,
-                Some(_) => ScheduleResult::Error,
-            };
-            let kind = match reason {
-                Reason::ReplicasChanged => ScheduleType::Scale,
-                _ => ScheduleType::Reconcile,
-            };
-            let duration = moment.instant.saturating_duration_since(in_flight.started);
-            self.metrics().attempt(kind, result, duration);
-        }
-        self.settle(key, &in_flight);
-        if in_flight.failure.is_some() {
-            self.metrics().incoming(IncomingEvent::AttemptFailed);
-        }
-        match in_flight.failure.map(|failure| failure.retry) {
-            None => self.queue.done(key),
-            Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
-            Some(Retry::Pause) => match self.pauses.remaining(key, moment.wall) {
-                Some(wait) => self.queue.pause(key, Cause::Deadly, wait, moment.instant),
-                None => _ = self.queue.retry(key, priority, moment.instant),
-            },
-            Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
-        }
-    }
 }
 
 impl Engine {
@@ -567,22 +401,7 @@ impl Engine {
 }
 
 impl Task {
-    fn from_write(job: WriteJob) -> Self {
+    pub(super) fn from_write(job: WriteJob) -> Self {
         Self::Write(Box::new(job))
-    }
-}
-
-/// The time of a decision that begins now, for its status.
-fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
-    let request = candidate.object().spec.reschedule_triggered_at;
-    // A request with a time from another clock may be later than this decision, which still answers it.
-    let at = request.map_or(start, |request| request.max(start));
-    match candidate.object().status.last_scheduled_time {
-        // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
-        // the time advances.
-        Some(last) if candidate.is_reschedule_pending => {
-            at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))
-        }
-        _ => at,
     }
 }

@@ -75,6 +75,7 @@ fn entry(cluster: &str, replicas: Option<i64>, fingerprint: u64) -> AggregatedSt
         health: Health::Unknown,
         applied: true,
         replicas,
+        ready_replicas: None,
         fingerprint,
     }
 }

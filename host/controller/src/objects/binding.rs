@@ -39,6 +39,8 @@ pub struct AggregatedStatus {
     pub(crate) applied: bool,
     /// Replicas of the resource there, by its own status; `None` for kinds whose status has none.
     pub(crate) replicas: Option<i64>,
+    /// Ready replicas of the resource there, by its own status; `None` for kinds whose status has none.
+    pub(crate) ready_replicas: Option<i64>,
     /// Hash of the whole entry, to notice that it changed.
     pub(crate) fingerprint: u64,
 }
@@ -70,9 +72,10 @@ struct AggregatedItem<'a> {
 
 /// The part of a resource's status that is compared with its result.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct ResourceStatus {
     replicas: Value,
+    ready_replicas: Value,
 }
 
 impl BindingDocument {
@@ -136,7 +139,8 @@ impl AggregatedStatus {
         Ok(Self {
             cluster: cluster_name.into(),
             applied: applied.unwrap_or(false),
-            replicas: status.and_then(|status| status.replicas.as_i64()),
+            replicas: status.as_ref().and_then(|status| status.replicas.as_i64()),
+            ready_replicas: status.and_then(|status| status.ready_replicas.as_i64()),
             health: match health.as_deref() {
                 Some("Healthy") => Health::Healthy,
                 Some("Unhealthy") => Health::Unhealthy,
@@ -241,11 +245,14 @@ mod tests {
             item("odd", json!(null), json!({"replicas": "three"})),
             item("text", json!(false), json!("running")),
         ];
+        let ready = |state: &AggregatedStatus| state.ready_replicas;
         let aggregated = read(&json!({"status": {"aggregatedStatus": items}}))
             .unwrap()
             .aggregated;
         let read: Vec<_> = aggregated.iter().map(|state| (state.applied, state.replicas)).collect();
         assert_eq!(read, [(true, Some(3)), (true, None), (false, None), (false, None)]);
+        let ready: Vec<_> = aggregated.iter().map(ready).collect();
+        assert_eq!(ready, [Some(1), None, None, None]);
     }
 
     #[test]

@@ -192,6 +192,8 @@ labels! {
     ReasonLabels { reason: &'static str, }
     RightLabels { resource: String, verb: &'static str, }
     HeldLabels { cluster: String, resource: String, }
+    MoveLabels { state: &'static str, }
+    OccasionLabels { occasion: &'static str, }
     EstimateLabels { result: &'static str, }
     WriteLabels { kind: &'static str, result: &'static str, }
     ReloadLabels { result: &'static str, }

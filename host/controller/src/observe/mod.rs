@@ -30,12 +30,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use divvy_estimator::{Estimate, Estimators, Unanswered};
+use divvy_scheduler::moves::step::{Occasion, Reason as Wait};
 use divvy_scheduler::plugin::MetricFigures;
 use prometheus_client::registry::Registry;
 
 use labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, PartLabels, PluginLabels, PointLabels, ProfileLabels,
-    QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels, ShadowLabels, StepLabels, WriteLabels,
+    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, MoveLabels, OccasionLabels, PartLabels, PluginLabels,
+    PointLabels, ProfileLabels, QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels, ShadowLabels,
+    StepLabels, WriteLabels,
 };
 use registered::Registered;
 
@@ -44,6 +46,17 @@ use crate::holdings::HeldPart;
 
 /// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
 pub const CYCLE: &str = "divvy::cycle";
+
+/// Bindings that are moved in steps.
+#[derive(Debug, Default)]
+pub(crate) struct MoveCounts {
+    /// Those that have begun, and have a claim on budgets.
+    pub(crate) under_way: usize,
+    /// Those that have not begun, or have released their claim.
+    pub(crate) waiting: usize,
+    /// Bindings by the word of what they wait for, with the longest wait.
+    pub(crate) waits: BTreeMap<&'static str, (usize, Duration)>,
+}
 
 /// The metrics of one process.
 #[derive(Debug)]
@@ -238,6 +251,38 @@ impl Metrics {
     /// Decisions were held back because they would take replicas away while clusters are missing.
     pub(crate) fn held_back(&self, decisions: u64) {
         self.registered.held_back.inc_by(decisions);
+    }
+
+    /// Sets the number of bindings that are moved in steps, and of those that wait, with the longest wait.
+    pub(crate) fn moves(&self, counts: &MoveCounts) {
+        for (state, bindings) in [("under_way", counts.under_way), ("waiting", counts.waiting)] {
+            self.registered
+                .moves
+                .get_or_create(&MoveLabels { state })
+                .set(signed(bindings));
+        }
+        for reason in Wait::WORDS {
+            let labels = ReasonLabels { reason };
+            let (bindings, longest) = counts.waits.get(reason).copied().unwrap_or_default();
+            self.registered.move_waits.get_or_create(&labels).set(signed(bindings));
+            let seconds = i64::try_from(longest.as_secs()).unwrap_or(i64::MAX);
+            self.registered.move_wait_seconds.get_or_create(&labels).set(seconds);
+        }
+    }
+
+    /// A result or a mark of a move was planned.
+    pub(crate) fn move_write(&self, occasion: Occasion) {
+        let occasion = match occasion {
+            Occasion::AtOnce => "at_once",
+            Occasion::Step => "step",
+            Occasion::Released => "released",
+            Occasion::Ended => "ended",
+            Occasion::Cancelled => "cancelled",
+        };
+        self.registered
+            .move_writes
+            .get_or_create(&OccasionLabels { occasion })
+            .inc();
     }
 
     /// Estimators of a binding's clusters were asked. `duration` is that of the slowest.

@@ -11,9 +11,9 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::buckets;
 use super::labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, PartLabels, PluginLabels, PointLabels,
-    ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels, ReloadResult, ResultLabels, RightLabels,
-    ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
+    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, MoveLabels, OccasionLabels, PartLabels,
+    PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels, ReloadResult,
+    ResultLabels, RightLabels, ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
 };
 
 /// Type of a metric, by its kind and labels. A gauge in `seconds` is a fraction, any other a whole number.
@@ -153,6 +153,18 @@ metrics! {
     counter replicas_moved =
         "divvy_replicas_moved",
         "Replicas that results took from one cluster and gave to another";
+    gauge moves by MoveLabels =
+        "divvy_moves",
+        "Bindings whose result changes in steps: under way, or waiting without a claim on budgets";
+    gauge move_waits by ReasonLabels =
+        "divvy_move_waits",
+        "Bindings whose next step waits, by what it waits for";
+    gauge move_wait_seconds by ReasonLabels =
+        "divvy_move_wait_seconds",
+        "Longest time for which a binding's next step has waited, by what it waits for";
+    counter move_writes by OccasionLabels =
+        "divvy_move_writes",
+        "Writes of moves: steps, what is written at once, claims that are released, ends, and what is cancelled";
     gauge leader =
         "divvy_leader",
         "1 for the scheduler that leads";

@@ -58,6 +58,14 @@ async fn everything() -> Metrics {
     metrics.unscheduled(&BTreeMap::from([("Unschedulable", 3)]));
     metrics.profile_waiting(true);
     metrics.held_back(1);
+    let mut counts = MoveCounts {
+        under_way: 2,
+        waiting: 1,
+        ..MoveCounts::default()
+    };
+    counts.waits.insert("quota", (1, Duration::from_secs(90)));
+    metrics.moves(&counts);
+    metrics.move_write(Occasion::Step);
     metrics.write(WriteKind::Status, WriteResult::Written, TIME);
     metrics.writes_under_way(4);
     metrics.conflicts(2);
@@ -177,6 +185,12 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_unscheduled_bindings", &[("reason", "NoClusterFit")], 0.0),
         ("divvy_profile_waiting", &[], 1.0),
         ("divvy_held_back_decisions_total", &[], 1.0),
+        ("divvy_moves", &[("state", "under_way")], 2.0),
+        ("divvy_moves", &[("state", "waiting")], 1.0),
+        ("divvy_move_waits", &[("reason", "quota")], 1.0),
+        ("divvy_move_waits", &[("reason", "room")], 0.0),
+        ("divvy_move_wait_seconds", &[("reason", "quota")], 90.0),
+        ("divvy_move_writes_total", &[("occasion", "step")], 1.0),
         ("divvy_estimates_total", &[("result", "failed")], 1.0),
         ("divvy_estimate_duration_seconds_count", &[], 1.0),
         ("divvy_estimator_breaker", &[("cluster", "m1")], 0.0),

@@ -12,13 +12,17 @@ use divvy_karmada::api::{
 
 use super::Shared;
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
+use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
+use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// Labels and annotations with a different value in each binding, which are not shared.
-const OWN_VALUES: [&str; 4] = [
+const OWN_VALUES: [&str; 6] = [
     "resourcebinding.karmada.io/permanent-id",
     "clusterresourcebinding.karmada.io/permanent-id",
     APPLIED_POLICY,
     PLUGIN_FAILURE,
+    MOVE_ANNOTATION,
+    FAILBACK_ANNOTATION,
 ];
 
 /// A result. Copies share the clusters.
@@ -168,6 +172,11 @@ impl Texts {
             (shared.text(&key), value)
         };
         Self(texts.into_iter().map(pair).collect())
+    }
+
+    /// True if there is a text with this key.
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.0.iter().any(|(own, _)| **own == *key)
     }
 
     pub(super) fn map(&self) -> StringMap {

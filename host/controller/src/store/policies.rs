@@ -6,6 +6,7 @@ use std::sync::Arc;
 use divvy_karmada::api::{ObjectMeta, PolicyScope, PropagationPolicy, StringMap};
 use divvy_karmada::detector::PolicyFacts;
 use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_profile::MOVES_ANNOTATION;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
     STRATEGY_ANNOTATION,
@@ -76,6 +77,7 @@ impl PolicyStore {
                 PREFERENCES_ANNOTATION,
                 AFFINITY_GROUPS_ANNOTATION,
                 QUORUM_ANNOTATION,
+                MOVES_ANNOTATION,
             ];
             let is_read = |key: &str| read.contains(&key) || key.starts_with(PLUGIN_PREFERENCES_PREFIX);
             facts.annotations.retain(|key, _| is_read(key));

@@ -17,6 +17,7 @@ use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
 use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// A result that was written, whether its status shows it yet or not, or that may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -305,6 +306,11 @@ impl Record {
     pub(crate) fn readable_placement(&self) -> Option<&Placement> {
         let shared = self.placement.as_ref()?;
         shared.placement.as_deref().ok()
+    }
+
+    /// True if it has the mark of a move.
+    pub(crate) fn has_mark(&self) -> bool {
+        self.annotations.contains(MOVE_ANNOTATION)
     }
 
     /// The workload affinity groups.

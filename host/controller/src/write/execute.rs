@@ -112,6 +112,10 @@ impl Writer {
                     written.generation = Some(latest.metadata.generation);
                     written.latest = Some(latest);
                 }
+                Err(refused @ WriteOutcome::Refused(ScheduledReason::QuotaExceeded, _)) if job.is_step => {
+                    written.outcome = refused;
+                    return written;
+                }
                 Err(WriteOutcome::Refused(reason, message)) => {
                     // The group that was tried is recorded even then, as in Karmada.
                     status = StatusWanted {
@@ -202,6 +206,11 @@ impl Writer {
             }
             let is_same = current.metadata.generation == decided.generation
                 && read_metadata(&current.metadata) == read_metadata(decided);
+            let is_exact = patch.mark.is_some() && current.metadata.resource_version != version;
+            if is_exact {
+                written.latest = Some(*current);
+                return Err(WriteOutcome::Superseded);
+            }
             if !is_same {
                 return Err(WriteOutcome::Superseded);
             }

@@ -38,6 +38,8 @@ pub struct WriteJob {
     pub specification: Option<SpecificationPatch>,
     /// The status that the binding gets.
     pub status: StatusWanted,
+    /// True for a step of a move. If a quota refuses it, the status stays: another step may do.
+    pub(crate) is_step: bool,
 }
 
 impl WriteJob {
@@ -58,6 +60,8 @@ pub struct SpecificationPatch {
     pub(crate) applied_policy: Option<Option<String>>,
     /// The annotation of a wait after a plugin's failure, likewise.
     pub(crate) plugin_failure: Option<Option<String>>,
+    /// The mark of a move, likewise. A patch with it is for one version of the binding only: a step depends on what is ready.
+    pub(crate) mark: Option<Option<String>>,
 }
 
 /// Status of a binding after a write.

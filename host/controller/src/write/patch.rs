@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
 use crate::condition::{SCHEDULED, ScheduledReason};
-use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};
+use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// Merge patch of the specification, valid for one object at one version.
 pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: &str) -> Value {
@@ -20,6 +21,9 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     }
     if let Some(failure) = &patch.plugin_failure {
         annotations.insert(PLUGIN_FAILURE.to_owned(), json!(failure));
+    }
+    if let Some(mark) = &patch.mark {
+        annotations.insert(MOVE_ANNOTATION.to_owned(), json!(mark));
     }
     let mut metadata = json!({"uid": job.decided().metadata.uid, "resourceVersion": version});
     if !annotations.is_empty() {
@@ -131,10 +135,12 @@ pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, resu
     let placement = patch.applied_placement.as_deref();
     let policy = patch.applied_policy.as_ref();
     let failure = patch.plugin_failure.as_ref();
+    let mark = patch.mark.as_ref();
     clusters
         && placement.is_none_or(|placement| annotation(APPLIED_PLACEMENT) == Some(placement))
         && policy.is_none_or(|policy| annotation(APPLIED_POLICY) == policy.as_deref())
         && failure.is_none_or(|failure| annotation(PLUGIN_FAILURE) == failure.as_deref())
+        && mark.is_none_or(|mark| annotation(MOVE_ANNOTATION) == mark.as_deref())
 }
 
 /// Hash of the metadata that a decision reads: labels and annotations, except those that decisions write.
@@ -142,9 +148,8 @@ pub(crate) fn read_metadata(metadata: &ObjectMeta) -> u64 {
     let mut hasher = DefaultHasher::new();
     metadata.labels.hash(&mut hasher);
     metadata.is_deleting().hash(&mut hasher);
-    let written = [APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE];
     for (key, value) in &metadata.annotations {
-        if !written.contains(&key.as_str()) {
+        if !WRITTEN_ANNOTATIONS.contains(&key.as_str()) {
             (key, value).hash(&mut hasher);
         }
     }

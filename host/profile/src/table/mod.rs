@@ -28,4 +28,5 @@ pub use error::{TableError, TableProblem};
 pub use loaded::{LoadedTable, TableVersions, row_key};
 pub use read::{TABLE_BYTES_MAX, TableSource};
 pub use rows::ROWS_MAX;
+pub(crate) use time::Zones;
 pub use time::time_zone_version;

@@ -35,7 +35,7 @@ pub(super) enum TimeFault {
 
 /// Zones that were looked up.
 #[derive(Debug, Default)]
-pub(super) struct Zones {
+pub(crate) struct Zones {
     known: HashMap<String, Option<(Zone, Arc<TimeZone>)>>,
 }
 
@@ -48,7 +48,7 @@ impl Zones {
     }
 
     /// The offsets of a zone.
-    pub(super) fn offsets(&mut self, name: &str) -> Option<Arc<TimeZone>> {
+    pub(crate) fn offsets(&mut self, name: &str) -> Option<Arc<TimeZone>> {
         self.look_up(name).map(|(_, offsets)| Arc::clone(offsets))
     }
 

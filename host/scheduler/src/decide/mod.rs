@@ -16,4 +16,4 @@ pub mod ownership;
 pub mod policy;
 pub mod rules;
 
-pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE};
+pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};

@@ -29,6 +29,8 @@ pub enum Reason {
     ClustersChanged,
     /// The time until which the result holds, according to a plugin, has passed.
     ResultExpired,
+    /// The binding was on its way to another result, and someone else has changed it since.
+    MoveInterrupted,
 }
 
 /// Relation between the replicas of a result and those of the binding.
@@ -67,6 +69,8 @@ pub struct Standing<'a> {
     pub has_room_grown: bool,
     /// The current time, in milliseconds since 1970; `None` if it is not known, in which case no result has expired.
     pub time: Option<i64>,
+    /// True if the binding is on its way to a result that adds up, by a valid mark.
+    pub is_moving: bool,
 }
 
 impl Sum {
@@ -106,7 +110,8 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     let partial_of = partial_of(standing);
     let is_partial = partial_of == Some(requested(binding));
     // A part of another number is decided even if it adds up by now, because its condition says that replicas are missing.
-    if !is_partial && (partial_of.is_some() || replicas_changed(binding, standing.sum)) {
+    let adds_up = standing.is_moving || !replicas_changed(binding, standing.sum);
+    if !is_partial && (partial_of.is_some() || !adds_up) {
         return Some(Reason::ReplicasChanged);
     }
     if standing.is_reschedule_pending {

@@ -6,6 +6,7 @@ use crate::rules::Rule;
 const COMPLETE: &str = "engine/complete.rs";
 const OBSERVE: &str = "engine/observe.rs";
 const SCHEDULE: &str = "engine/schedule.rs";
+const OUTCOME: &str = "engine/outcome.rs";
 const EXECUTE: &str = "write/execute.rs";
 const HOLDINGS: &str = "holdings/mod.rs";
 const UNWRITTEN: &str = "holdings/unwritten.rs";
@@ -69,7 +70,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A write of the status alone holds the whole result once more.",
         edits: &[Edit {
-            file: SCHEDULE,
+            file: OUTCOME,
             from: "            last: candidate.last().to_vec(),\n            partial: self\n",
             to: "            partial: self\n",
         }],
@@ -239,8 +240,8 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A satisfied binding's new generation is not recorded as observed.",
         edits: &[Edit {
-            file: SCHEDULE,
-            from: "            observes: true,\n            scheduled_at: is_repair",
+            file: OUTCOME,
+            from: "            observes,\n            scheduled_at: is_repair",
             to: "            observes: is_repair,\n            scheduled_at: is_repair",
         }],
     },
@@ -250,7 +251,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A write that was cut off between its two patches is not repaired.",
         edits: &[Edit {
-            file: SCHEDULE,
+            file: OUTCOME,
             from: "let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;",
             to: "let is_repair = is_scheduled && status.last_scheduled_time.is_none();",
         }],
@@ -349,7 +350,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A write that failed is not tried again.",
         edits: &[Edit {
-            file: SCHEDULE,
+            file: OUTCOME,
             from: "Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),",
             to: "Some(Retry::Backoff) => self.queue.park(key, priority, Cause::Binding, moment.instant),",
         }],

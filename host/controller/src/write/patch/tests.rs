@@ -31,7 +31,7 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         clusters: Some(clusters),
         applied_placement: Some("{}".to_owned()),
         applied_policy: Some(None),
-        plugin_failure: None,
+        ..SpecificationPatch::default()
     };
     let object: ResourceBinding =
         serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}})).unwrap();
@@ -49,6 +49,7 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         term: crate::lease::Term(1),
         specification: Some(patch.clone()),
         status: success(),
+        is_step: false,
     };
     (job, patch)
 }

@@ -58,6 +58,7 @@ fn reason_with_room(
         time: Some(1000),
         is_moved_by_clusters: false,
         has_room_grown,
+        is_moving: value["isMoving"] == true,
     };
     reason_to_decide(&standing, |name| name == "gone")
 }
@@ -78,6 +79,16 @@ fn groups(first: &str, second: &str) -> Value {
 #[test]
 fn a_satisfied_binding_is_left_alone() {
     check(json!({}), None);
+}
+
+/// A result on the way to another one need not add up. Every other rule applies.
+#[test]
+fn a_binding_on_its_way_is_decided_for_other_reasons_than_its_sum() {
+    let five = json!({"/binding/spec/replicas": 5});
+    check(five, Some(Reason::ReplicasChanged));
+    check(json!({"/binding/spec/replicas": 5, "/isMoving": true}), None);
+    let deleting = json!({"/binding/spec/clusters/0/name": "gone", "/isMoving": true});
+    check(deleting, Some(Reason::ClusterDeleting));
 }
 
 #[test]

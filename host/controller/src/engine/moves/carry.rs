@@ -1,0 +1,335 @@
+//! The writes and waits that follow from a verdict.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use divvy_karmada::api::{Placement, TargetCluster};
+use divvy_profile::{OnExclusion, WrittenAllowances};
+use divvy_scheduler::decide::policy::Request;
+use divvy_scheduler::decide::rules::Reason;
+use divvy_scheduler::fleet::Footprint;
+use divvy_scheduler::moves::change::{AtOnce, Course, Workload, course};
+use divvy_scheduler::moves::mark::{Mark, ReadMark};
+use divvy_scheduler::moves::readiness::Reporting;
+use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Write};
+
+use super::look::{Judged, Wanted, reports};
+use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
+use crate::condition::{Failure, SUCCESS_MESSAGE};
+use crate::decision::LiveDecision;
+use crate::engine::outcome::Chosen;
+use crate::engine::{InFlight, News, Task};
+use crate::estimates::Answers;
+use crate::observe::IncomingEvent;
+use crate::write::WriteJob;
+use crate::write::execute::described;
+
+/// Time after which a surge is tried again that a quota has refused, whether the quota has changed or not.
+const QUOTA_TIME: Duration = Duration::from_secs(300);
+
+/// What a step keeps of the decision or of the steps before it.
+struct Kept<'a> {
+    affinity: &'a str,
+    valid_until: Option<i64>,
+    footprint: &'a Footprint,
+    reason: Option<Reason>,
+}
+
+impl Engine {
+    /// Goes on with a binding that has a valid mark: to its target, or back to its sum if the profile makes no moves.
+    pub(in crate::engine) fn go_on(
+        &mut self,
+        candidate: &Candidate,
+        placement: &Arc<Placement>,
+        mark: Option<&ReadMark>,
+        answers: Option<&Answers>,
+        moment: &Moment,
+    ) -> Option<Task> {
+        let key = &candidate.key;
+        let last = candidate.last();
+        let valid = mark.and_then(ReadMark::valid);
+        let target = valid.map(|mark| mark.target(last)).unwrap_or_default();
+        let goes_on = self.active.moves.is_some();
+        let gives = target.iter().any(|(name, wanted)| {
+            let own = last.iter().find(|own| own.name == *name);
+            *wanted > own.map_or(0, |own| i64::from(own.replicas))
+        });
+        if goes_on
+            && gives
+            && let Some(job) = self.question(candidate, placement, answers)
+        {
+            self.estimating.insert(Arc::clone(key), false);
+            return Some(Task::Estimate(job));
+        }
+        let policy = match goes_on {
+            true => candidate.written_allowances(),
+            false => Ok(WrittenAllowances::default()),
+        };
+        let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
+        let terms = match terms {
+            Ok(terms) => terms,
+            Err(failure) => return self.stuck(candidate, failure, None, moment).map(Task::from_write),
+        };
+        let wanted = Wanted {
+            wish: if goes_on { Wish::Continue } else { Wish::Cancel },
+            terms: Some(terms),
+            exclusion: OnExclusion::Steps,
+        };
+        let judged = self.judge(candidate, mark, &wanted, answers, moment);
+        if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
+            let job = self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
+            return job.map(Task::from_write);
+        }
+        let applied = candidate.applied.as_ref();
+        let kept = Kept {
+            affinity: applied
+                .and_then(|applied| applied.affinity.as_deref())
+                .unwrap_or_default(),
+            valid_until: applied.and_then(|applied| applied.valid_until),
+            footprint: &Footprint::new(&candidate.object().spec),
+            reason: None,
+        };
+        self.holds_until(key, kept.valid_until, moment);
+        let job = self.carry_out(candidate, mark, judged, &kept, moment);
+        let job = job.unwrap_or_else(|()| {
+            self.forget_move(key, moment.instant);
+            self.satisfied(candidate, moment)
+        });
+        job.map(Task::from_write)
+    }
+
+    /// Plans the write of a decided result: in steps, or as a whole.
+    pub(in crate::engine) fn resulting(
+        &mut self,
+        candidate: &Candidate,
+        (placement, answers): (&Placement, Option<&Answers>),
+        decision: &LiveDecision,
+        result: &[TargetCluster],
+        reason: Reason,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        if self.active.moves.is_none() {
+            return self.scheduled(candidate, decision, result, reason, moment);
+        }
+        let policy = candidate.written_allowances();
+        let words = policy.as_ref().cloned().unwrap_or_default();
+        let mark = self.read_mark(candidate, moment);
+        let has_bounds = mark.as_ref().is_some_and(|read| read.mark.is_some());
+        let course = self.course_of(candidate, placement, &words, result);
+        let is_paced = match course {
+            Course::Steps => true,
+            Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) => has_bounds,
+            Course::AtOnce(_) => false,
+        };
+        if !is_paced {
+            self.forget_move(&candidate.key, moment.instant);
+            if let Course::AtOnce(at_once) = course
+                && !matches!(at_once, AtOnce::FirstResult | AtOnce::OnlyGives | AtOnce::NotDivided)
+            {
+                self.panel
+                    .moving(&candidate.key, Some(format!("not moved in steps: {at_once}")));
+            }
+            return self.scheduled(candidate, decision, result, reason, moment);
+        }
+        let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
+        let terms = match terms {
+            Ok(terms) => terms,
+            Err(failure) => return self.stuck(candidate, failure, Some(reason), moment),
+        };
+        let exclusion = self.active.moves.as_ref().map(|moves| moves.exclusion(&words));
+        let wanted = Wanted {
+            wish: Wish::Decided(result),
+            terms: Some(terms),
+            exclusion: exclusion.unwrap_or_default(),
+        };
+        let judged = self.judge(candidate, mark.as_ref(), &wanted, answers, moment);
+        let kept = Kept {
+            affinity: decision.affinity(),
+            valid_until: decision.decision.valid_until,
+            footprint: &decision.footprint,
+            reason: Some(reason),
+        };
+        let job = self.carry_out(candidate, mark.as_ref(), judged, &kept, moment);
+        job.unwrap_or_else(|()| {
+            self.forget_move(&candidate.key, moment.instant);
+            self.scheduled(candidate, decision, result, reason, moment)
+        })
+    }
+
+    /// The way in which a result is written.
+    fn course_of(
+        &self,
+        candidate: &Candidate,
+        placement: &Placement,
+        policy: &WrittenAllowances,
+        result: &[TargetCluster],
+    ) -> Course {
+        let object = candidate.object();
+        let record = self.bindings.get(&candidate.key);
+        let reports = reports(record.map_or(&[], |record| &record.aggregated));
+        let own = Request::from_annotations(&object.metadata.annotations);
+        let sum = self.sum(placement, &own, &candidate.request);
+        // The labels of the workload are not on its binding.
+        let workload = Workload::new(object, None, Reporting::new(object, &reports));
+        let total = (candidate.binding.replicas(), sum);
+        let profile = self.active.moves.as_deref();
+        course(candidate.last(), result, total, &workload, profile, policy)
+    }
+
+    /// Carries a verdict out. `Err` if there is nothing to move.
+    fn carry_out(
+        &mut self,
+        candidate: &Candidate,
+        mark: Option<&ReadMark>,
+        judged: Judged,
+        kept: &Kept<'_>,
+        moment: &Moment,
+    ) -> Result<Option<WriteJob>, ()> {
+        let key = &candidate.key;
+        match judged.verdict {
+            Ok(Verdict::AtTarget | Verdict::DecideAnew(_)) => Err(()),
+            Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
+            Ok(Verdict::Wait(wait)) => {
+                self.announce_wait(candidate, &wait);
+                let shown = format!("it is moved in steps, and waits for {wait}");
+                self.panel.moving(key, Some(shown));
+                let times = [
+                    self.report_due(mark, moment),
+                    self.hours_due(&wait, moment),
+                    judged.valid_until.filter(|until| *until > moment.milliseconds),
+                    (wait == Wait::Quota).then(|| moment.milliseconds.saturating_add(milliseconds(QUOTA_TIME))),
+                ];
+                let due = times.into_iter().flatten().min();
+                let due = due.map(|due| due.saturating_sub(moment.milliseconds));
+                self.moves.due.set(key, due, moment.instant);
+                if let Some(known) = judged.known {
+                    self.keep_claim(key, known, moment.instant);
+                }
+                if mark.and_then(ReadMark::valid).is_none() {
+                    // It has not begun, and is decided again when it is looked at.
+                    self.queue.done(key);
+                    return Ok(None);
+                }
+                let evicts = !candidate.object().spec.graceful_eviction_tasks.is_empty();
+                let sum: i64 = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
+                let observes = !evicts || sum >= candidate.binding.replicas();
+                Ok(self.stays(candidate, observes, moment))
+            }
+            Ok(Verdict::Write(write)) => {
+                let text = match write.mark.as_ref().map(Mark::write).transpose() {
+                    Ok(text) => text,
+                    Err(error) => {
+                        let failure = Failure::invalid_binding(error.to_string());
+                        return Ok(self.stuck(candidate, failure, kept.reason, moment));
+                    }
+                };
+                let due = text.is_some().then(|| milliseconds(REPORT_TIME));
+                match (&text, judged.known) {
+                    (Some(_), Some(known)) => self.keep_claim(key, known, moment.instant),
+                    _ => self.forget_move(key, moment.instant),
+                }
+                self.moves.due.set(key, due, moment.instant);
+                let message = message(&write);
+                self.panel.moving(key, text.is_some().then(|| message.clone()));
+                self.metrics().move_write(write.occasion);
+                let chosen = Chosen {
+                    result: &write.result,
+                    affinity: kept.affinity,
+                    valid_until: kept.valid_until,
+                    partial_of: None,
+                    missing: None,
+                    message,
+                    footprint: kept.footprint,
+                    reason: kept.reason,
+                    mark: text,
+                    is_step: write.occasion == Occasion::Step,
+                    observes: write.observes,
+                };
+                Ok(self.chosen(candidate, &chosen, moment))
+            }
+        }
+    }
+
+    /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
+    fn stuck(
+        &mut self,
+        candidate: &Candidate,
+        failure: Failure,
+        reason: Option<Reason>,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        self.panel.moving(&candidate.key, Some(failure.message.clone()));
+        self.report_failure(candidate, None, None, failure, reason, moment)
+    }
+
+    /// The time at which the bounds of a mark end, in milliseconds since 1970.
+    fn report_due(&self, mark: Option<&ReadMark>, moment: &Moment) -> Option<i64> {
+        let mark = mark.and_then(|read| read.mark.as_ref())?;
+        Some(mark.at.saturating_add(milliseconds(REPORT_TIME))).filter(|due| *due > moment.milliseconds)
+    }
+
+    /// The time at which the hours for moves begin, in milliseconds since 1970, if a move waits for them.
+    fn hours_due(&self, wait: &Wait, moment: &Moment) -> Option<i64> {
+        let moves = self.active.moves.as_ref().filter(|_| *wait == Wait::Hours)?;
+        moves.opens_after(moment.milliseconds)
+    }
+
+    /// Tells people once what a move waits for, if they can end the wait.
+    fn announce_wait(&mut self, candidate: &Candidate, wait: &Wait) {
+        let known = self.moves.known.get(&candidate.key);
+        let before = known.and_then(|known| known.wait.as_ref());
+        let is_known = before.is_some_and(|(before, _)| before.word() == wait.word());
+        if is_news(wait) && !is_known {
+            let message = format!("its move waits for {wait}");
+            self.announcements.push(candidate.announcement(News::Warning, message));
+        }
+    }
+
+    /// A quota has refused the surge of a step: the binding is looked at again, without one. Returns the write if it is not the surge that
+    /// was refused.
+    pub(in crate::engine) fn surge_refused(
+        &mut self,
+        key: &Arc<crate::objects::BindingKey>,
+        in_flight: InFlight,
+        moment: &Moment,
+    ) -> Option<InFlight> {
+        if !self.moves.refuse_surge(key) {
+            return Some(in_flight);
+        }
+        self.refused_by_quota
+            .entry(key.namespace.clone())
+            .or_default()
+            .insert(Arc::clone(key));
+        self.queue.done(key);
+        self.add(key, IncomingEvent::BindingUpdate, moment.instant);
+        None
+    }
+}
+
+/// The condition's message of a result on the way.
+fn message(write: &Write) -> String {
+    let Some(mark) = &write.mark else {
+        return SUCCESS_MESSAGE.to_owned();
+    };
+    let target = mark
+        .target(&write.result)
+        .into_iter()
+        .filter(|(_, replicas)| *replicas > 0);
+    let target = target.map(|(name, replicas)| TargetCluster {
+        name,
+        replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+        components: Vec::new(),
+    });
+    let target: Vec<TargetCluster> = target.collect();
+    match target == write.result {
+        true => SUCCESS_MESSAGE.to_owned(),
+        false => format!(
+            "Binding has been scheduled, and is moved in steps to {}.",
+            described(&target)
+        ),
+    }
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,428 @@
+//! What is seen of a binding, and the verdict on it.
+
+use std::time::Instant;
+
+use divvy_framework_view::clusters::Row;
+use divvy_karmada::api::{Placement, SpreadField, TargetCluster};
+use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
+use divvy_scheduler::cycle::{CycleError, CycleInput, Moving, Step};
+use divvy_scheduler::decide::affinity::selects;
+use divvy_scheduler::decide::policy::Request;
+use divvy_scheduler::decision::Estimates;
+use divvy_scheduler::fleet::estimate::{UNBOUNDED, estimate};
+use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
+use divvy_scheduler::moves::change::is_dispatching_suspended;
+use divvy_scheduler::moves::mark::{ReadMark, asked_hash};
+use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
+use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
+use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
+use divvy_scheduler::profile::Profile;
+
+use super::claims::{Known, KnownCluster};
+use super::{Candidate, Engine, Moment, REPORT_TIME};
+use crate::condition::{Cause, Failure, Retry};
+use crate::estimates::Answers;
+use crate::guard::takes_away;
+use crate::objects::{AggregatedStatus, Health as ReportedHealth};
+use crate::takings::Current;
+
+/// The verdict on a binding, and what its move uses of the budgets if it is carried out.
+pub(super) struct Judged {
+    /// The verdict.
+    pub(super) verdict: Result<Verdict, Failure>,
+    /// What it uses; `None` if there is no move.
+    pub(super) known: Option<Known>,
+    /// Time until which the pace's answer holds, in milliseconds since 1970.
+    pub(super) valid_until: Option<i64>,
+}
+
+/// What is wanted of a binding, and under which terms.
+pub(super) struct Wanted<'a> {
+    /// The result.
+    pub(super) wish: Wish<'a>,
+    /// The terms; `None` to find out only what the move uses.
+    pub(super) terms: Option<Terms>,
+    /// Treatment of replicas in clusters that are excluded.
+    pub(super) exclusion: OnExclusion,
+}
+
+impl Candidate {
+    /// Hash of what is asked for.
+    pub(in crate::engine) fn asked(&self) -> u64 {
+        let own = Request::from_annotations(&self.object().metadata.annotations);
+        asked_hash(&self.placement.text, &self.request, &own, self.move_words())
+    }
+
+    /// The policy's annotation about moves.
+    fn move_words(&self) -> Option<&str> {
+        let policy = self.policy.as_ref()?;
+        policy.annotations.get(MOVES_ANNOTATION).map(String::as_str)
+    }
+
+    /// What the policy says about moves.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`] that says what is wrong with its annotation.
+    pub(super) fn written_allowances(&self) -> Result<WrittenAllowances, Failure> {
+        let Some(text) = self.move_words() else {
+            return Ok(WrittenAllowances::default());
+        };
+        WrittenAllowances::parse(text).map_err(|error| {
+            Failure::invalid_binding(format!("annotation `{MOVES_ANNOTATION}` of its policy: {error}"))
+        })
+    }
+}
+
+impl Engine {
+    /// The terms of a binding's moves. Without a profile for moves, nothing is allowed but to bring the sum back.
+    ///
+    /// # Errors
+    ///
+    /// The allowances permit no move.
+    pub(super) fn terms(
+        &self,
+        candidate: &Candidate,
+        policy: &WrittenAllowances,
+        moment: &Moment,
+    ) -> Result<Terms, Failure> {
+        let moves = self.active.moves.as_deref();
+        let allowances = match moves {
+            None => Ok(Allowances {
+                max_surge: 0,
+                max_unavailable: 0,
+            }),
+            Some(moves) => moves.allowances(policy, candidate.binding.replicas()),
+        };
+        Ok(Terms {
+            allowances: allowances.map_err(|error| Failure::invalid_binding(format!("its move: {error}")))?,
+            max_clusters: None,
+            is_open: moves.is_none_or(|moves| moves.is_open(moment.milliseconds)),
+            is_scaled_by_federated_hpa: moves.is_some_and(|moves| moves.may_be_scaled(policy)),
+            is_surge_refused: self.moves.refused.contains(&candidate.key),
+        })
+    }
+
+    /// What the move of a binding with a mark uses of the budgets: if the mark is void, what it has given.
+    pub(super) fn claim_of(
+        &mut self,
+        candidate: &Candidate,
+        mark: Option<&ReadMark>,
+        moment: &Moment,
+    ) -> Option<Known> {
+        let is_valid = mark.is_some_and(|mark| mark.valid().is_some());
+        let wanted = Wanted {
+            wish: match is_valid {
+                true => Wish::Continue,
+                false => Wish::Decided(candidate.last()),
+            },
+            terms: None,
+            exclusion: OnExclusion::Steps,
+        };
+        self.judge(candidate, mark, &wanted, None, moment).known
+    }
+
+    /// The verdict on a binding.
+    pub(super) fn judge(
+        &mut self,
+        candidate: &Candidate,
+        mark: Option<&ReadMark>,
+        wanted: &Wanted<'_>,
+        answers: Option<&Answers>,
+        moment: &Moment,
+    ) -> Judged {
+        let object = candidate.object();
+        let record = self.bindings.get(&candidate.key);
+        let reports = reports(record.map_or(&[], |record| &record.aggregated));
+        let decided = match wanted.wish {
+            Wish::Decided(result) => result,
+            Wish::Continue | Wish::Cancel => &[],
+        };
+        let names = candidate
+            .last()
+            .iter()
+            .chain(decided)
+            .map(|target| target.name.as_str());
+        let marked = mark.and_then(ReadMark::valid).into_iter();
+        let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
+        let seen = Seen {
+            generation: object.metadata.generation,
+            asked: candidate.asked(),
+            present: candidate.last(),
+            total: candidate.binding.replicas(),
+            evicted: &object.spec.graceful_eviction_tasks,
+            is_dispatching_suspended: is_dispatching_suspended(object, names.chain(marked)),
+            mark,
+            reports: &reports,
+            reporting: Reporting::new(object, &reports),
+            now: moment.milliseconds,
+        };
+        let budgets = self.budgets();
+        let others: Vec<(&Known, Vec<ClaimedCluster<'_>>)> = match budgets == MoveBudgets::default() {
+            true => Vec::new(),
+            false => {
+                let others = self.moves.known.iter().filter(|(key, _)| **key != candidate.key);
+                others.map(|(_, known)| (known, known.claimed())).collect()
+            }
+        };
+        let text = candidate.key.to_string();
+        let plan = Plan::under(&self.active.profile, &PlanInput::new(&candidate.binding));
+        let plan = plan.as_ref().ok();
+        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let columns = snapshot.snapshot().clusters();
+        let held = self.holdings.ledger(&snapshot, self.cluster_sets);
+        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let (clusters, placement) = (&self.clusters, object.spec.placement.as_deref());
+        let known_row = |name: &str| columns.row(name).filter(|_| clusters.contains(name));
+        let is_ready = |name: &str| known_row(name).is_some_and(|row| columns.get(row).is_ready());
+        let room = |name: &str| match (
+            known_row(name).filter(|_| is_ready(name) && !clusters.is_deleting(name)),
+            plan,
+        ) {
+            (None, _) => 0,
+            (Some(_), None) => i64::MAX,
+            (Some(row), Some(plan)) => {
+                let strategy = self.active.profile.strategy(&plan.strategy);
+                if strategy.is_ok_and(|strategy| !strategy.respects_capacity()) {
+                    return i64::MAX;
+                }
+                let general = fits(row, |row, fits| {
+                    estimate(&columns, &[row], &plan.demand, UNBOUNDED, Some(held), fits);
+                });
+                let accurate = current.as_ref().and_then(|current| current.fits(name, &plan.demand));
+                accurate.map_or(general, |accurate| accurate.min(general))
+            }
+        };
+        let region = |name: &str| known_row(name).map_or("", |row| columns.get(row).region());
+        let leaves_at_once = |name: &str| {
+            let is_selected =
+                |placement: &Placement| clusters.properties(name).is_some_and(|own| selects(placement, own));
+            let is_excluded = clusters.is_deleting(name) || placement.is_some_and(|placement| !is_selected(placement));
+            wanted.exclusion == OnExclusion::Now && is_excluded
+        };
+        let places = Places {
+            exists: &|name| clusters.contains(name),
+            is_ready: &is_ready,
+            room: &room,
+            region: &region,
+            leaves_at_once: &leaves_at_once,
+            report_time: i64::try_from(REPORT_TIME.as_millis()).unwrap_or(i64::MAX),
+        };
+        let look = match look(seen, wanted.wish, &places) {
+            Ok(look) => look,
+            Err(verdict) => {
+                return Judged {
+                    verdict: Ok(verdict),
+                    known: None,
+                    valid_until: None,
+                };
+            }
+        };
+        let own = look.claimed(region);
+        let is_under_way = look.is_under_way();
+        let priority = record.map_or(0, |record| record.priority);
+        let mut claims: Vec<Claim<'_>> = others.iter().map(|(known, clusters)| known.claim(clusters)).collect();
+        claims.push(Claim {
+            binding: &text,
+            priority,
+            is_under_way,
+            is_blocked: false,
+            clusters: &own,
+        });
+        let (mut admissions, ledger) = Ledger::admit(budgets, &claims);
+        let admission = admissions.pop().unwrap_or(Admission::Blocked);
+        let profile = &*self.active.profile;
+        let cycle = &mut self.cycle;
+        let mut valid_until = None;
+        let pace = |moving: &Moving<'_>| -> Result<Step, PaceFailure> {
+            let (Some(plan), Some(pace)) = (plan, profile.pace()) else {
+                return Err(PaceFailure::NoPlan);
+            };
+            let group = group(plan, candidate).ok_or(PaceFailure::NoPlan)?;
+            let input = CycleInput {
+                time: Some(moment.milliseconds),
+                ..CycleInput::new(profile, &snapshot, plan, group)
+            };
+            let answer = cycle.pace(pace, &input, moving, false).map_err(PaceFailure::Cycle)?;
+            valid_until = answer.valid_until;
+            Ok(answer.step)
+        };
+        let verdict = match wanted.terms {
+            None => Ok(Verdict::AtTarget),
+            Some(terms) => {
+                let terms = Terms {
+                    max_clusters: plan.and_then(|plan| max_clusters(profile, plan, placement)),
+                    ..terms
+                };
+                look.step(&terms, &admission, &ledger, &places, pace).map_err(failure)
+            }
+        };
+        self.panel.watchdog.decided();
+        let verdict = verdict.map(|verdict| match verdict {
+            Verdict::Write(write) if self.guard.is_on() && takes_away(candidate.last(), &write.result) => {
+                Verdict::Wait(Wait::MissingClusters)
+            }
+            verdict => verdict,
+        });
+        let earlier = self.moves.known.get(&candidate.key);
+        let known = Known {
+            text: text.clone(),
+            priority,
+            names: look.clusters().iter().map(|cluster| cluster.name.to_owned()).collect(),
+            clusters: clusters_after(&look, &own, verdict.as_ref().ok(), region),
+            ..outlook(is_under_way, mark, verdict.as_ref().ok(), earlier, moment.instant)
+        };
+        Judged {
+            verdict,
+            known: Some(known),
+            valid_until,
+        }
+    }
+}
+
+/// The failure of a pace.
+enum PaceFailure {
+    /// The plugin failed, or broke a rule.
+    Cycle(CycleError),
+    /// The binding has no plan any more.
+    NoPlan,
+}
+
+/// The failure of a look.
+fn failure(error: StepError<PaceFailure>) -> Failure {
+    match error {
+        StepError::Mark(error) => Failure::invalid_binding(error.to_string()),
+        StepError::Pace(PaceFailure::Cycle(error)) => {
+            let failure = Failure::from_cycle(&error);
+            // No cluster and no room is the cause, so that only time and a change of the binding or the profile help.
+            let retry = match failure.retry {
+                Retry::After(Cause::Filters | Cause::Capacity) => Retry::Backoff,
+                retry => retry,
+            };
+            Failure {
+                message: format!("no step of its move: {}", failure.message),
+                retry,
+                ..failure
+            }
+        }
+        StepError::Pace(PaceFailure::NoPlan) => Failure::unwritten("no step of its move: the binding has no plan"),
+    }
+}
+
+/// The affinity group in use.
+fn group<'a>(plan: &'a Plan, candidate: &Candidate) -> Option<&'a AffinityGroup> {
+    let applied = candidate
+        .applied
+        .as_ref()
+        .and_then(|applied| applied.affinity.as_deref());
+    let named = plan.groups.iter().find(|group| applied == Some(group.name.as_str()));
+    named.or_else(|| plan.groups.first())
+}
+
+/// The greatest number of clusters that a result may have.
+fn max_clusters(profile: &Profile, plan: &Plan, placement: Option<&Placement>) -> Option<u32> {
+    let strategy = profile.strategy(&plan.strategy);
+    let ignores = strategy.is_ok_and(|strategy| strategy.ignores_spread()) && !plan.keeps_spread_constraints;
+    let constraints = placement.filter(|_| !ignores)?.spread_constraints.iter();
+    let of_clusters = constraints.filter(|constraint| {
+        constraint.spread_by_field == Some(SpreadField::Cluster.into()) && constraint.max_groups > 0
+    });
+    let least = of_clusters.map(|constraint| constraint.max_groups).min()?;
+    Some(u32::try_from(least).unwrap_or(u32::MAX))
+}
+
+/// Replicas that fit in one row.
+fn fits(row: Row, estimate: impl FnOnce(u32, &mut [i64])) -> i64 {
+    let Ok(row) = u32::try_from(row.index()) else { return 0 };
+    let mut fits = [0];
+    estimate(row, &mut fits);
+    fits[0]
+}
+
+/// The clusters of a move once the verdict is carried out.
+fn clusters_after<'a>(
+    look: &Look<'a>,
+    own: &[ClaimedCluster<'_>],
+    verdict: Option<&Verdict>,
+    region: impl Fn(&str) -> &'a str,
+) -> Vec<KnownCluster> {
+    let written = match verdict {
+        Some(Verdict::Write(write)) => Some(write),
+        _ => None,
+    };
+    let clusters = look.clusters().iter().filter_map(|cluster| {
+        let next = written.map_or(cluster.current, |write| replicas_on(&write.result, cluster.name));
+        let claimed = own.iter().find(|own| own.name == cluster.name);
+        let unready = match next > cluster.current {
+            true => next.saturating_sub(cluster.ready),
+            false => claimed.map_or(0, |claimed| claimed.unready).min(next),
+        };
+        let is_concerned = next != cluster.target || unready > 0;
+        is_concerned.then(|| KnownCluster {
+            name: cluster.name.to_owned(),
+            region: region(cluster.name).to_owned(),
+            unready,
+        })
+    });
+    clusters.collect()
+}
+
+/// State and wait of a move once the verdict is carried out.
+fn outlook(
+    is_under_way: bool,
+    mark: Option<&ReadMark>,
+    verdict: Option<&Verdict>,
+    earlier: Option<&Known>,
+    now: Instant,
+) -> Known {
+    let has_mark = mark.is_some_and(|mark| mark.valid().is_some());
+    let (is_under_way, has_mark, wait) = match verdict {
+        Some(Verdict::Write(Write { mark: Some(mark), .. })) => (!mark.is_released, true, None),
+        Some(Verdict::Write(_)) => (false, false, None),
+        Some(Verdict::Wait(wait)) => (is_under_way, has_mark, Some(wait.clone())),
+        _ => (is_under_way, has_mark, None),
+    };
+    let is_awaiting_budget = matches!(wait, Some(Wait::Budget(_) | Wait::Admission | Wait::Hours));
+    let since = earlier.and_then(|earlier| earlier.wait.as_ref());
+    let since = since.filter(|(before, _)| wait.as_ref().is_some_and(|wait| wait.word() == before.word()));
+    let since = since.map_or(now, |(_, since)| *since);
+    Known {
+        text: String::new(),
+        priority: 0,
+        is_under_way,
+        is_blocked: !is_under_way && !is_awaiting_budget,
+        has_mark,
+        names: Vec::new(),
+        clusters: Vec::new(),
+        wait: wait.map(|wait| (wait, since)),
+    }
+}
+
+fn replicas_on(result: &[TargetCluster], cluster: &str) -> i64 {
+    let target = result.iter().find(|target| target.name == cluster);
+    target.map_or(0, |target| i64::from(target.replicas))
+}
+
+/// The states of a resource, as readiness reads them.
+pub(super) fn reports(aggregated: &[AggregatedStatus]) -> Vec<Report<'_>> {
+    let reports = aggregated.iter().map(|state| Report {
+        cluster: &state.cluster,
+        applied: state.applied,
+        health: match state.health {
+            ReportedHealth::Healthy => Health::Healthy,
+            ReportedHealth::Unhealthy => Health::Unhealthy,
+            ReportedHealth::Unknown => Health::Unknown,
+        },
+        replicas: state.replicas,
+        ready_replicas: state.ready_replicas,
+        // 0 stands for no entry.
+        fingerprint: short(state.fingerprint).max(1),
+    });
+    reports.collect()
+}
+
+/// The upper and the lower half of a hash in one.
+fn short(hash: u64) -> u32 {
+    let [a, b, c, d, e, f, g, h] = hash.to_be_bytes();
+    u32::from_be_bytes([a, b, c, d]) ^ u32::from_be_bytes([e, f, g, h])
+}

@@ -1,0 +1,212 @@
+//! Moves: results that take replicas from one cluster and give them to another, written in steps.
+//!
+//! The rules are pure functions in `divvy_scheduler::moves`. Here they get what is observed, and their verdicts are carried out. Where a
+//! move stands is on its binding; what is kept here is found again by looking at the bindings that have a mark.
+//!
+//! - `look`: what is seen of a binding, and the verdict on it.
+//! - `carry`: the writes and waits that follow.
+//! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
+
+mod carry;
+mod claims;
+mod look;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_scheduler::decide::rules::Reason;
+use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Marked, ReadMark, read_mark};
+use divvy_scheduler::moves::step::Reason as Wait;
+
+use super::candidate::Candidate;
+use super::{Engine, Moment};
+use crate::objects::BindingKey;
+use crate::observe::MoveCounts;
+use crate::queue::Expiries;
+use crate::store::Record;
+
+pub(super) use self::claims::Known;
+
+/// Time after which a report of a Ready cluster describes what is there: longer than Karmada takes to notice that it cannot reach one
+/// (40 s by default), so that a cluster without reports for this time is not Ready.
+const REPORT_TIME: Duration = Duration::from_secs(60);
+
+/// The moves that are under way or wait.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    known: BTreeMap<Arc<BindingKey>, Known>,
+    /// Times at which bindings are looked at again.
+    due: Expiries<Arc<BindingKey>>,
+    /// Bindings whose surge a quota has refused, until the quota changes.
+    refused: BTreeSet<Arc<BindingKey>>,
+    /// True once the bindings with a mark have been looked for.
+    is_loaded: bool,
+}
+
+impl Moves {
+    /// True if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// True if a change of the state of a binding's resource may permit its next step.
+    pub(super) fn follow(&self, key: &BindingKey) -> bool {
+        self.known.get(key).is_some_and(Known::follows_reports)
+    }
+
+    /// Notes that a quota has refused a step. Returns false if the surge was refused already.
+    pub(super) fn refuse_surge(&mut self, key: &Arc<BindingKey>) -> bool {
+        self.refused.insert(Arc::clone(key))
+    }
+
+    /// Notes that a quota has changed.
+    pub(super) fn permit_surge(&mut self, key: &BindingKey) {
+        self.refused.remove(key);
+    }
+
+    /// Bindings whose time has come.
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<Arc<BindingKey>> {
+        self.due.take(now)
+    }
+
+    /// The earliest time at which a binding is looked at again.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.due.next_due()
+    }
+
+    /// Bindings by state, and by what they wait for with the longest wait.
+    pub(super) fn counts(&self, now: Instant) -> MoveCounts {
+        let mut counts = MoveCounts::default();
+        for known in self.known.values() {
+            match known.is_under_way {
+                true => counts.under_way += 1,
+                false => counts.waiting += 1,
+            }
+            if let Some((wait, since)) = &known.wait {
+                let (bindings, longest) = counts.waits.entry(wait.word()).or_default();
+                *bindings += 1;
+                *longest = (*longest).max(now.saturating_duration_since(*since));
+            }
+        }
+        counts
+    }
+}
+
+impl Engine {
+    /// The mark of a binding, compared with it; `None` if it has none, and in shadow mode, which takes no steps.
+    pub(super) fn read_mark(&self, candidate: &Candidate, moment: &Moment) -> Option<ReadMark> {
+        if self.shadow.is_some() {
+            return None;
+        }
+        let metadata = &candidate.object().metadata;
+        let text = metadata.annotations.get(MOVE_ANNOTATION)?;
+        let marked = Marked {
+            generation: metadata.generation,
+            asked: candidate.asked(),
+            result: candidate.last(),
+            total: candidate.binding.replicas(),
+            now: moment.milliseconds,
+        };
+        read_mark(Some(text), &marked, |name| self.clusters.contains(name))
+    }
+
+    /// Forgets a binding that is gone, at its target, or not decided here.
+    pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        self.moves.due.forget(key);
+        self.moves.refused.remove(key);
+        self.panel.moving(key, None);
+        if self.moves.known.remove(key).is_some() {
+            self.wake_admitted(now);
+        }
+    }
+
+    /// Forgets a binding that has no mark, and nothing to move any more.
+    pub(super) fn forget_waiting(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let has_mark = self.bindings.get(key).is_some_and(Record::has_mark);
+        if !has_mark && self.moves.known.contains_key(key) {
+            self.forget_move(key, now);
+        }
+    }
+
+    /// Forgets everything, because another process or another profile may have changed it. The bindings with a mark are looked for before
+    /// the next decision, and those that wait to begin are looked at.
+    pub(super) fn reset_moves(&mut self, now: Instant) {
+        for key in std::mem::take(&mut self.moves).known.into_keys() {
+            self.panel.moving(&key, None);
+            self.wake(&key, now);
+        }
+    }
+
+    /// Looks for the bindings with a mark, once: what they claim of the budgets must be known before any other move begins.
+    pub(super) fn load_moves(&mut self, moment: &Moment) {
+        if std::mem::replace(&mut self.moves.is_loaded, true) || self.shadow.is_some() {
+            return;
+        }
+        let marked = self
+            .bindings
+            .iter()
+            .filter(|(_, record)| record.is_ours && record.has_mark());
+        let marked: Vec<Arc<BindingKey>> = marked.map(|(key, _)| Arc::clone(key)).collect();
+        for key in marked {
+            self.load_claim(&key, moment);
+            self.wake(&key, moment.instant);
+        }
+    }
+
+    /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
+    pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool, now: Instant) {
+        let concerned = self.moves.known.iter().filter(|(_, known)| {
+            let waits_for_room = matches!(&known.wait, Some((wait, _)) if wait.word() == "room");
+            known.depends_on(cluster) && (waits_for_room || !only_room)
+        });
+        let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &concerned {
+            self.wake(key, now);
+        }
+    }
+
+    /// Looks again at the moves that wait because clusters are missing.
+    pub(super) fn wake_moves_of_missing(&mut self, now: Instant) {
+        let waits = |known: &Known| matches!(&known.wait, Some((Wait::MissingClusters, _)));
+        let waiting = self.moves.known.iter().filter(|(_, known)| waits(known));
+        let waiting: Vec<Arc<BindingKey>> = waiting.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &waiting {
+            self.wake(key, now);
+        }
+    }
+}
+
+/// The rule by which a binding with a mark is decided. A move goes on although a cluster that it leaves is being deleted; one whose mark is
+/// void is decided anew.
+pub(super) fn reason_to_interrupt(
+    reason: Option<Reason>,
+    mark: Option<&ReadMark>,
+    candidate: &Candidate,
+    is_deleting: impl Fn(&str) -> bool,
+) -> Option<Reason> {
+    let Some(read) = mark else { return reason };
+    match (reason, read.valid()) {
+        (Some(Reason::ClusterDeleting), Some(mark)) => {
+            let target = mark.target(candidate.last());
+            let mut clusters = target.iter().filter(|(_, replicas)| **replicas > 0);
+            let has_deleting = clusters.any(|(name, _)| is_deleting(name));
+            has_deleting.then_some(Reason::ClusterDeleting)
+        }
+        (None, None) => {
+            if let Some(void) = &read.void {
+                tracing::info!(binding = %candidate.key, cause = %void, "the move is decided anew");
+            }
+            Some(Reason::MoveInterrupted)
+        }
+        (reason, _) => reason,
+    }
+}
+
+/// True for waits that a person can end, which are worth an event.
+fn is_news(wait: &Wait) -> bool {
+    matches!(
+        wait.word(),
+        "room" | "clusters" | "allowance" | "pace" | "dispatching" | "quota" | "autoscaler"
+    )
+}

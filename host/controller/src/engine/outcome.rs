@@ -1,0 +1,270 @@
+//! What is planned after a decision or a look: the write of a result, or of the status of a result that stays.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
+use divvy_scheduler::fleet::Footprint;
+use divvy_scheduler::fleet::estimate::Demand;
+
+use super::candidate::{Candidate, is_same_result, moved};
+use super::partials::{missing_demand, repaired_message, success_message};
+use super::{Engine, InFlight, Moment, News};
+use crate::condition::{Cause, Retry, SCHEDULED, ScheduledReason};
+use crate::decision::LiveDecision;
+use crate::objects::BindingKey;
+use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
+use crate::store::Divided;
+use crate::write::execute::described;
+use crate::write::patch::status_patch;
+use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
+use divvy_scheduler::decide::policy::is_lazy;
+use divvy_scheduler::decide::rules::Reason;
+
+/// A result that is to be written.
+pub(super) struct Chosen<'a> {
+    /// The clusters with their replicas.
+    pub(super) result: &'a [TargetCluster],
+    /// The affinity group that fitted; empty if there are none.
+    pub(super) affinity: &'a str,
+    /// Time until which it holds, in milliseconds since 1970.
+    pub(super) valid_until: Option<i64>,
+    /// Replicas that were requested, if it has fewer and is no step to a result with all of them.
+    pub(super) partial_of: Option<i64>,
+    /// Demand of one of the replicas that are missing.
+    pub(super) missing: Option<Demand>,
+    /// Message of the condition.
+    pub(super) message: String,
+    /// Pod templates of the binding.
+    pub(super) footprint: &'a Footprint,
+    /// The rule by which it was decided; `None` for a further step of a move.
+    pub(super) reason: Option<Reason>,
+    /// The mark of a move; the annotation is removed if there is none.
+    pub(super) mark: Option<String>,
+    /// True for a step of a move, which a quota may refuse without any harm.
+    pub(super) is_step: bool,
+    /// True if the generation is recorded as observed.
+    pub(super) observes: bool,
+}
+
+impl Engine {
+    /// Plans the write of a result as a whole.
+    pub(super) fn scheduled(
+        &mut self,
+        candidate: &Candidate,
+        decision: &LiveDecision,
+        result: &[TargetCluster],
+        reason: Reason,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        let partial = decision.decision.partial.as_ref();
+        let chosen = Chosen {
+            result,
+            affinity: decision.affinity(),
+            valid_until: decision.decision.valid_until,
+            partial_of: partial.map(|partial| partial.requested),
+            missing: missing_demand(decision),
+            message: success_message(partial),
+            footprint: &decision.footprint,
+            reason: Some(reason),
+            mark: None,
+            is_step: false,
+            observes: true,
+        };
+        self.chosen(candidate, &chosen, moment)
+    }
+
+    /// Plans the write of a result.
+    pub(super) fn chosen(&mut self, candidate: &Candidate, chosen: &Chosen<'_>, moment: &Moment) -> Option<WriteJob> {
+        let (last, result, affinity) = (candidate.last(), chosen.result, chosen.affinity);
+        let is_same = is_same_result(last, result);
+        let kept = (chosen.valid_until, chosen.partial_of);
+        let specification = candidate.specification(result, is_same, affinity, kept);
+        let is_decided = chosen.reason.is_some();
+        // Changes of the mark alone are no scheduling.
+        let is_scheduling = is_decided || specification.is_some();
+        let specification = candidate.with_mark(specification, chosen.mark.as_deref());
+        let specification = self.with_pause(candidate, specification);
+        let request = candidate.object().spec.reschedule_triggered_at;
+        let start = moment.wall;
+        let wanted = StatusWanted {
+            condition: Some((ScheduledReason::Success, chosen.message.clone())),
+            observes: chosen.observes,
+            scheduled_at: is_scheduling.then(|| scheduled_at(candidate, start)),
+            stamps: is_scheduling && (specification.is_some() || candidate.is_reschedule_pending),
+            affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
+            now: start,
+        };
+        let taken = match is_same {
+            true => None,
+            false => {
+                self.metrics().replicas_moved(moved(last, result));
+                self.assume_placement(&candidate.key, result, moment.instant);
+                self.hold(&candidate.key, result, last, chosen.footprint, false, moment)
+            }
+        };
+        let message = format!("{} Result: {}", chosen.message, described(result));
+        let in_flight = InFlight {
+            taken,
+            last: last.to_vec(),
+            divided: is_decided.then(|| Divided {
+                awaited: None,
+                request,
+                group: (candidate.is_reschedule_pending && !affinity.is_empty()).then(|| affinity.into()),
+                before: candidate.object().status.last_scheduled_time,
+            }),
+            placed: (!is_same).then(|| result.to_vec()),
+            partial: chosen.missing.clone(),
+            announcements: vec![candidate.announcement(News::Scheduled, message)],
+            is_step: chosen.is_step,
+            is_on_its_way: chosen.mark.is_some(),
+            ..InFlight::new(chosen.reason, moment)
+        };
+        self.dispatch(candidate, specification, wanted, in_flight, moment)
+    }
+
+    /// Updates the status of a satisfied binding: the observed generation, and the status that is missing if a write ended
+    /// between its two patches.
+    pub(super) fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+        self.stays(candidate, true, moment)
+    }
+
+    /// Updates the status of a binding whose result stays. The generation is recorded as observed if it `observes`.
+    pub(super) fn stays(&mut self, candidate: &Candidate, observes: bool, moment: &Moment) -> Option<WriteJob> {
+        let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
+        // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
+        self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
+        let status = &candidate.object().status;
+        let is_scheduled = status
+            .conditions
+            .iter()
+            .any(|known| known.kind == SCHEDULED && known.status == "True");
+        let request = candidate.object().spec.reschedule_triggered_at;
+        // The result that answers a reschedule is written, its time is not.
+        let is_unanswered = request > status.last_scheduled_time;
+        let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
+        let now = moment.wall;
+        let applied = candidate.applied.as_ref();
+        let partial_of = candidate.partial_of();
+        let scheduled = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
+        let wanted = StatusWanted {
+            condition: is_repair.then(|| (ScheduledReason::Success, repaired_message(scheduled, partial_of))),
+            observes,
+            scheduled_at: is_repair.then(|| request.map_or(now, |request| request.max(now))),
+            stamps: is_unanswered,
+            affinity: applied.and_then(|applied| applied.affinity.clone()),
+            now,
+        };
+        // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
+        let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
+        let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
+            true => candidate.specification(candidate.last(), true, &affinity, (valid_until, partial_of)),
+            false => None,
+        };
+        self.pauses.forget(&candidate.key);
+        let specification = self.with_pause(candidate, specification);
+        let in_flight = InFlight {
+            // The result stays, so nothing is held a second time after the write.
+            last: candidate.last().to_vec(),
+            partial: self
+                .partials
+                .get(&candidate.key)
+                .cloned()
+                .filter(|_| partial_of.is_some()),
+            ..InFlight::new(None, moment)
+        };
+        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        self.metrics().repairs(u64::from(is_repair && job.is_some()));
+        job
+    }
+
+    /// Returns a write, unless the binding already is as wanted.
+    pub(super) fn dispatch(
+        &mut self,
+        candidate: &Candidate,
+        specification: Option<SpecificationPatch>,
+        wanted: StatusWanted,
+        in_flight: InFlight,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        if let Some(record) = self.bindings.get_mut(&candidate.key) {
+            record.is_moved_by_clusters = false;
+        }
+        if self.shadow.is_some() {
+            self.queue.done(&candidate.key);
+            return None;
+        }
+        let ResourceBinding { metadata, status, .. } = candidate.object();
+        let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
+        let is_current =
+            specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
+        if is_current {
+            self.end(&candidate.key, in_flight, moment);
+            return None;
+        }
+        let term = self.term?;
+        let is_step = in_flight.is_step;
+        self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
+        Some(WriteJob {
+            span: tracing::Span::current(),
+            term,
+            key: Arc::clone(&candidate.key),
+            base: Arc::clone(&candidate.binding),
+            specification,
+            status: wanted,
+            is_step,
+        })
+    }
+
+    /// Ends a decision that was written, or that had nothing to write.
+    pub(super) fn end(&mut self, key: &Arc<BindingKey>, in_flight: InFlight, moment: &Moment) {
+        let priority = self.bindings.get(key).map_or(0, |record| record.priority);
+        if let Some(record) = self.bindings.get_mut(key)
+            && in_flight.failure.is_none()
+            && in_flight.reason.is_some()
+            && let Some(divided) = &in_flight.divided
+            && record.requested == divided.request
+        {
+            record.is_reschedule_pending = false;
+        }
+        if let Some(reason) = in_flight.reason {
+            let result = match &in_flight.failure {
+                None => ScheduleResult::Scheduled,
+                Some(_) => ScheduleResult::Error,
+            };
+            let kind = match reason {
+                Reason::ReplicasChanged => ScheduleType::Scale,
+                _ => ScheduleType::Reconcile,
+            };
+            let duration = moment.instant.saturating_duration_since(in_flight.started);
+            self.metrics().attempt(kind, result, duration);
+        }
+        self.settle(key, &in_flight);
+        if in_flight.failure.is_some() {
+            self.metrics().incoming(IncomingEvent::AttemptFailed);
+        }
+        match in_flight.failure.map(|failure| failure.retry) {
+            None => self.queue.done(key),
+            Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
+            Some(Retry::Pause) => match self.pauses.remaining(key, moment.wall) {
+                Some(wait) => self.queue.pause(key, Cause::Deadly, wait, moment.instant),
+                None => _ = self.queue.retry(key, priority, moment.instant),
+            },
+            Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
+        }
+    }
+}
+
+/// The time of a decision that begins now, for its status.
+fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
+    let request = candidate.object().spec.reschedule_triggered_at;
+    // A request with a time from another clock may be later than this decision, which still answers it.
+    let at = request.map_or(start, |request| request.max(start));
+    match candidate.object().status.last_scheduled_time {
+        // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
+        // the time advances.
+        Some(last) if candidate.is_reschedule_pending => {
+            at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))
+        }
+        _ => at,
+    }
+}

@@ -1,0 +1,390 @@
+use divvy_framework_arithmetic::pace::Wait;
+use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
+use divvy_profile::Allowances;
+
+use super::super::budgets::{Admission, Ledger, Scope};
+use super::super::mark::{Mark, Marked, ReadMark, Void, read_mark};
+use super::super::readiness::{Report, Reporting};
+use super::super::step::{Occasion, Places, Reason, Seen, Terms, Verdict, Wish, Write, look};
+use super::{pace, targets};
+
+const TERMS: Terms = Terms {
+    allowances: Allowances {
+        max_surge: 2,
+        max_unavailable: 0,
+    },
+    max_clusters: None,
+    is_open: true,
+    is_scaled_by_federated_hpa: false,
+    is_surge_refused: false,
+};
+
+/// A binding that its tests change, and the clusters around it.
+struct Case {
+    present: Vec<TargetCluster>,
+    total: i64,
+    mark: Option<Mark>,
+    void: Option<Void>,
+    evicted: Vec<GracefulEvictionTask>,
+    ready: Vec<(&'static str, i64)>,
+    room: i64,
+    leaves: &'static str,
+    is_dispatching_suspended: bool,
+    now: i64,
+    admission: Admission,
+    budgets: &'static str,
+}
+
+impl Case {
+    /// Four ready replicas in `a`.
+    fn new() -> Self {
+        Self {
+            present: targets(&[("a", 4)]),
+            total: 4,
+            mark: None,
+            void: None,
+            evicted: Vec::new(),
+            ready: vec![("a", 4)],
+            room: i64::MAX,
+            leaves: "",
+            is_dispatching_suspended: false,
+            now: 1_000,
+            admission: Admission::Goes,
+            budgets: "{}",
+        }
+    }
+
+    fn step(&self, wish: Wish<'_>, terms: &Terms) -> Verdict {
+        let report = |&(cluster, ready): &(&'static str, i64)| Report {
+            cluster,
+            applied: true,
+            ready_replicas: Some(ready),
+            fingerprint: u32::try_from(ready).unwrap(),
+            ..Report::default()
+        };
+        let reports: Vec<Report<'_>> = self.ready.iter().map(report).collect();
+        let binding = Marked {
+            generation: 1,
+            asked: 1,
+            result: &self.present,
+            total: self.total,
+            now: self.now,
+        };
+        let text = self.mark.as_ref().map(|mark| mark.write().unwrap());
+        let mark = read_mark(text.as_deref(), &binding, |_| true);
+        let mark = self.void.clone().map_or(mark, |void| {
+            Some(ReadMark {
+                mark: None,
+                void: Some(void),
+            })
+        });
+        let seen = Seen {
+            generation: 1,
+            asked: 1,
+            present: &self.present,
+            total: self.total,
+            evicted: &self.evicted,
+            is_dispatching_suspended: self.is_dispatching_suspended,
+            mark: mark.as_ref(),
+            reports: &reports,
+            reporting: Reporting::ReadyReplicas,
+            now: self.now,
+        };
+        let places = Places {
+            exists: &|_| true,
+            is_ready: &|_| true,
+            room: &|_| self.room,
+            region: &|_| "",
+            leaves_at_once: &|name| name == self.leaves,
+            report_time: 60_000,
+        };
+        match look(seen, wish, &places) {
+            Err(verdict) => verdict,
+            Ok(look) => {
+                let ledger = Ledger::admit(serde_json::from_str(self.budgets).unwrap(), &[]).1;
+                look.step(terms, &self.admission, &ledger, &places, pace).unwrap()
+            }
+        }
+    }
+
+    /// Writes what a verdict says; the generation stays 1.
+    fn write(&mut self, verdict: &Verdict) -> (Vec<(String, i32)>, Occasion, bool) {
+        let Verdict::Write(Write {
+            result,
+            mark,
+            observes,
+            occasion,
+        }) = verdict
+        else {
+            panic!("expected a write, got {verdict:?}");
+        };
+        self.present.clone_from(result);
+        self.mark = mark.clone().map(|mark| Mark { generation: 1, ..mark });
+        let result = result.iter().map(|cluster| (cluster.name.clone(), cluster.replicas));
+        (result.collect(), *occasion, *observes)
+    }
+}
+
+fn result(result: &[(&str, i32)]) -> Vec<(String, i32)> {
+    result
+        .iter()
+        .map(|(name, replicas)| ((*name).to_owned(), *replicas))
+        .collect()
+}
+
+#[test]
+fn a_move_goes_on_from_its_mark_until_it_ends() {
+    let mut case = Case::new();
+    let decided = targets(&[("b", 4)]);
+    let first = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(
+        case.write(&first),
+        (result(&[("a", 4), ("b", 2)]), Occasion::Step, true)
+    );
+    // Nothing is ready yet, and a report that has not changed does not show that anything is.
+    assert_eq!(
+        case.step(Wish::Continue, &TERMS),
+        Verdict::Wait(Reason::Pace(Wait::Readiness))
+    );
+    case.ready.push(("b", 2));
+    let second = case.step(Wish::Continue, &TERMS);
+    assert_eq!(
+        case.write(&second),
+        (result(&[("a", 2), ("b", 4)]), Occasion::Step, true)
+    );
+    case.ready = vec![("a", 2), ("b", 4)];
+    let third = case.step(Wish::Continue, &TERMS);
+    assert_eq!(case.write(&third), (result(&[("b", 4)]), Occasion::Step, true));
+    assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
+    case.now += 60_000;
+    let end = case.step(Wish::Continue, &TERMS);
+    assert_eq!(case.write(&end), (result(&[("b", 4)]), Occasion::Ended, true));
+    assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::AtTarget);
+    assert_eq!(case.step(Wish::Decided(&decided), &TERMS), Verdict::AtTarget);
+}
+
+#[test]
+fn what_is_evicted_is_replaced_at_once_and_observed_when_it_is_complete() {
+    let mut case = Case::new();
+    case.total = 8;
+    case.evicted.push(GracefulEvictionTask {
+        from_cluster: "c".to_owned(),
+        replicas: Some(4),
+        ..GracefulEvictionTask::default()
+    });
+    case.admission = Admission::Waits(Scope::All);
+    case.room = 3;
+    let closed = Terms {
+        is_open: false,
+        ..TERMS
+    };
+    let decided = targets(&[("a", 2), ("b", 6)]);
+    let written = case.step(Wish::Decided(&decided), &closed);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 4), ("b", 3)]), Occasion::AtOnce, false)
+    );
+    case.room = 1;
+    let written = case.step(Wish::Continue, &closed);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 4), ("b", 4)]), Occasion::AtOnce, true)
+    );
+    // The rest is a move.
+    assert_eq!(case.step(Wish::Continue, &closed), Verdict::Wait(Reason::Hours));
+    assert_eq!(
+        case.step(Wish::Continue, &TERMS),
+        Verdict::Wait(Reason::Budget(Scope::All))
+    );
+}
+
+#[test]
+fn a_smaller_total_is_written_at_once_as_far_as_the_rest_is_ready() {
+    let mut case = Case::new();
+    case.present = targets(&[("a", 6), ("b", 4)]);
+    (case.ready, case.total) = (vec![("a", 6), ("b", 0)], 4);
+    case.admission = Admission::Waits(Scope::All);
+    let decided = targets(&[("b", 4)]);
+    let written = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 4), ("b", 4)]), Occasion::AtOnce, true)
+    );
+}
+
+#[test]
+fn every_wait_has_its_reason() {
+    let decided = targets(&[("b", 4)]);
+    let wait = |change: fn(&mut Case), terms: Terms| {
+        let mut case = Case::new();
+        change(&mut case);
+        match case.step(Wish::Decided(&decided), &terms) {
+            Verdict::Wait(reason) => reason,
+            verdict => panic!("expected a reason, got {verdict:?}"),
+        }
+    };
+    let nothing = |_: &mut Case| ();
+    assert_eq!(
+        wait(|case| case.is_dispatching_suspended = true, TERMS),
+        Reason::Dispatching
+    );
+    assert_eq!(
+        wait(
+            nothing,
+            Terms {
+                is_open: false,
+                ..TERMS
+            }
+        ),
+        Reason::Hours
+    );
+    assert_eq!(
+        wait(|case| case.admission = Admission::Blocked, TERMS),
+        Reason::Admission
+    );
+    assert_eq!(
+        wait(
+            nothing,
+            Terms {
+                is_surge_refused: true,
+                ..TERMS
+            }
+        ),
+        Reason::Quota
+    );
+    // A surge of one is a quarter of four.
+    assert_eq!(
+        wait(
+            nothing,
+            Terms {
+                is_scaled_by_federated_hpa: true,
+                ..TERMS
+            }
+        ),
+        Reason::Autoscaler
+    );
+    assert_eq!(wait(|case| case.room = 0, TERMS), Reason::Pace(Wait::Room));
+    let no_clusters = Terms {
+        max_clusters: Some(1),
+        ..TERMS
+    };
+    assert_eq!(wait(nothing, no_clusters), Reason::Pace(Wait::Clusters));
+    let swapped = Terms {
+        allowances: Allowances {
+            max_surge: 0,
+            max_unavailable: 1,
+        },
+        is_surge_refused: true,
+        ..TERMS
+    };
+    let case = Case::new();
+    assert!(matches!(
+        case.step(Wish::Decided(&decided), &swapped),
+        Verdict::Write(_)
+    ));
+    let texts = [
+        Reason::Hours,
+        Reason::Quota,
+        Reason::Pace(Wait::Room),
+        Reason::Budget(Scope::Cluster("a".to_owned())),
+    ];
+    assert!(texts.iter().all(|reason| !reason.to_string().is_empty()));
+}
+
+#[test]
+fn a_step_is_as_large_as_the_budget_of_replicas_and_names_it_when_it_is_used_up() {
+    let mut case = Case::new();
+    case.budgets = r#"{"replicas": 1}"#;
+    let decided = targets(&[("b", 4)]);
+    let first = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(case.write(&first).0, result(&[("a", 4), ("b", 1)]));
+}
+
+#[test]
+fn a_federated_hpa_never_sees_a_surge_of_its_tolerance() {
+    for (total, surge) in [(10, 0), (11, 1), (20, 1), (21, 2), (100, 9), (101, 10)] {
+        let mut case = Case::new();
+        let count = i32::try_from(total).unwrap();
+        case.present = targets(&[("a", count)]);
+        (case.total, case.ready) = (total, vec![("a", total)]);
+        let allowances = Allowances {
+            max_surge: 50,
+            max_unavailable: 0,
+        };
+        let terms = Terms {
+            allowances,
+            is_scaled_by_federated_hpa: true,
+            ..TERMS
+        };
+        let decided = targets(&[("b", count)]);
+        match case.step(Wish::Decided(&decided), &terms) {
+            Verdict::Wait(reason) => assert_eq!((reason, surge), (Reason::Autoscaler, 0)),
+            verdict => assert_eq!(case.write(&verdict).0, result(&[("a", count), ("b", surge)]), "{total}"),
+        }
+    }
+}
+
+#[test]
+fn a_move_that_waits_for_room_releases_its_claim_once() {
+    let mut case = Case::new();
+    let decided = targets(&[("b", 4)]);
+    let first = case.step(Wish::Decided(&decided), &TERMS);
+    case.write(&first);
+    (case.ready, case.room) = (vec![("a", 4), ("b", 2)], 0);
+    let second = case.step(Wish::Continue, &TERMS);
+    assert_eq!(
+        case.write(&second).0,
+        result(&[("a", 2), ("b", 2)]),
+        "what is ready elsewhere goes"
+    );
+    case.ready = vec![("a", 2), ("b", 2)];
+    let released = case.step(Wish::Continue, &TERMS);
+    assert_eq!(
+        case.write(&released),
+        (result(&[("a", 2), ("b", 2)]), Occasion::Released, true)
+    );
+    assert_eq!(
+        case.step(Wish::Continue, &TERMS),
+        Verdict::Wait(Reason::Pace(Wait::Room))
+    );
+    case.room = 5;
+    let next = case.step(Wish::Continue, &TERMS);
+    case.write(&next);
+    assert!(case.mark.is_some_and(|mark| !mark.is_released));
+}
+
+#[test]
+fn cancelling_brings_the_sum_back_and_keeps_what_is_ready() {
+    let mut case = Case::new();
+    let decided = targets(&[("b", 4)]);
+    let first = case.step(Wish::Decided(&decided), &TERMS);
+    case.write(&first);
+    let cancelled = case.step(Wish::Cancel, &TERMS);
+    assert_eq!(case.write(&cancelled), (result(&[("a", 4)]), Occasion::Cancelled, true));
+    // What it took may still be there, and a later move must not count it.
+    assert_eq!(case.step(Wish::Cancel, &TERMS), Verdict::Wait(Reason::Reports));
+    assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
+    case.now += 60_000;
+    let ended = case.step(Wish::Cancel, &TERMS);
+    assert_eq!(case.write(&ended).1, Occasion::Ended);
+    assert_eq!(case.step(Wish::Cancel, &TERMS), Verdict::AtTarget);
+    let mut case = Case::new();
+    let first = case.step(Wish::Decided(&decided), &TERMS);
+    case.write(&first);
+    case.ready = vec![("a", 3), ("b", 1)];
+    let cancelled = case.step(Wish::Cancel, &TERMS);
+    assert_eq!(case.write(&cancelled).0, result(&[("a", 3), ("b", 1)]));
+}
+
+#[test]
+fn a_void_mark_is_decided_anew_and_what_must_leave_leaves_at_once() {
+    let mut case = Case::new();
+    case.void = Some(Void::Asked);
+    assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::DecideAnew(Void::Asked));
+    let decided = targets(&[("b", 4)]);
+    assert!(matches!(case.step(Wish::Decided(&decided), &TERMS), Verdict::Write(_)));
+    case.leaves = "a";
+    case.admission = Admission::Waits(Scope::All);
+    let written = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(case.write(&written), (result(&[("b", 4)]), Occasion::AtOnce, true));
+}
