@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, TargetCluster};
-use divvy_profile::{OnExclusion, WrittenAllowances};
+use divvy_profile::{IncludedKind, OnExclusion, WrittenAllowances};
 use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::fleet::Footprint;
@@ -112,7 +112,11 @@ impl Engine {
             return self.scheduled(candidate, decision, result, reason, moment);
         }
         let policy = candidate.written_allowances();
-        let words = policy.as_ref().cloned().unwrap_or_default();
+        // An annotation that cannot be read may ask for steps.
+        let words = policy.as_ref().cloned().unwrap_or_else(|_| WrittenAllowances {
+            include: Some(vec![IncludedKind::StatefulSet, IncludedKind::WithoutReadiness]),
+            ..WrittenAllowances::default()
+        });
         let mark = self.read_mark(candidate, moment);
         let has_bounds = mark.as_ref().is_some_and(|read| read.mark.is_some());
         let course = self.course_of(candidate, placement, &words, result);
