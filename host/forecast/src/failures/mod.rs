@@ -5,7 +5,7 @@
 //!
 //! - [`ground`]: data that all losses share, and the base. [`loss`]: one loss, compared with the base.
 //! - [`survivors`]: bindings that need no decision, because a loss only takes clusters away from them.
-//! - [`survival`]: bindings that do not survive a loss.
+//! - [`mod@survival`]: bindings that do not survive a loss.
 //! - [`numbers`]: clusters by number. [`usage`]: use of resources by number.
 
 mod ground;
