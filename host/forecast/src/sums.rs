@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::document::{BindingRow, SumRow};
+use crate::movement::Movement;
 
 /// Sums of the rows with the same name. Those that lose the most come first, then those that move the most.
 pub fn sums<'a>(rows: impl Iterator<Item = &'a BindingRow>, name: impl Fn(&BindingRow) -> String) -> Vec<SumRow> {
@@ -22,26 +23,26 @@ pub fn sums<'a>(rows: impl Iterator<Item = &'a BindingRow>, name: impl Fn(&Bindi
 }
 
 fn severity(sum: &SumRow) -> (i64, usize, i64, usize) {
-    let movement = &sum.movement;
-    (
-        movement.lost + movement.stranded,
-        sum.newly_unschedulable + sum.errors,
-        movement.moved + movement.added + movement.removed,
-        sum.changed,
-    )
+    let failing = sum.newly_unschedulable + sum.errors;
+    (lost(&sum.movement), failing, moved(&sum.movement), sum.changed)
+}
+
+/// Replicas that nothing runs any more.
+fn lost(movement: &Movement) -> i64 {
+    movement.lost + movement.stranded
+}
+
+/// Replicas that change their place without being lost.
+fn moved(movement: &Movement) -> i64 {
+    movement.moved + movement.added + movement.removed
 }
 
 /// The rows that lose the most, then those that move the most; at most this many.
 pub fn top(rows: &mut Vec<BindingRow>, most: usize) {
     rows.sort_by_key(|row| {
-        let movement = &row.movement;
         let fails = row.newly_unschedulable || row.result == "Error";
-        std::cmp::Reverse((
-            movement.lost + movement.stranded,
-            fails,
-            movement.moved + movement.added + movement.removed,
-            movement.clusters_added + movement.clusters_removed,
-        ))
+        let clusters = row.movement.clusters_added + row.movement.clusters_removed;
+        std::cmp::Reverse((lost(&row.movement), fails, moved(&row.movement), clusters))
     });
     rows.truncate(most);
 }

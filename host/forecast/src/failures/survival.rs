@@ -68,19 +68,20 @@ impl HitCause {
 
 impl Left {
     /// These clusters of a binding.
-    pub(super) fn of(shares: &[Share]) -> Self {
-        Self {
-            replicas: shares.iter().map(|share| share.1).sum(),
-            clusters: u32::try_from(shares.len()).unwrap_or(u32::MAX),
+    pub(super) fn of<'a>(shares: impl IntoIterator<Item = &'a Share>) -> Self {
+        let mut left = Self::default();
+        for share in shares {
+            left.replicas += share.1;
+            left.clusters = left.clusters.saturating_add(1);
         }
+        left
     }
 
     /// What a loss leaves of a binding that is not placed again: what it has on the other clusters, also where a pending decision would
     /// have put it.
     pub(super) fn kept(base: &Placed, is_lost: &[bool]) -> Self {
         let is_left = |share: &&Share| !is_lost.get(share.0 as usize).copied().unwrap_or(false);
-        let left = base.shares.iter().filter(is_left).copied();
-        Self::of(&left.collect::<Vec<_>>())
+        Self::of(base.shares.iter().filter(is_left))
     }
 
     /// True if nothing is left.

@@ -27,6 +27,7 @@ use reach::{Object, Reach};
 use suggestions::Suggestions;
 
 use crate::document::FORMAT;
+use crate::notes::counted;
 
 /// Maximum number of names of one finding.
 const NAMES_MAX: usize = 1_000;
@@ -445,13 +446,6 @@ fn key(policy: &PropagationPolicy) -> (PolicyScope, &str, &str) {
 /// Kind, namespace and name of a policy.
 fn name(policy: &PropagationPolicy) -> String {
     ObjectName::new(&policy.kind, &policy.metadata.namespace, &policy.metadata.name).to_string()
-}
-
-fn counted(count: usize, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        count => format!("{count} {thing}s"),
-    }
 }
 
 impl Remark {

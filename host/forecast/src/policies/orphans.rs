@@ -7,9 +7,10 @@ use divvy_karmada::detector::Binding;
 use divvy_karmada::policy::{Claim, claimed_by, permanent_id};
 use divvy_spanned::ObjectName;
 
+use super::NAMES_MAX;
 use super::document::{Code, Finding};
 use super::placement::Remark;
-use super::{NAMES_MAX, counted};
+use crate::notes::counted;
 
 /// The findings on bindings.
 pub(super) struct Orphans {
