@@ -23,7 +23,7 @@ use divvy_forecast::violations::violations;
 use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
 
-pub(super) use arguments::{DiffArguments, SituationArguments};
+pub(super) use arguments::{DiffArguments, LossOfEach, SituationArguments};
 use arguments::{FullLimit, MovedLimit, SumOf};
 pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};

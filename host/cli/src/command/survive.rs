@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::Each;
@@ -10,7 +10,7 @@ use divvy_forecast::future::{Explains, Options};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument};
 use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
 
-use super::diff::{self, Prepared, SituationArguments};
+use super::diff::{self, LossOfEach, Prepared, SituationArguments};
 use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
@@ -77,7 +77,7 @@ pub(super) struct SurviveArguments {
     profile: ProfileArguments,
     /// Sizes of the loss, separated by commas; all by default
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
-    loss: Vec<LossOf>,
+    loss: Vec<LossOfEach>,
     /// Let clusters fail, as `divvy diff --fail` does, instead of removing them; a complete forecast per loss
     #[arg(long, conflicts_with = "workload")]
     as_failed: bool,
@@ -90,26 +90,6 @@ pub(super) struct SurviveArguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_MARKDOWN, default_value = "table")]
     output: Output,
-}
-
-/// Size of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LossOf {
-    Cluster,
-    Zone,
-    Region,
-    Provider,
-}
-
-impl From<LossOf> for Each {
-    fn from(of: LossOf) -> Self {
-        match of {
-            LossOf::Cluster => Self::Cluster,
-            LossOf::Zone => Self::Zone,
-            LossOf::Region => Self::Region,
-            LossOf::Provider => Self::Provider,
-        }
-    }
 }
 
 /// Reads the manifests, decides each loss and prints what does not survive.
@@ -242,7 +222,7 @@ impl SurviveArguments {
     fn levels(&self) -> Vec<Each> {
         let mut levels: Vec<Each> = match self.loss.as_slice() {
             [] => vec![Each::Cluster, Each::Region, Each::Zone, Each::Provider],
-            given => given.iter().map(|of| Each::from(*of)).collect(),
+            given => given.iter().map(|each| Each::from(*each)).collect(),
         };
         levels.sort_unstable();
         levels.dedup();

@@ -72,7 +72,7 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
         violation_list(list, out, layout)?;
     }
     layout.gap(out)?;
-    let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, layout);
+    let line = |out: &mut dyn Write, text: &str, style: Style| layout.paragraph(text, style, out);
     line(out, &totals(&document.totals), style::NAME)?;
     let costs = document.cost.iter();
     for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
@@ -150,11 +150,11 @@ pub(crate) fn write_failures(document: &FailuresDocument, out: &mut dyn Write, l
     if beyond > 0 {
         text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
     }
-    write_wrapped(&text, style::NAME, out, layout)?;
+    layout.paragraph(&text, style::NAME, out)?;
     let elsewhere: i64 = document.failures.iter().map(|row| row.lost_elsewhere).sum();
     if elsewhere > 0 {
         let text = "lost replicas include those of failed bindings on clusters that are not lost";
-        write_wrapped(text, style::FAINT, out, layout)?;
+        layout.paragraph(text, style::FAINT, out)?;
     }
     layout.notes(&document.notes, out)
 }
@@ -165,7 +165,7 @@ pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, layout: La
     } else {
         " (--no-assume: each binding on its own)"
     };
-    write_wrapped(&format!("{title}{suffix}"), style::NAME, out, layout)
+    layout.paragraph(&format!("{title}{suffix}"), style::NAME, out)
 }
 
 pub(super) fn side(side: &SideDocument) -> String {
@@ -177,10 +177,6 @@ pub(super) fn side(side: &SideDocument) -> String {
         text.push_str(&format!(" with {}", side.changes.join(" ")));
     }
     text
-}
-
-fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
-    layout.paragraph(text, style, out)
 }
 
 /// True for a row that the changes affect, or that needs attention.
@@ -416,7 +412,7 @@ fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, layout: L
     if same > 0 {
         let is = if same == 1 { "is" } else { "are" };
         let text = format!("{} of the overlay {is} as in the input", counted(same, "object"));
-        write_wrapped(&text, style::FAINT, out, layout)?;
+        layout.paragraph(&text, style::FAINT, out)?;
     }
     Ok(())
 }

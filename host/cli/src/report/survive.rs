@@ -49,8 +49,13 @@ pub(crate) fn write(
     if !document.losses.is_empty() {
         losses(&document.losses, options).write(out, layout)?;
         if document.losses.len() > LOSS_ROWS_MAX && !options.is_wide {
-            let more = counted(document.losses.len() - LOSS_ROWS_MAX, "more loss").replace("losss", "losses");
-            layout.paragraph(&format!("and {more} (-o wide lists them)"), style::FAINT, out)?;
+            let more = document.losses.len() - LOSS_ROWS_MAX;
+            let losses = if more == 1 { "loss" } else { "losses" };
+            layout.paragraph(
+                &format!("and {more} more {losses} (-o wide lists them)"),
+                style::FAINT,
+                out,
+            )?;
         }
         layout.gap(out)?;
     }
@@ -149,12 +154,7 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         0 => format!("all of {of} survive each of these losses"),
         _ => format!("{} of {of} survive each of these losses", totals.surviving),
     };
-    let hang = match totals.hanging {
-        0 => String::new(),
-        1 => "; 1 hangs on one".to_owned(),
-        hanging => format!("; {hanging} hang on one"),
-    };
-    layout.paragraph(&format!("{text}{hang}"), style::NAME, out)?;
+    layout.paragraph(&format!("{text}{}", hanging(";", totals.hanging)), style::NAME, out)?;
     for level in &document.levels {
         let losses = match level.losses {
             0 => format!("no cluster has a {}", level.each),
@@ -164,11 +164,7 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         let text = match level.losses {
             0 => losses,
             _ => {
-                let hanging = match level.hanging {
-                    0 => String::new(),
-                    1 => ", 1 hangs on one".to_owned(),
-                    hanging => format!(", {hanging} hang on one"),
-                };
+                let hanging = hanging(",", level.hanging);
                 format!("{losses}: {} of {} survive{hanging}", level.surviving, totals.placed)
             }
         };
@@ -196,6 +192,15 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         layout.paragraph(&text, style::FAINT, out)?;
     }
     Ok(())
+}
+
+/// `, 2 hang on one`, after a punctuation mark; empty if none does.
+fn hanging(mark: &str, count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!("{mark} 1 hangs on one"),
+        count => format!("{mark} {count} hang on one"),
+    }
 }
 
 fn write_remedy(remedy: &Remedy, out: &mut dyn Write, layout: Layout) -> io::Result<()> {

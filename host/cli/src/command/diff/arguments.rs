@@ -251,7 +251,7 @@ pub(in crate::command) enum MissingClusters {
 
 /// Groups of clusters to lose, one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LossOfEach {
+pub(in crate::command) enum LossOfEach {
     Cluster,
     Region,
     Zone,
