@@ -5,6 +5,7 @@
 
 mod detector;
 mod eviction;
+pub mod members;
 mod status;
 
 use std::time::Duration;

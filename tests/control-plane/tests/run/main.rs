@@ -9,6 +9,7 @@ mod estimators;
 mod faults;
 mod isolated;
 mod live;
+mod moves;
 mod operating;
 mod ownership;
 mod placing;
