@@ -23,8 +23,7 @@ pub const MOVES_ANNOTATION: &str = "divvy.io/moves";
 /// Description of the valid amounts.
 const EXPECTED: &str = "a number of replicas, or a percentage of the total from \"0%\" to \"100%\"";
 
-/// Moves: results that take replicas from one cluster and give them to another, in steps. Checked, but not used yet: `divvy run` refuses
-/// a profile with this table, because it would write each result at once.
+/// Moves: results that take replicas from one cluster and give them to another, written by `divvy run` in steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -55,7 +54,7 @@ pub struct MovesConfiguration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_exclusion: Option<OnExclusion>,
     /// Time that a cluster must have been Ready before it takes back what left it against its policy's wish, such as `"10m"`. If
-    /// absent, nothing is taken back.
+    /// absent, nothing is taken back. `divvy run` refuses it: it takes nothing back yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failback: Option<MoveDuration>,
     /// True if Karmada's `FederatedHPA`s may scale workloads, for policies that do not say: a surge then stays below a tenth of the total,

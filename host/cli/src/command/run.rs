@@ -48,6 +48,9 @@ A second process waits as a standby.
 A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
 fails is refused, and the old one stays. It is tried again when one of its files changes or a missing one appears.
 
+Under a profile with `[profile.moves]`, a result that takes replicas from one cluster and gives them to another is \
+written in steps, each once the last one is ready. The annotation `divvy.io/move` of the binding has the target.
+
 SIGTERM and SIGINT end it: it writes the decisions under way, for at most eight seconds, and releases the \
 lease.";
 
@@ -207,14 +210,15 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
-        // Ignoring the table would write each result at once, and take replicas that the profile means to keep.
-        if chosen.configuration.moves.is_some() {
+        // Ignoring it would leave replicas where they went.
+        let moves = chosen.configuration.moves.as_ref();
+        if moves.is_some_and(|moves| moves.failback.is_some()) {
             let message = format!(
-                "{}: profile `{}` has `moves`, and `divvy run` does not make moves in steps yet",
+                "{}: profile `{}` has `moves.failback`, and `divvy run` takes nothing back yet",
                 chosen.source.name(),
                 chosen.configuration.name
             );
-            let hint = "remove `[profile.moves]`: each result is then written at once";
+            let hint = "remove `failback`: replicas then stay where they went, as they do without `[profile.moves]`";
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let tables = chosen.configuration.table.values();
@@ -331,16 +335,16 @@ mod tests {
         assert!(files.contains(&profile.as_path()), "{files:?}");
     }
 
-    /// A table that protects replicas is not ignored.
+    /// A key that would do nothing is not ignored.
     #[test]
-    fn a_profile_with_moves_is_refused() {
+    fn a_profile_with_failback_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let profile = folder.path().join("profile.toml");
-        let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\n";
+        let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\nfailback = '10m'\n";
         std::fs::write(&profile, text).unwrap();
         let loader = loader_of(["divvy", "--profile", &profile.display().to_string()]);
         let problems = loader.load(&mut FileVersions::default()).err().unwrap_or_default();
-        let expected = "profile `p` has `moves`, and `divvy run` does not make moves in steps yet";
+        let expected = "profile `p` has `moves.failback`, and `divvy run` takes nothing back yet";
         assert!(problems.contains(expected), "{problems}");
     }
 

@@ -122,6 +122,11 @@ impl Candidate {
         (patch != SpecificationPatch::default()).then_some(patch)
     }
 
+    /// True if it has the mark of a move.
+    pub(super) fn has_mark(&self) -> bool {
+        self.object().metadata.annotations.contains_key(MOVE_ANNOTATION)
+    }
+
     /// A patch with the mark of a move, which is written, changed or removed.
     pub(super) fn with_mark(
         &self,

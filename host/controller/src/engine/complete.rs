@@ -68,6 +68,9 @@ impl Engine {
             false => placements.take_back(key),
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
+        if is_written && in_flight.ends_move {
+            self.forget_move(key, moment.instant);
+        }
         let mut looks_again = is_outdated || is_written && in_flight.is_on_its_way;
         match outcome {
             WriteOutcome::Done => {

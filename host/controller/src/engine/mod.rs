@@ -232,6 +232,8 @@ struct InFlight {
     is_step: bool,
     /// True if the binding gets the mark of a move, so that it is looked at again: the next step may be possible at once.
     is_on_its_way: bool,
+    /// True if the mark of a move is removed.
+    ends_move: bool,
     /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
     /// Demand of one replica, if the binding has fewer than requested and is then settled.
@@ -256,6 +258,7 @@ impl InFlight {
             failure: None,
             is_step: false,
             is_on_its_way: false,
+            ends_move: false,
             placed: None,
             partial: None,
             is_outdated: false,

@@ -287,7 +287,7 @@ impl Engine {
         // If the state has changed when estimates arrive, they are requested again.
         let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
-        let may_step = change.aggregated && self.moves.follow(&key);
+        let may_step = change.aggregated && self.moves.report(&key);
         if change.is_new || change.metadata || change.generation && !is_in_flight || may_step {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,

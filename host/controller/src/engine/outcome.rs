@@ -117,6 +117,7 @@ impl Engine {
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             is_step: chosen.is_step,
             is_on_its_way: chosen.mark.is_some(),
+            ends_move: chosen.mark.is_none() && candidate.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)

@@ -75,6 +75,7 @@ impl Engine {
             terms: Some(terms),
             exclusion: OnExclusion::Steps,
         };
+        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark, &wanted, answers, moment);
         if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
             let job = self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
@@ -146,6 +147,7 @@ impl Engine {
             terms: Some(terms),
             exclusion: exclusion.unwrap_or_default(),
         };
+        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark.as_ref(), &wanted, answers, moment);
         let kept = Kept {
             affinity: decision.affinity(),
@@ -228,9 +230,10 @@ impl Engine {
                     }
                 };
                 let due = text.is_some().then(|| milliseconds(REPORT_TIME));
-                match (&text, judged.known) {
-                    (Some(_), Some(known)) => self.keep_claim(key, known, moment.instant),
-                    _ => self.forget_move(key, moment.instant),
+                // A move that ends is forgotten once its mark is removed.
+                match judged.known {
+                    Some(known) => self.keep_claim(key, known, moment.instant),
+                    None => self.forget_move(key, moment.instant),
                 }
                 self.moves.due.set(key, due, moment.instant);
                 let message = message(&write);

@@ -353,9 +353,11 @@ fn clusters_after<'a>(
     let clusters = look.clusters().iter().filter_map(|cluster| {
         let next = written.map_or(cluster.current, |write| replicas_on(&write.result, cluster.name));
         let claimed = own.iter().find(|own| own.name == cluster.name);
-        let unready = match next > cluster.current {
-            true => next.saturating_sub(cluster.ready),
-            false => claimed.map_or(0, |claimed| claimed.unready).min(next),
+        // A change bounds what is ready, so that the rest counts as given once the cluster has no more than in the target.
+        let unready = match next == cluster.current {
+            true => claimed.map_or(0, |claimed| claimed.unready),
+            false if cluster.target < next => 0,
+            false => next.saturating_sub(cluster.ready).max(0),
         };
         let is_concerned = next != cluster.target || unready > 0;
         is_concerned.then(|| KnownCluster {
@@ -377,8 +379,8 @@ fn outlook(
 ) -> Known {
     let has_mark = mark.is_some_and(|mark| mark.valid().is_some());
     let (is_under_way, has_mark, wait) = match verdict {
-        Some(Verdict::Write(Write { mark: Some(mark), .. })) => (!mark.is_released, true, None),
-        Some(Verdict::Write(_)) => (false, false, None),
+        // A claim is released by the mark, once that is written.
+        Some(Verdict::Write(Write { mark: Some(mark), .. })) => (is_under_way || !mark.is_released, true, None),
         Some(Verdict::Wait(wait)) => (is_under_way, has_mark, Some(wait.clone())),
         _ => (is_under_way, has_mark, None),
     };

@@ -40,6 +40,8 @@ pub(super) struct Moves {
     due: Expiries<Arc<BindingKey>>,
     /// Bindings whose surge a quota has refused, until the quota changes.
     refused: BTreeSet<Arc<BindingKey>>,
+    /// Moves whose replicas may be ready or not by now, so that what they use of the budgets is found out again.
+    stale: BTreeSet<Arc<BindingKey>>,
     /// True once the bindings with a mark have been looked for.
     is_loaded: bool,
 }
@@ -50,9 +52,11 @@ impl Moves {
         self.known.is_empty()
     }
 
-    /// True if a change of the state of a binding's resource may permit its next step.
-    pub(super) fn follow(&self, key: &BindingKey) -> bool {
-        self.known.get(key).is_some_and(Known::follows_reports)
+    /// Notes that the state of a binding's resource has changed. Returns true if that may permit its next step.
+    pub(super) fn report(&mut self, key: &Arc<BindingKey>) -> bool {
+        let Some(known) = self.known.get(key) else { return false };
+        self.stale.insert(Arc::clone(key));
+        known.follows_reports()
     }
 
     /// Notes that a quota has refused a step. Returns false if the surge was refused already.
@@ -114,6 +118,7 @@ impl Engine {
     /// Forgets a binding that is gone, at its target, or not decided here.
     pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
         self.moves.due.forget(key);
+        self.moves.stale.remove(key);
         self.moves.refused.remove(key);
         self.panel.moving(key, None);
         if self.moves.known.remove(key).is_some() {
@@ -161,8 +166,9 @@ impl Engine {
             known.depends_on(cluster) && (waits_for_room || !only_room)
         });
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &concerned {
-            self.wake(key, now);
+        for key in concerned {
+            self.wake(&key, now);
+            self.moves.stale.insert(key);
         }
     }
 
