@@ -69,7 +69,7 @@ impl Engine {
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
         if is_written && in_flight.ends_move {
-            self.forget_move(key, moment.instant);
+            self.end_move(key, moment.instant);
         }
         let mut looks_again = is_outdated || is_written && in_flight.is_on_its_way;
         match outcome {

@@ -115,12 +115,17 @@ impl Engine {
         read_mark(Some(text), &marked, |name| self.clusters.contains(name))
     }
 
-    /// Forgets a binding that is gone, at its target, or not decided here.
+    /// Forgets a binding that is gone, at its target, or not decided here, and what is said of its move.
     pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        self.panel.moving(key, None);
+        self.end_move(key, now);
+    }
+
+    /// Forgets what a binding claims, because it has no mark any more.
+    pub(super) fn end_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
         self.moves.due.forget(key);
         self.moves.stale.remove(key);
         self.moves.refused.remove(key);
-        self.panel.moving(key, None);
         if self.moves.known.remove(key).is_some() {
             self.wake_admitted(now);
         }
