@@ -36,6 +36,7 @@
 //! - [`windows`]: maintenance windows, from the table to decisions and recordings.
 //! - [`public_interface`]: the SDK's interface for authors, compared with a file.
 //! - [`which_division`]: the page of docs that compares divisions, with its results.
+//! - [`pages`]: the README and the site, whose commands print what they say.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod acts_on;
@@ -62,6 +63,7 @@ mod logging;
 mod manifests;
 mod misbehaviour;
 mod moves;
+mod pages;
 mod placements;
 mod preferences;
 mod profile_reference;

@@ -1,10 +1,11 @@
 //! The pages of `--help`, as one text that shows every change of what a person reads.
 
 use std::fmt::Write;
+use std::os::unix::process::CommandExt;
 
 use snapbox::file;
 
-use super::{check_text, run};
+use super::{check_text, divvy, run};
 
 /// The pages of a command and of the commands below it, which the page lists.
 fn pages(command: &[&str], text: &mut String) {
@@ -26,4 +27,16 @@ fn every_page_of_help_is_the_one_that_was_accepted() {
     pages(&[], &mut text);
     assert!(text.matches("\nUsage: divvy").count() > 10, "{text}");
     check_text("the pages of help", &text, file!["help.txt"]);
+}
+
+#[test]
+fn the_usage_has_the_name_by_which_kubectl_calls_it() {
+    for (name, expected) in [
+        ("/usr/bin/kubectl-divvy", "Usage: kubectl divvy schedule "),
+        ("/usr/bin/divvy", "Usage: divvy schedule "),
+    ] {
+        let output = divvy(&["schedule", "--help"]).arg0(name).output();
+        let page = String::from_utf8(output.expect("the binary can be started").stdout).expect("divvy writes UTF-8");
+        assert!(page.contains(expected), "{page}");
+    }
 }

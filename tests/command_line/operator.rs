@@ -81,15 +81,6 @@ fn a_recorded_profile_that_extends_another_is_replayed() {
 }
 
 #[test]
-fn completions_offer_no_files_where_a_strategy_is_expected() {
-    let (_, script, _) = run(&["completions", "bash"]);
-    let after = script.split("                --strategy)\n").skip(1);
-    let offers: Vec<&str> = after.filter_map(|text| text.lines().next()).collect();
-    assert!(offers.len() >= 3, "{offers:?}");
-    assert!(offers.iter().all(|offer| !offer.contains("compgen -f")), "{offers:?}");
-}
-
-#[test]
 fn the_version_is_a_command_too() {
     let (exit, stdout, stderr) = run(&["version"]);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));

@@ -253,7 +253,7 @@ fn completions_are_printed_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (exit, stdout, stderr) = run(&["completions", shell]);
         assert_eq!((exit, stderr.as_str()), (Some(0), ""));
-        assert!(stdout.contains("schedule"), "{shell}");
+        assert!(stdout.contains("DIVVY_COMPLETE"), "{shell}");
     }
 }
 

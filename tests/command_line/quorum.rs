@@ -54,6 +54,7 @@ shop/huge-deployment  Aggregated  24 of 90     0                 Scheduled  aggr
 
 CLUSTER  REGION  BEFORE  AFTER  CHANGE  FULLEST
 east-1   east         0      8      +8  cpu 20% → 100%
+east-2   east         0      0       0  cpu 20% → 20%
 west-1   west         0     16     +16  cpu 20% → 100%
 
 1 binding: 1 scheduled

@@ -199,7 +199,7 @@ fn the_number_of_threads_changes_nothing() {
                     comparison(&original, &after, options),
                     latent(&future, &side, options, true),
                     violations(&original, &future, &side, options, true).expect("no filter fails"),
-                    failures(&original, &side, Each::Cluster, options, Some(MAX_FULL)),
+                    failures(&original, &side, Each::Cluster, options, Some(MAX_FULL), None),
                 )
             };
             assert_eq!(results(1), results(4), "fleet {number}");
@@ -246,7 +246,7 @@ pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options
     let base = Future::decide(&original, side, options);
     let mut all = Vec::new();
     for each in [Each::Cluster, Each::Region, Each::Zone, Each::Provider] {
-        let Failures { rows, errors } = failures(&original, side, each, options, Some(MAX_FULL));
+        let Failures { rows, errors } = failures(&original, side, each, options, Some(MAX_FULL), None);
         assert_eq!(errors, count_errors(&base));
         let losses = each.losses(&original);
         assert_eq!(rows.len(), losses.len());

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 36] = [
+const CRATES: [(&str, &[&str]); 37] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -216,6 +216,7 @@ const CRATES: [(&str, &[&str]); 36] = [
             "divvy-recordings",
         ],
     ),
+    ("divvy-site", &[]),
     ("divvy-sizes", &[]),
     (
         "divvy-control-plane-tests",

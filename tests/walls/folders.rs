@@ -59,6 +59,7 @@ fn with_new_plugins() -> tempfile::TempDir {
         ".ci",
         "Cargo.lock",
         "Cargo.toml",
+        "docs",
         "rustfmt.toml",
         "framework",
         "host",
@@ -132,6 +133,15 @@ fn a_new_plugin_starts_as_a_copy_with_its_own_names() {
         readme.starts_with("# filter-of-tests\n") && readme.contains("rejected by filter-of-tests:"),
         "{readme}"
     );
+    let summary = text("docs/SUMMARY.md");
+    for page in [
+        "strategies/copied-by-tests",
+        "plugins/filter-of-tests",
+        "plugins/score-of-tests",
+    ] {
+        assert!(summary.contains(&format!("]({page}.md)\n")), "{summary}");
+        assert!(text(&format!("docs/{page}.md")).starts_with("{{#include ../../plugins/"));
+    }
     let profile = text("host/profile/src/default.toml");
     assert!(profile.contains("\n    \"copied-by-tests\",\n]"));
     assert!(!profile.contains("-of-tests"), "{profile}");

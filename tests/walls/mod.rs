@@ -6,6 +6,7 @@ mod dependencies;
 mod folders;
 mod mechanisms;
 mod names;
+mod pages;
 mod rooms;
 mod sources;
 

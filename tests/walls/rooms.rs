@@ -16,6 +16,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
         &[
             // Words and columns.
             "style text",
+            "layout",
             "closed escaping errors grid",
             "console form",
             "lines",
@@ -25,8 +26,8 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "entry",
             "account explanation loads schema",
             "inspection plugins",
-            "forecast",
-            "cluster_views headroom",
+            "forecast policies",
+            "cluster_views headroom survive",
             "page structured totals",
             "table",
             // The formats of `-o`.
@@ -41,12 +42,12 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "chosen_profile libraries",
             "additional",
             "setup input",
-            "choosing clusters record",
+            "candidates choosing clusters record",
             // The commands.
-            "completions explain plugin profile replay run schedule worker",
+            "completions explain man_pages plugin profile replay run schedule worker",
             "bench missing_clusters",
             "diff",
-            "headroom",
+            "headroom policies survive",
         ],
     ),
     (

@@ -37,6 +37,9 @@ pub struct Document {
     /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Totals>,
+    /// The changes by namespace or policy. Absent unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sums: Option<Sums>,
     /// Costs of all clusters. Absent unless the profile of the right side has `[profile.cost]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Costs>,
@@ -116,6 +119,9 @@ pub struct BindingRow {
     pub message: String,
     /// True if it cannot be scheduled on the right side, but can on the left.
     pub newly_unschedulable: bool,
+    /// True if it can be scheduled on the right side, but not on the left.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub newly_schedulable: bool,
     /// Its clusters in any state, by name.
     pub clusters: Vec<ClusterCounts>,
     /// Effect of the changes: from base to after.
@@ -193,6 +199,37 @@ pub struct ResourceRow {
     pub after: i64,
 }
 
+/// The changes by namespace or policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Sums {
+    /// `namespace` or `policy`.
+    pub by: String,
+    /// The sums, those that lose the most first.
+    pub rows: Vec<SumRow>,
+}
+
+/// The changes of one namespace or policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SumRow {
+    /// The namespace, or kind, namespace and name of the policy; empty for bindings without one.
+    pub name: String,
+    /// Bindings whose clusters or replicas change.
+    pub changed: usize,
+    /// Replicas that move, come or go.
+    #[serde(flatten)]
+    pub movement: Movement,
+    /// Bindings that cannot be scheduled any more.
+    pub newly_unschedulable: usize,
+    /// Bindings that can be scheduled now.
+    pub newly_schedulable: usize,
+    /// Bindings that are invalid, or whose decision a plugin failed.
+    pub errors: usize,
+}
+
 /// Sums over all bindings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -209,6 +246,8 @@ pub struct Totals {
     pub unschedulable: usize,
     /// Unschedulable bindings that can be scheduled in the earlier state.
     pub newly_unschedulable: usize,
+    /// Bindings that can be scheduled in the later state, and not in the earlier one.
+    pub newly_schedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
     /// Bindings in error that are not in error in the earlier state.
@@ -230,6 +269,7 @@ impl AddAssign for Totals {
         self.movement += other.movement;
         self.unschedulable += other.unschedulable;
         self.newly_unschedulable += other.newly_unschedulable;
+        self.newly_schedulable += other.newly_schedulable;
         self.errors += other.errors;
         self.newly_in_error += other.newly_in_error;
         self.beyond_capacity += other.beyond_capacity;
@@ -310,10 +350,45 @@ pub struct FailuresDocument {
     pub each: String,
     /// The losses, worst first.
     pub failures: Vec<FailureRow>,
+    /// Sums over all losses.
+    pub totals: FailureTotals,
     /// Bindings that are invalid, or whose decision a plugin fails, without any loss.
     pub errors: usize,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Sums over all losses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FailureTotals {
+    /// Losses.
+    pub losses: usize,
+    /// Losses by which no replica is lost and no binding fails, within the capacity of other clusters.
+    pub absorbed: usize,
+    /// The same, but beyond the capacity of other clusters.
+    pub absorbed_beyond_capacity: usize,
+    /// Losses that fill a cluster beyond what `--max-full` allows.
+    pub too_full: usize,
+}
+
+impl FailureTotals {
+    /// The sums of these losses.
+    pub fn of(rows: &[FailureRow]) -> Self {
+        let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
+        let beyond = rows
+            .iter()
+            .filter(is_harmless)
+            .filter(|row| row.beyond_capacity > 0)
+            .count();
+        Self {
+            losses: rows.len(),
+            absorbed: rows.iter().filter(is_harmless).count() - beyond,
+            absorbed_beyond_capacity: beyond,
+            too_full: rows.iter().filter(|row| row.too_full).count(),
+        }
+    }
 }
 
 /// One loss.
@@ -364,9 +439,9 @@ pub struct Tightest {
     pub percent: i64,
 }
 
-/// JSON Schemas of the documents that `divvy diff` and `divvy headroom` write, by the name of their file.
+/// JSON Schemas of the documents that `divvy diff`, `headroom`, `policies` and `survive` write, by the name of their file.
 #[cfg(feature = "schema")]
-pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
+pub fn schemas() -> [(&'static str, serde_json::Value); 6] {
     // Schemas of the serialised form, in which fields that are left out when empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
@@ -389,6 +464,18 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
             "headroom.json",
             generator()
                 .into_root_schema_for::<crate::headroom::document::HeadroomDocument>()
+                .to_value(),
+        ),
+        (
+            "policies.json",
+            generator()
+                .into_root_schema_for::<crate::policies::document::PoliciesDocument>()
+                .to_value(),
+        ),
+        (
+            "survive.json",
+            generator()
+                .into_root_schema_for::<crate::survive::document::SurviveDocument>()
                 .to_value(),
         ),
     ]

@@ -211,6 +211,7 @@ impl Part {
             result: DELETED.to_owned(),
             message: GONE.to_owned(),
             newly_unschedulable: false,
+            newly_schedulable: false,
             clusters: counts(&before, Some(&base.targets), &nothing),
             movement,
             pending: Some(pending),
@@ -302,6 +303,7 @@ fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &P
         result: result_word(after).to_owned(),
         message: message(after),
         newly_unschedulable: fails && !was_unschedulable,
+        newly_schedulable: was_unschedulable && matches!(after.fate, Fate::Decided(..)) && after.error().is_none(),
         clusters: counts(before, has_base.then_some(base_targets), &after.targets),
         movement: Movement::between(from, &after.targets, after.is_duplicated(), ending(after)),
         pending: has_base.then(|| match base {
@@ -325,6 +327,7 @@ fn count(states: &States<'_>, row: &BindingRow, has_base: bool, totals: &mut Tot
     totals.movement += row.movement;
     totals.unschedulable += usize::from(is_failed(states.after));
     totals.newly_unschedulable += usize::from(row.newly_unschedulable);
+    totals.newly_schedulable += usize::from(row.newly_schedulable);
     totals.errors += usize::from(is_error(states.after));
     let was_error = !has_base || states.base.is_some_and(is_error);
     totals.newly_in_error += usize::from(is_error(states.after) && !was_error);
@@ -388,15 +391,20 @@ fn message(entry: &Entry) -> String {
 
 /// Name of the strategy, even if the binding was not decided; empty if it is invalid.
 fn strategy(entry: &Entry, profile: &Profile) -> String {
-    if let Some(decision) = entry.decision() {
-        return decision.strategy().to_owned();
+    match entry.decision() {
+        Some(decision) => decision.strategy().to_owned(),
+        None => strategy_of(&entry.binding, profile),
     }
+}
+
+/// Name of the strategy that divides a binding; empty if it is invalid.
+pub(crate) fn strategy_of(binding: &Binding, profile: &Profile) -> String {
     let options = profile.plan_options();
     let context = StrategyContext {
         declarations: profile.declarations(),
         strategy_override: options.strategy_override.as_deref(),
         affinity_groups_as_tiers: options.affinity_groups_as_tiers,
     };
-    let request = resolve_strategy(&PlanInput::new(&entry.binding), context);
+    let request = resolve_strategy(&PlanInput::new(binding), context);
     request.map(|request| request.strategy).unwrap_or_default()
 }

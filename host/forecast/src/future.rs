@@ -447,16 +447,7 @@ fn is_moved(binding: &Binding, situation: &Situation, side: &Side) -> bool {
     };
     let changed = situation.changed.iter().filter_map(|name| situation.clusters.get(name));
     changed
-        .map(|entry| {
-            let spec = &entry.object.spec;
-            ClusterProperties {
-                name: entry.object.metadata.name.clone(),
-                labels: entry.object.metadata.labels.clone(),
-                provider: spec.provider.clone(),
-                region: spec.region.clone(),
-                zones: spec.zones.clone(),
-            }
-        })
+        .map(|entry| ClusterProperties::from(&entry.object))
         .any(|cluster| concerns(placement, binding.observed_affinity(), &cluster))
 }
 

@@ -13,12 +13,15 @@
 //! - [`cost`]: costs of clusters and bindings, by the prices of the profile.
 //! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
+//! - [`sums`](mod@sums): moves by namespace or policy.
 //! - [`latent`], [`violations`]: moves by a reschedule, and replicas on clusters whose filters refuse newcomers.
 //! - [`failures`]: the loss of each cluster, region, zone or provider, one at a time.
 //! - [`headroom`]: the largest size of a binding, and the obstacle to growing further.
+//! - [`survive`](mod@survive): the single losses that each binding does not survive.
 //! - [`selection`], [`labels`]: the bindings that are shown.
 //! - [`cluster_view`]: a forecast from one cluster's view.
 //! - [`plans`]: decisions without their plans.
+//! - [`policies`]: policies that govern nothing, or that name what does not exist.
 //! - [`notes`]: remarks for an operator beside the figures.
 //! - [`document`]: the result as it is written as JSON.
 //!
@@ -44,6 +47,9 @@ pub mod load;
 pub mod movement;
 pub mod notes;
 pub mod plans;
+pub mod policies;
 pub mod selection;
 pub mod situation;
+pub mod sums;
+pub mod survive;
 pub mod violations;

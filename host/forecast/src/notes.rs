@@ -34,7 +34,7 @@ pub fn growth_on_cordoned(changes: &ResolvedChanges, rows: &[BindingRow]) -> Vec
         let growing: Vec<String> = growing.collect();
         (!growing.is_empty()).then(|| {
             let grow = if growing.len() == 1 { "grows" } else { "grow" };
-            let (count, names) = (counted(growing.len()), named(&growing));
+            let (count, names) = (counted(growing.len(), "binding"), named(&growing));
             format!("`{cluster}` is cordoned, but {count} with replicas there still {grow}: {names}")
         })
     };
@@ -59,7 +59,7 @@ pub fn on_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
     }
     if !applied.ignored_reschedules.is_empty() {
         let (count, names) = (
-            counted(applied.ignored_reschedules.len()),
+            counted(applied.ignored_reschedules.len(), "binding"),
             named(&applied.ignored_reschedules),
         );
         notes.push(format!(
@@ -132,7 +132,7 @@ fn staying(cluster: &str, departures: &[Departure]) -> Option<Staying> {
         _ => ("tolerate", "stay"),
     };
     Some(Staying {
-        tolerate: format!("{} {tolerate}", counted(staying.len())),
+        tolerate: format!("{} {tolerate}", counted(staying.len(), "binding")),
         stay,
         names: named(&staying),
     })
@@ -141,7 +141,7 @@ fn staying(cluster: &str, departures: &[Departure]) -> Option<Staying> {
 /// `1 binding leaves`, `2 bindings leave`.
 fn leave(count: usize) -> String {
     let leave = if count == 1 { "leaves" } else { "leave" };
-    format!("{} {leave}", counted(count))
+    format!("{} {leave}", counted(count, "binding"))
 }
 
 /// Bindings that would leave clusters with `NoExecute` taints if Karmada's eviction were on.
@@ -157,16 +157,16 @@ pub fn not_evicted(situation: &Situation, ignored: &BTreeSet<String>) -> Option<
     (!bindings.is_empty()).then(|| {
         format!(
             "{} ({replicas} replicas) would leave clusters with NoExecute taints if eviction were on; `--evict-no-execute` shows it",
-            counted(bindings.len())
+            counted(bindings.len(), "binding")
         )
     })
 }
 
-fn counted(count: usize) -> String {
-    if count == 1 {
-        "1 binding".to_owned()
-    } else {
-        format!("{count} bindings")
+/// `1 binding`, `2 bindings`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        count => format!("{count} {thing}s"),
     }
 }
 

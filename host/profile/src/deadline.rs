@@ -1,12 +1,11 @@
 //! Time limits as profiles write them.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::SignedDuration;
-use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::duration::{deserialize_within, schema_of_text};
 
 /// Description of the valid values.
 const EXPECTED: &str = "a duration from 1 ms to 1 h, such as \"500ms\" or \"2s\"";
@@ -36,31 +35,12 @@ impl Serialize for Deadline {
 
 impl<'de> Deserialize<'de> for Deadline {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let duration = SignedDuration::from_str(&text).ok();
-        let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
         let allowed = Duration::from_millis(1)..=Duration::from_secs(3600);
-        match duration.filter(|duration| allowed.contains(duration)) {
-            Some(duration) => Ok(Self(duration)),
-            None => Err(D::Error::invalid_value(Unexpected::Str(&text), &EXPECTED)),
-        }
+        deserialize_within(deserializer, allowed, EXPECTED).map(Self)
     }
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Deadline {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Deadline".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-}
+schema_of_text!(Deadline);
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,7 @@
 mod built_in;
 mod cost;
 mod deadline;
+mod duration;
 mod error;
 mod lists;
 mod model;

@@ -18,7 +18,9 @@ use crate::{AuditLog, Error, crds};
 
 /// Time that a process gets to become ready. It takes one or two seconds on an idle machine.
 const READINESS: Duration = Duration::from_secs(120);
-/// Time between two looks at a process that is starting.
+/// Time for an answer of a process that is starting.
+const LOOK: Duration = Duration::from_secs(10);
+/// Time between two looks at it.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A running control plane: etcd, kube-apiserver, Karmada's resources. Dropping it kills both processes.
@@ -171,19 +173,12 @@ impl ControlPlane {
         let start = Instant::now();
         // The certificate that the kubeconfigs name is written by the API server while it starts.
         let certificate = self.folder.join("certificates/apiserver.crt");
-        let mut client = None;
         while start.elapsed() < READINESS {
             for process in [&mut self.etcd, &mut self.api_server].into_iter().flatten() {
                 process.check_running()?;
             }
-            if client.is_none() && certificate.exists() {
-                client = users::client(&self.kubeconfig(ADMIN)).await.ok();
-            }
-            if let Some(client) = &client {
-                let request = http_get("/readyz");
-                if client.request_text(request).await.is_ok_and(|text| text == "ok") {
-                    return Ok(());
-                }
+            if certificate.exists() && tokio::time::timeout(LOOK, self.is_ready()).await == Ok(true) {
+                return Ok(());
             }
             tokio::time::sleep(INTERVAL).await;
         }
@@ -192,6 +187,18 @@ impl ControlPlane {
             seconds: READINESS.as_secs(),
             log: self.folder.join("kube-apiserver.log"),
         })
+    }
+
+    /// Asks the API server once.
+    async fn is_ready(&self) -> bool {
+        // A new client each time: the file of the certificate can be there and still be empty.
+        let Ok(client) = users::client(&self.kubeconfig(ADMIN)).await else {
+            return false;
+        };
+        client
+            .request_text(http_get("/readyz"))
+            .await
+            .is_ok_and(|text| text == "ok")
     }
 
     /// Ends both processes properly, the API server first.

@@ -391,7 +391,7 @@ fn each_rule_names_plugin_cluster_expected_and_actual() {
     );
 }
 
-/// What the present result exceeds already is no reason to refuse a step, as long as the step does not make it worse.
+/// A step is not refused for what the present result already exceeds, as long as it does not make that worse.
 #[test]
 fn a_move_that_begins_outside_of_its_allowances_may_come_back() {
     let beyond = Case {

@@ -72,7 +72,7 @@ pub enum Cell<'a> {
 }
 
 /// A table: rows by their key, and typed columns.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableContents {
     key: TableKey,
     rows_per_key: RowsPerKey,
@@ -85,7 +85,7 @@ pub struct TableContents {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnContents {
     pub(super) name: Box<str>,
     pub(super) column_type: ColumnType,

@@ -52,7 +52,7 @@ pub(super) struct Shown {
 
 impl ChoosingArguments {
     /// True if some bindings may be left out.
-    fn is_partial(&self) -> bool {
+    pub(super) fn is_partial(&self) -> bool {
         !self.bindings.is_empty() || self.namespace.is_some() || self.selector.is_some()
     }
 
@@ -160,6 +160,11 @@ impl ChoosingArguments {
 }
 
 impl Shown {
+    /// True if some bindings are not shown.
+    pub(super) fn is_partial(&self) -> bool {
+        self.keys.is_some()
+    }
+
     /// True if a binding is shown.
     pub(super) fn includes(&self, binding: &Binding) -> bool {
         self.keys.is_none() || self.includes_key(&binding.key(), binding.object.scope().kind())

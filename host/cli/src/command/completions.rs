@@ -1,13 +1,24 @@
-//! `divvy completions`: prints a completion script for a shell.
+//! `divvy completions`: prints the script with which a shell asks this binary for completions, and answers what the shell asks.
+//!
+//! The script sets an environment variable and repeats the unfinished command line. So the answers come from the input that the line
+//! names: see [`candidates`](super::candidates). `clap_complete` calls this interface unstable: only this file and that one use it.
 
-use clap::{Args, Command};
+use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
+use clap_complete::env::{CompleteEnv, Shells};
 
+use super::candidates::with_candidates;
 use crate::exit::Exit;
 use crate::report::console::Console;
-use crate::report::errors::Failure;
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Variable that a shell sets to its own name to ask for completions.
+const VARIABLE: &str = "DIVVY_COMPLETE";
 
 /// Print completions for a shell.
+///
+/// The shell then asks divvy: clusters, bindings and namespaces are those of the files or of the control plane that the command line
+/// names so far. Files of more than 32 MiB together are not read, and a control plane has two seconds to answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -19,11 +30,27 @@ pub(super) struct CompletionsArguments {
     shell: Shell,
 }
 
+/// Answers a shell that asks for completions, and ends the process. Returns if none does.
+pub(super) fn answer<Line: CommandFactory>() {
+    CompleteEnv::with_factory(|| with_candidates(Line::command()))
+        .var(VARIABLE)
+        .complete();
+}
+
 /// Prints the script for `command`. Fails only if standard output cannot be written.
-pub(super) fn run(arguments: &CompletionsArguments, command: &mut Command, console: &Console) -> Result<Exit, Failure> {
-    // Generate into memory first: the generator panics if its stream fails.
+pub(super) fn run(arguments: &CompletionsArguments, command: &Command, console: &Console) -> Result<Exit, Failure> {
+    let shell = arguments.shell.to_string();
+    let shells = Shells::builtins();
+    let Some(completer) = shells.completer(&shell) else {
+        let message = format!("there are no completions for `{shell}`");
+        return Err(Failure::usage(Diagnostic::new(message)));
+    };
+    let name = command.get_name();
+    // Generate into memory first, so that an error of the stream is one of the output.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, command, "divvy", &mut script);
+    completer
+        .write_registration(VARIABLE, name, name, name, &mut script)
+        .map_err(|error| Failure::output(&error))?;
     console.print(|out| out.write_all(&script))?;
     Ok(Exit::Success)
 }

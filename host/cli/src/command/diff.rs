@@ -4,24 +4,28 @@ mod arguments;
 mod overlaid;
 mod prepare;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use divvy_forecast::capacity::{TooFull, too_full};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
-use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
+use divvy_forecast::document::{
+    BindingRow, Document, FORMAT, FailureRow, FailureTotals, FailuresDocument, SideDocument, Sums,
+};
 use divvy_forecast::failures::{Each, Failures, failures};
 use divvy_forecast::forecast::{compare, placed};
 use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::latent::latent;
 use divvy_forecast::notes;
+use divvy_forecast::sums::{sums, top};
 use divvy_forecast::violations::violations;
 use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
 
-pub(super) use arguments::{DiffArguments, SituationArguments};
-use arguments::{FullLimit, MovedLimit};
+pub(super) use arguments::{DiffArguments, LossOfEach, SituationArguments};
+use arguments::{FullLimit, MovedLimit, SumOf};
+pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::choosing::Shown;
@@ -76,16 +80,18 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     };
     if let Some(each) = arguments.without_each {
         let progress = Progress::start("losing each");
-        let document = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
+        let mut document = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
+        let exit = exit_of_losses(arguments, &document, console);
+        document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),
-            table: |out: &mut dyn Write| report::write_failures(&document, out, console.width()),
+            table: |out: &mut dyn Write, layout| report::write_failures(&document, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
         print_notes(&arguments.situation, &arguments.output, &document.notes, console);
-        return Ok(exit_of_losses(arguments, &document, console).max(prepared.left_out));
+        return Ok(exit.max(prepared.left_out));
     }
     let choosing = &arguments.situation.choosing;
     let clusters = prepared
@@ -97,6 +103,10 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let clusters: Vec<String> = clusters.into_iter().map(str::to_owned).collect();
     let shown = prepared.shown.clone();
     let left_out = prepared.left_out;
+    let policies = match arguments.sum {
+        Some(SumOf::Policy) => policies(&prepared),
+        _ => BTreeMap::new(),
+    };
     let Forecast {
         mut document,
         views,
@@ -105,9 +115,13 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         errors,
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
     let exit = exit(arguments, &document, console).max(fault).max(left_out);
+    let hidden = hide(&shown, &mut document);
+    sum_up(arguments, &policies, &mut document);
+    let beyond_top = shorten(arguments, &mut document);
     let options = report::Options {
         is_wide: arguments.output.is_wide(),
-        hidden: hide(&shown, &mut document),
+        hidden,
+        beyond_top,
     };
     let shows_errors = arguments.output.shows_errors() && !choosing.quiet && !choosing.shows_clusters();
     let displayed = document
@@ -137,7 +151,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &views,
             names: || cluster_names(&views),
-            table: |out: &mut dyn Write| cluster_views::write(&views, out, console.width()),
+            table: |out: &mut dyn Write, layout| cluster_views::write(&views, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
     } else {
@@ -145,7 +159,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &document,
             names: || rows().map(|row| binding_name(&row.kind, &row.binding)).collect(),
-            table: |out: &mut dyn Write| report::write(&document, options, out, console.width()),
+            table: |out: &mut dyn Write, layout| report::write(&document, options, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
     }
@@ -180,6 +194,53 @@ fn hide(shown: &Shown, document: &mut Document) -> usize {
         rows.retain(|row| shown.includes_name(&row.binding));
     }
     before - changed(document)
+}
+
+/// The policy of each binding, by kind and key: the one that it gets, or else the one that it had.
+fn policies(prepared: &Prepared) -> BTreeMap<(&'static str, String), String> {
+    let bindings = prepared.original.bindings.iter().chain(&prepared.after.bindings);
+    let policies = bindings.filter_map(|binding| {
+        let policy = binding.policy.as_ref()?.object_name().to_string();
+        Some(((binding.object.scope().kind(), binding.key()), policy))
+    });
+    policies.collect()
+}
+
+/// Sums the shown changes up, if that is requested. The sums then replace the bindings in tables.
+fn sum_up(arguments: &DiffArguments, policies: &BTreeMap<(&'static str, String), String>, document: &mut Document) {
+    let Some(by) = arguments.sum else { return };
+    let kinds = ["ResourceBinding", "ClusterResourceBinding"];
+    let name = |row: &BindingRow| match by {
+        SumOf::Namespace => row
+            .binding
+            .split_once('/')
+            .map_or("", |(namespace, _)| namespace)
+            .to_owned(),
+        SumOf::Policy => {
+            let kind = kinds.into_iter().find(|kind| **kind == *row.kind);
+            let policy = kind.and_then(|kind| policies.get(&(kind, row.binding.clone())));
+            policy.cloned().unwrap_or_default()
+        }
+    };
+    let changed = document.bindings.iter().filter(|row| report::is_shown(row));
+    document.sums = Some(Sums {
+        by: by.word().to_owned(),
+        rows: sums(changed, name),
+    });
+}
+
+/// Leaves only the worst bindings or sums, if that is requested. Returns how many that change are left out.
+fn shorten(arguments: &DiffArguments, document: &mut Document) -> usize {
+    let Some(most) = arguments.top else { return 0 };
+    if let Some(sums) = &mut document.sums {
+        let left_out = sums.rows.len().saturating_sub(most);
+        sums.rows.truncate(most);
+        return left_out;
+    }
+    document.bindings.retain(report::is_shown);
+    let left_out = document.bindings.len().saturating_sub(most);
+    top(&mut document.bindings, most);
+    left_out
 }
 
 /// Both futures, compared.
@@ -281,6 +342,7 @@ fn forecast(
         after: right.document.clone(),
         assumes: options.assumes,
         bindings: comparison.bindings,
+        sums: None,
         cost: cost::total(&comparison.clusters, right.side.profile.pricing()),
         clusters: comparison.clusters,
         totals: comparison.totals,
@@ -343,8 +405,12 @@ fn lose_each(
     options: Options,
 ) -> FailuresDocument {
     let percent = max_full.map(|limit| limit.0);
-    let Failures { rows, errors } = failures(&prepared.after, &right.side, each, options, percent);
+    let choosing = &prepared.shown;
+    let shown = prepared.after.bindings.iter().map(|binding| choosing.includes(binding));
+    let shown: Option<Vec<bool>> = choosing.is_partial().then(|| shown.collect());
+    let Failures { rows, errors } = failures(&prepared.after, &right.side, each, options, percent, shown.as_deref());
     FailuresDocument {
+        totals: FailureTotals::of(&rows),
         format: FORMAT,
         after: right.document.clone(),
         assumes: options.assumes,

@@ -9,7 +9,7 @@ use divvy_forecast::cost;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::forecast::compare;
 use divvy_forecast::future::{Entry, Explains, Future, Options};
-use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
 use divvy_forecast::situation::Situation;
@@ -40,6 +40,9 @@ Examples:
 
   # For one workload, by its binding or its own name, if a cluster is drained
   divvy headroom -f dump/ shop/deployment/web --drain eu-1
+
+  # The twenty workloads that can grow least
+  divvy headroom -f dump/ --top 20
 
   # How many replicas of a workload that does not exist yet would fit
   divvy headroom -f dump/ --cpu 2 --memory 4Gi --strategy DynamicWeight
@@ -75,8 +78,11 @@ pub(super) struct HeadroomArguments {
     /// Divide the workload with this strategy, as if its policy named it
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
+    /// Print at most this many workloads, those with the least headroom first; all count
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
 }
 
@@ -243,6 +249,13 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         None => Exit::Success,
     });
     let exit = exit.max().unwrap_or_default().max(prepared.left_out);
+    let mut rows: Vec<HeadroomRow> = measured.into_iter().map(|(row, _)| row).collect();
+    let totals = HeadroomTotals::of(&rows);
+    if let Some(most) = arguments.top {
+        // A binding of which no number schedules has less than none, and one without a bound has the most.
+        rows.sort_by_key(|row| (row.is_unbounded, row.headroom.unwrap_or(i64::MIN)));
+        rows.truncate(most);
+    }
     let document = HeadroomDocument {
         format: FORMAT,
         after: SideDocument {
@@ -250,7 +263,8 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
             ..growing.document.clone()
         },
         assumes: options.assumes,
-        bindings: measured.into_iter().map(|(row, _)| row).collect::<Vec<HeadroomRow>>(),
+        bindings: rows,
+        totals,
         notes,
     };
     let document = arguments.with_clusters(document, &prepared.after)?;
@@ -273,7 +287,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
             let rows = document.bindings.iter();
             rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
         },
-        table: |out: &mut dyn Write| report::write(&document, is_wide, out, console.width()),
+        table: |out: &mut dyn Write, layout| report::write(&document, is_wide, out, layout),
     };
     diff::print(&arguments.situation, &arguments.output, console, &content)?;
     diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);

@@ -6,6 +6,7 @@
 
 mod additional;
 mod bench;
+mod candidates;
 mod choosing;
 mod chosen_profile;
 mod clusters;
@@ -18,9 +19,11 @@ mod headroom;
 mod input;
 mod libraries;
 mod logging;
+mod man_pages;
 mod missing_clusters;
 mod output;
 mod plugin;
+mod policies;
 mod profile;
 mod record;
 mod replay;
@@ -28,15 +31,17 @@ mod run;
 mod schedule;
 mod seed;
 mod setup;
+mod survive;
 mod tables;
 mod time;
 mod worker;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::exit::{EXIT_CODES, Exit};
 use crate::report::console::Console;
@@ -52,6 +57,8 @@ Examples:
   kubectl get clusters,rb -A -o json | divvy schedule -f -
   divvy diff -f dump/ --drain eu-1
   divvy headroom -f dump/ deployment/web
+  divvy survive -f dump/
+  divvy policies -f dump/
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -95,6 +102,8 @@ enum Command {
     Schedule(schedule::ScheduleArguments),
     Diff(Box<diff::DiffArguments>),
     Headroom(Box<headroom::HeadroomArguments>),
+    Survive(Box<survive::SurviveArguments>),
+    Policies(Box<policies::PoliciesArguments>),
     Run(run::RunArguments),
     Explain(explain::ExplainArguments),
     MissingClusters(missing_clusters::MissingClustersArguments),
@@ -107,6 +116,8 @@ enum Command {
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     Completions(completions::CompletionsArguments),
+    #[command(hide = true)]
+    ManPages(man_pages::ManPagesArguments),
     /// Run a plugin for another process of divvy, which is standard input
     #[command(name = worker::NAME, hide = true)]
     Worker,
@@ -117,7 +128,8 @@ enum Command {
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
 /// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
-    let line = match CommandLine::try_parse() {
+    completions::answer::<CommandLine>();
+    let line = match parse() {
         Ok(line) => line,
         Err(error) => return print_usage(&error),
     };
@@ -137,7 +149,7 @@ pub(crate) fn main() -> ExitCode {
     };
     // A running scheduler releases its lease before it ends.
     let watched = match &line.command {
-        Command::Run(_) | Command::Worker | Command::Completions(_) | Command::Version => Ok(()),
+        Command::Run(_) | Command::Worker | Command::Completions(_) | Command::ManPages(_) | Command::Version => Ok(()),
         _ => ends::watch(line.general.hang_limit).map(|watchdog| {
             if let Some(watchdog) = watchdog {
                 watchdog.stay();
@@ -148,6 +160,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Diff(arguments) => diff::run(arguments, &console),
         Command::Headroom(arguments) => headroom::run(arguments, &console),
+        Command::Survive(arguments) => survive::run(arguments, &console),
+        Command::Policies(arguments) => policies::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),
@@ -155,7 +169,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
-        Command::Completions(arguments) => completions::run(arguments, &mut CommandLine::command(), &console),
+        Command::Completions(arguments) => completions::run(arguments, &CommandLine::command(), &console),
+        Command::ManPages(arguments) => man_pages::run(arguments, CommandLine::command()),
         Command::Worker => worker::run(),
         Command::Version => {
             let text = format!("divvy {}", version());
@@ -167,6 +182,20 @@ pub(crate) fn main() -> ExitCode {
         failure.exit
     });
     exit.into()
+}
+
+/// Parses the arguments of this process.
+fn parse() -> Result<CommandLine, clap::Error> {
+    let command = CommandLine::command();
+    // kubectl runs `kubectl-divvy` for `kubectl divvy`, which is what the usage must say.
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let is_of_kubectl = called.is_some_and(|path| path.file_stem() == Some("kubectl-divvy".as_ref()));
+    let mut command = match is_of_kubectl {
+        true => command.bin_name("kubectl divvy"),
+        false => command,
+    };
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.

@@ -10,7 +10,7 @@ use divvy_forecast::cluster_view::ClusterViewsDocument;
 
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::format::{Format, OFFERS, Offer};
+use crate::report::format::{Format, Needs, OFFERS, Offer};
 
 /// Output format.
 pub(super) type Output = Arc<dyn Format>;
@@ -18,14 +18,25 @@ pub(super) type Output = Arc<dyn Format>;
 /// Parses `-o`.
 #[derive(Debug, Clone)]
 pub(super) struct OutputParser {
-    has_page: bool,
+    /// What the command has.
+    has: &'static [Needs],
 }
 
 impl OutputParser {
+    /// Format of a command that has a page and Markdown.
+    pub(super) const WITH_PAGE_AND_MARKDOWN: Self = Self {
+        has: &[Needs::Nothing, Needs::Markdown, Needs::Page],
+    };
     /// Format of a command that has a page.
-    pub(super) const WITH_PAGE: Self = Self { has_page: true };
-    /// Format of a command that has none.
-    pub(super) const WITHOUT_PAGE: Self = Self { has_page: false };
+    pub(super) const WITH_PAGE: Self = Self {
+        has: &[Needs::Nothing, Needs::Page],
+    };
+    /// Format of a command that has Markdown.
+    pub(super) const WITH_MARKDOWN: Self = Self {
+        has: &[Needs::Nothing, Needs::Markdown],
+    };
+    /// Format of a command that has neither.
+    pub(super) const PLAIN: Self = Self { has: &[Needs::Nothing] };
 }
 
 impl TypedValueParser for OutputParser {
@@ -71,8 +82,8 @@ impl TypedValueParser for OutputParser {
 impl OutputParser {
     /// The formats of the command.
     fn offers(&self) -> impl Iterator<Item = &'static Offer> + use<> {
-        let has_page = self.has_page;
-        OFFERS.iter().filter(move |offer| has_page || !offer.needs_page)
+        let has = self.has;
+        OFFERS.iter().filter(move |offer| has.contains(&offer.needs))
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) struct ReplayArguments {
     #[arg(long, short, conflicts_with = "output", help_heading = SHOWN)]
     quiet: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITHOUT_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::PLAIN, default_value = "table")]
     output: Output,
 }
 
@@ -173,7 +173,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         let content = Printed {
             document: &replayed,
             names,
-            table: |out: &mut dyn Write| write_table(&replayed, arguments, out),
+            table: |out: &mut dyn Write, _| write_table(&replayed, arguments, out),
         };
         arguments.output.print(&content, console)?;
     }

@@ -37,6 +37,7 @@ use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::form::Form;
 use crate::report::format::{Content, Printed};
+use crate::report::layout::Layout;
 use crate::report::loads::loads;
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
@@ -482,7 +483,7 @@ fn print_views(
     let content = Printed {
         document: &document,
         names: || cluster_names(&document),
-        table: |out: &mut dyn Write| cluster_views::write(&document, out, console.width()),
+        table: |out: &mut dyn Write, layout| cluster_views::write(&document, out, layout),
     };
     arguments.output.print(&content, console)
 }
@@ -545,7 +546,7 @@ struct Decisions<'a> {
 }
 
 impl Content for Decisions<'_> {
-    fn write_table(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    fn write_text(&self, _layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
         table::write(self.report, self.options, out)
     }
 

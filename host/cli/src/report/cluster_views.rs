@@ -6,24 +6,25 @@ use divvy_forecast::cluster_view::{ClusterView, ClusterViewRow, ClusterViewsDocu
 
 use super::forecast::{clusters, from_count, signed};
 use super::grid::{Cell, Column, Grid};
+use super::layout::Layout;
 use super::style;
 use super::text::counted;
 
 /// Writes the views, one after the other.
-pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     for (number, view) in document.clusters.iter().enumerate() {
         if number > 0 {
-            writeln!(out)?;
+            layout.gap(out)?;
         }
-        clusters(&[&view.cluster]).write(out, columns)?;
-        writeln!(out)?;
+        clusters(&[&view.cluster], false).write(out, layout)?;
+        layout.gap(out)?;
         if view.bindings.is_empty() {
-            writeln!(out, "no binding")?;
+            layout.paragraph("no binding", style::PLAIN, out)?;
             continue;
         }
-        bindings(view).write(out, columns)?;
-        writeln!(out)?;
-        writeln!(out, "{}", summary(view))?;
+        bindings(view).write(out, layout)?;
+        layout.gap(out)?;
+        layout.paragraph(&summary(view), style::PLAIN, out)?;
     }
     Ok(())
 }

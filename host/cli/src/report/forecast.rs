@@ -5,15 +5,22 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use divvy_forecast::document::{
-    BindingRow, ClusterCounts, ClusterRow, Document, FailureRow, FailuresDocument, Latent, OverlayRow, ResourceRow,
-    SideDocument, Totals, Violations,
+    BindingRow, ClusterCounts, ClusterRow, Document, FailuresDocument, Latent, OverlayRow, ResourceRow, SideDocument,
+    Sums, Totals, Violations,
 };
 use divvy_forecast::movement::Movement;
 
 use super::costs;
 use super::grid::{Cell, Column, Grid};
+use super::layout::Layout;
 use super::style;
-use super::text::{counted, partial_count, printable, wrapped};
+use super::text::{counted, partial_count};
+
+/// Maximum number of clusters of a binding whose changes are shown, unless all details are.
+const CHANGES_MAX: usize = 8;
+
+/// Use of a resource from which it is tight, in percent.
+const TIGHT: i128 = 80;
 
 /// Parts of a forecast that are shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,15 +29,12 @@ pub(crate) struct Options {
     pub(crate) is_wide: bool,
     /// Bindings that change and are not shown.
     pub(crate) hidden: usize,
+    /// Bindings or sums that are beyond `--top`.
+    pub(crate) beyond_top: usize,
 }
 
 /// Writes a forecast.
-pub(crate) fn write(
-    document: &Document,
-    options: Options,
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let from = match &document.base {
         Some(base) => side(base),
         None => "the assigned clusters".to_owned(),
@@ -39,12 +43,17 @@ pub(crate) fn write(
         &format!("{from} → {}", side(&document.after)),
         document.assumes,
         out,
-        columns,
+        layout,
     )?;
     let changed: Vec<&BindingRow> = document.bindings.iter().filter(|row| is_shown(row)).collect();
-    if !changed.is_empty() {
-        writeln!(out)?;
-        bindings(&changed, document.base.is_some(), options).write(out, columns)?;
+    if let Some(sums) = &document.sums {
+        if !sums.rows.is_empty() {
+            layout.gap(out)?;
+            sums_grid(sums).write(out, layout)?;
+        }
+    } else if !changed.is_empty() {
+        layout.gap(out)?;
+        bindings(&changed, document.base.is_some(), options).write(out, layout)?;
     }
     let loads: Vec<&ClusterRow> = document
         .clusters
@@ -52,22 +61,27 @@ pub(crate) fn write(
         .filter(|row| from_count(row) != row.after || options.is_wide)
         .collect();
     if !loads.is_empty() {
-        writeln!(out)?;
-        clusters(&loads).write(out, columns)?;
+        layout.gap(out)?;
+        clusters(&loads, options.is_wide).write(out, layout)?;
     }
-    overlay(&document.overlay, options, out, columns)?;
+    overlay(&document.overlay, options, out, layout)?;
     if let Some(list) = &document.latent.bindings {
-        latent_list(list, out, columns)?;
+        latent_list(list, out, layout)?;
     }
     if let Some(list) = &document.violations.list {
-        violation_list(list, out, columns)?;
+        violation_list(list, out, layout)?;
     }
-    writeln!(out)?;
-    let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, columns);
+    layout.gap(out)?;
+    let line = |out: &mut dyn Write, text: &str, style: Style| layout.paragraph(text, style, out);
     line(out, &totals(&document.totals), style::NAME)?;
     let costs = document.cost.iter();
     for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
         line(out, &text, style::PLAIN)?;
+    }
+    if options.beyond_top > 0 {
+        let what = if document.sums.is_some() { "sum" } else { "binding" };
+        let text = format!("{} more, which `--top` leaves out", counted(options.beyond_top, what));
+        line(out, &text, style::FAINT)?;
     }
     if options.hidden > 0 {
         let text = format!(
@@ -86,18 +100,15 @@ pub(crate) fn write(
     }
     others(&document.latent, &document.violations, &mut |text| {
         line(out, text, style::PLAIN)
-    })
+    })?;
+    layout.notes(&document.notes, out)
 }
 
 /// Writes the loss of each cluster, region, zone or provider.
-pub(crate) fn write_failures(
-    document: &FailuresDocument,
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+pub(crate) fn write_failures(document: &FailuresDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let title = format!("{}, without each {}", side(&document.after), document.each);
-    header(&title, document.assumes, out, columns)?;
-    writeln!(out)?;
+    header(&title, document.assumes, out, layout)?;
+    layout.gap(out)?;
     let mut grid = Grid::new(vec![
         Column::left("WITHOUT"),
         Column::right("CLUSTERS"),
@@ -128,35 +139,33 @@ pub(crate) fn write_failures(
             Cell::plain(tightest.unwrap_or_default()),
         ]);
     }
-    grid.write(out, columns)?;
-    let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
-    let harmless: Vec<&FailureRow> = document.failures.iter().filter(is_harmless).collect();
-    let beyond = harmless.iter().filter(|row| row.beyond_capacity > 0).count();
-    writeln!(out)?;
+    grid.write(out, layout)?;
+    let totals = &document.totals;
+    let beyond = totals.absorbed_beyond_capacity;
+    layout.gap(out)?;
     let mut text = format!(
         "{} of {} losses are absorbed without losing a replica",
-        harmless.len() - beyond,
-        document.failures.len()
+        totals.absorbed, totals.losses
     );
     if beyond > 0 {
         text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
     }
-    write_wrapped(&text, style::NAME, out, columns)?;
+    layout.paragraph(&text, style::NAME, out)?;
     let elsewhere: i64 = document.failures.iter().map(|row| row.lost_elsewhere).sum();
     if elsewhere > 0 {
         let text = "lost replicas include those of failed bindings on clusters that are not lost";
-        write_wrapped(text, style::FAINT, out, columns)?;
+        layout.paragraph(text, style::FAINT, out)?;
     }
-    Ok(())
+    layout.notes(&document.notes, out)
 }
 
-pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let suffix = if assumes {
         ""
     } else {
         " (--no-assume: each binding on its own)"
     };
-    write_wrapped(&format!("{title}{suffix}"), style::NAME, out, columns)
+    layout.paragraph(&format!("{title}{suffix}"), style::NAME, out)
 }
 
 pub(super) fn side(side: &SideDocument) -> String {
@@ -168,13 +177,6 @@ pub(super) fn side(side: &SideDocument) -> String {
         text.push_str(&format!(" with {}", side.changes.join(" ")));
     }
     text
-}
-
-fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
-    for part in wrapped(&printable(text), columns) {
-        writeln!(out, "{style}{part}{style:#}")?;
-    }
-    Ok(())
 }
 
 /// True for a row that the changes affect, or that needs attention.
@@ -197,15 +199,15 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
                 None => row.replicas.to_string(),
             },
         };
-        let parts = row.clusters.iter().filter_map(|counts| match options.is_wide {
-            true => Some(both(counts, has_base)),
-            false => change(counts, has_base),
-        });
+        let parts: Vec<String> = match options.is_wide {
+            true => row.clusters.iter().map(|counts| both(counts, has_base)).collect(),
+            false => folded(&row.clusters, has_base),
+        };
         grid.cells(vec![
             Cell::new(&row.binding, style::NAME),
             Cell::new(&row.strategy, style::STRATEGY),
             Cell::plain(replicas),
-            Cell::plain(parts.collect::<Vec<_>>().join("  ")),
+            Cell::plain(parts.join("  ")),
         ]);
         if !row.message.is_empty() {
             let result = if row.newly_unschedulable {
@@ -243,6 +245,67 @@ fn change(counts: &ClusterCounts, has_base: bool) -> Option<String> {
     }
 }
 
+/// The changes of a binding. Of many clusters, only the largest changes are named.
+fn folded(clusters: &[ClusterCounts], has_base: bool) -> Vec<String> {
+    let parts: Vec<(i64, String)> = clusters
+        .iter()
+        .filter_map(|counts| {
+            let from = if has_base { counts.base } else { counts.before };
+            let size = counts.after.unwrap_or(0) - from.unwrap_or(0);
+            Some((size.abs(), change(counts, has_base)?))
+        })
+        .collect();
+    if parts.len() <= CHANGES_MAX + 1 {
+        return parts.into_iter().map(|(_, text)| text).collect();
+    }
+    let more = parts.len() - CHANGES_MAX;
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(parts[index].0));
+    order.truncate(CHANGES_MAX);
+    order.sort_unstable();
+    let mut texts: Vec<String> = order.into_iter().map(|index| parts[index].1.clone()).collect();
+    texts.push(format!("and {more} more clusters"));
+    texts
+}
+
+/// The sums of each namespace or policy.
+fn sums_grid(sums: &Sums) -> Grid<'_> {
+    let title = if sums.by == "policy" { "POLICY" } else { "NAMESPACE" };
+    let mut grid = Grid::new(vec![
+        Column::left(title),
+        Column::right("BINDINGS"),
+        Column::right("MOVED"),
+        Column::right("ADDED"),
+        Column::right("REMOVED"),
+        Column::right("LOST"),
+        Column::right("UNSCHEDULABLE"),
+        Column::right("SCHEDULABLE"),
+        Column::right("IN ERROR"),
+    ]);
+    for row in &sums.rows {
+        let movement = &row.movement;
+        let harm = |count: i64| if count > 0 { style::BAD } else { style::PLAIN };
+        let (lost, failing) = (movement.lost + movement.stranded, row.newly_unschedulable);
+        let name = if row.name.is_empty() {
+            "(none)"
+        } else {
+            row.name.as_str()
+        };
+        grid.cells(vec![
+            Cell::new(name, style::NAME),
+            Cell::plain(row.changed.to_string()),
+            Cell::plain(movement.moved.to_string()),
+            Cell::plain(movement.added.to_string()),
+            Cell::plain(movement.removed.to_string()),
+            Cell::new(lost.to_string(), harm(lost)),
+            Cell::new(failing.to_string(), harm(i64::from(failing > 0))),
+            Cell::plain(row.newly_schedulable.to_string()),
+            Cell::new(row.errors.to_string(), harm(i64::from(row.errors > 0))),
+        ]);
+    }
+    grid
+}
+
 /// `eu-1 10→4`, with `-` for a state in which the cluster is not listed.
 fn both(counts: &ClusterCounts, has_base: bool) -> String {
     let from = if has_base { counts.base } else { counts.before };
@@ -263,7 +326,8 @@ pub(super) fn from_count(row: &ClusterRow) -> i64 {
     row.base.unwrap_or(row.before)
 }
 
-pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
+/// The clusters, each with its fullest resource; with `is_wide`, with all that are tight.
+pub(super) fn clusters<'a>(rows: &[&'a ClusterRow], is_wide: bool) -> Grid<'a> {
     let mut columns = vec![
         Column::left("CLUSTER"),
         Column::left("REGION"),
@@ -281,8 +345,8 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
         let change = row.after - from_count(row);
         let fullest = match (row.exists, row.beyond_capacity) {
             (false, _) => Some("gone".to_owned()),
-            (true, 0) => fullest(&row.resources),
-            (true, beyond) => fullest(&row.resources).map(|text| format!("{text}, {beyond} beyond capacity")),
+            (true, 0) => fullest(&row.resources, is_wide),
+            (true, beyond) => fullest(&row.resources, is_wide).map(|text| format!("{text}, {beyond} beyond capacity")),
         };
         let mut cells = vec![
             Cell::new(&row.name, style::NAME),
@@ -300,25 +364,34 @@ pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
     grid
 }
 
-/// `cpu 71% → 83%`: the resource that is fullest afterwards.
-fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
+/// `cpu 71% → 83%`: the resource that is fullest afterwards; with `is_wide`, all others that are tight, too.
+fn fullest(resources: &BTreeMap<String, ResourceRow>, is_wide: bool) -> Option<String> {
     let percent = |used: i64, row: &ResourceRow| (i128::from(used) * 100).checked_div(i128::from(row.allocatable));
     let shares = resources
         .iter()
         .filter_map(|(name, row)| Some((percent(row.after, row)?, name, row)));
-    let (after, name, row) = shares.max_by_key(|(share, name, _)| (*share, std::cmp::Reverse(*name)))?;
-    let before = percent(row.base.unwrap_or(row.before), row)?;
-    Some(format!("{name} {before}% → {after}%"))
+    let mut shares: Vec<(i128, &String, &ResourceRow)> = shares.collect();
+    shares.sort_by_key(|(share, name, _)| (std::cmp::Reverse(*share), *name));
+    let shown = shares
+        .iter()
+        .enumerate()
+        .filter(|(rank, (share, ..))| *rank == 0 || is_wide && *share >= TIGHT);
+    let texts = shown.filter_map(|(_, (after, name, row))| {
+        let before = percent(row.base.unwrap_or(row.before), row)?;
+        Some(format!("{name} {before}% → {after}%"))
+    });
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// Writes the effect of an overlay on each object. Unchanged objects are only counted, unless everything is shown.
-fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let is_listed = |row: &&OverlayRow| row.change != "same" || !row.remarks.is_empty() || options.is_wide;
     let listed: Vec<&OverlayRow> = rows.iter().filter(is_listed).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(out)?;
+    layout.gap(out)?;
     if !listed.is_empty() {
         let mut grid = Grid::new(vec![
             Column::left("OVERLAY"),
@@ -333,13 +406,13 @@ fn overlay(rows: &[OverlayRow], options: Options, out: &mut dyn Write, columns: 
                 Cell::new(governs(row), if idle { style::NOTABLE } else { style::PLAIN }),
             ]);
         }
-        grid.write(out, columns)?;
+        grid.write(out, layout)?;
     }
     let same = rows.len() - listed.len();
     if same > 0 {
         let is = if same == 1 { "is" } else { "are" };
         let text = format!("{} of the overlay {is} as in the input", counted(same, "object"));
-        write_wrapped(&text, style::FAINT, out, columns)?;
+        layout.paragraph(&text, style::FAINT, out)?;
     }
     Ok(())
 }
@@ -364,11 +437,7 @@ fn governs(row: &OverlayRow) -> String {
     text
 }
 
-fn latent_list(
-    rows: &[divvy_forecast::document::LatentRow],
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
+fn latent_list(rows: &[divvy_forecast::document::LatentRow], out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -381,14 +450,14 @@ fn latent_list(
         };
         grid.cells(vec![Cell::new(&row.binding, style::NAME), Cell::plain(text)]);
     }
-    writeln!(out)?;
-    grid.write(out, columns)
+    layout.gap(out)?;
+    grid.write(out, layout)
 }
 
 fn violation_list(
     rows: &[divvy_forecast::document::ViolationRow],
     out: &mut dyn Write,
-    columns: Option<usize>,
+    layout: Layout,
 ) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -405,8 +474,8 @@ fn violation_list(
             Cell::plain(row.replicas.to_string()),
         ]);
     }
-    writeln!(out)?;
-    grid.write(out, columns)
+    layout.gap(out)?;
+    grid.write(out, layout)
 }
 
 /// `3 bindings change: 10 replicas moved, 4 added`.
@@ -418,6 +487,9 @@ fn totals(totals: &Totals) -> String {
     };
     if totals.newly_unschedulable > 0 {
         text.push_str(&format!("; {} newly unschedulable", totals.newly_unschedulable));
+    }
+    if totals.newly_schedulable > 0 {
+        text.push_str(&format!("; {} newly schedulable", totals.newly_schedulable));
     }
     let known = totals.unschedulable - totals.newly_unschedulable;
     if known > 0 {

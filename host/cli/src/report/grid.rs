@@ -4,6 +4,7 @@
 //! remain one line that `grep` can find, names must remain whole, and a long name breaks its line once at most.
 
 mod cell;
+mod markdown;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::layout::Layout;
 use super::style;
 use super::text::{printable, width, wrapped};
 pub(crate) use cell::{Align, Cell};
@@ -255,13 +257,16 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Writes the titles and the lines, without columns that are empty. `columns` is the width of the terminal; without
-    /// it, nothing is wrapped.
+    /// Writes the titles and the lines, without columns that are empty.
     ///
     /// # Errors
     ///
     /// The error of `out`. Some lines may have been written.
-    pub(crate) fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, layout: impl Into<Layout>) -> io::Result<()> {
+        let columns = match layout.into() {
+            Layout::Terminal(columns) => columns,
+            Layout::Markdown => return self.write_markdown(out),
+        };
         let mut content = Widths::new(&self.columns);
         self.measure(&mut content);
         let widths = self.fitted(&content, columns);

@@ -7,8 +7,9 @@ use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, Headroom
 use super::costs;
 use super::forecast::{header, side};
 use super::grid::{Cell, Column, Grid};
+use super::layout::Layout;
 use super::style;
-use super::text::{listed, partial_count, printable};
+use super::text::{counted, listed, partial_count};
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -16,14 +17,9 @@ const NAMED_MAX: usize = 3;
 /// Writes the table.
 ///
 /// With `is_wide`, the clusters with the largest number of replicas follow below each binding.
-pub(crate) fn write(
-    document: &HeadroomDocument,
-    is_wide: bool,
-    out: &mut dyn Write,
-    columns: Option<usize>,
-) -> io::Result<()> {
-    header(&side(&document.after), document.assumes, out, columns)?;
-    writeln!(out)?;
+pub(crate) fn write(document: &HeadroomDocument, is_wide: bool, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
+    header(&side(&document.after), document.assumes, out, layout)?;
+    layout.gap(out)?;
     let mut titles = vec![
         Column::left("BINDING"),
         Column::left("STRATEGY"),
@@ -48,25 +44,32 @@ pub(crate) fn write(
             ]);
         }
     }
-    grid.write(out, columns)?;
+    grid.write(out, layout)?;
+    let left_out = document.totals.bindings.saturating_sub(document.bindings.len());
+    if left_out > 0 {
+        layout.gap(out)?;
+        let all = counted(document.totals.bindings, "binding");
+        layout.paragraph(
+            &format!("{} of {all} shown", document.bindings.len()),
+            style::FAINT,
+            out,
+        )?;
+    }
     let Some(costs) = costs else {
-        return Ok(());
+        return layout.notes(&document.notes, out);
     };
-    writeln!(out)?;
-    writeln!(
-        out,
-        "costs in {} per hour: now → with the most replicas",
-        printable(&costs.unit)
-    )?;
+    layout.gap(out)?;
+    let unit = format!("costs in {} per hour: now → with the most replicas", costs.unit);
+    layout.paragraph(&unit, style::PLAIN, out)?;
     let bindings = document.bindings.iter().filter_map(|row| {
         let cost = row.cost.as_ref()?;
         let most = cost.most.iter().flat_map(|most| &most.unknown);
         Some((row.binding.as_str(), cost.now.unknown.iter().chain(most)))
     });
-    match costs::unknown("for", bindings) {
-        Some(unknown) => writeln!(out, "{}", printable(&unknown)),
-        None => Ok(()),
+    if let Some(unknown) = costs::unknown("for", bindings) {
+        layout.paragraph(&unknown, style::PLAIN, out)?;
     }
+    layout.notes(&document.notes, out)
 }
 
 fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {

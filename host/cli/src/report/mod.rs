@@ -4,10 +4,12 @@
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
 //! - [`clusters`]: the clusters of results, and their sums. [`cluster_views`]: clusters instead of bindings.
 //! - [`grid`]: rows of cells in aligned columns. [`text`]: widths and line breaks. [`style`]: colours by their meaning.
+//! - [`layout`]: for a terminal, or Markdown.
 //! - [`structured`]: bindings as data. [`form`]: data as JSON and YAML. [`format`](mod@format): the formats of `-o`.
 //! - [`costs`]: costs in tables and data.
-//! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads.
-//! - [`page`]: the same three as a page for a browser.
+//! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
+//!   [`survive`]: the losses that bindings do not survive.
+//! - [`page`]: decisions, moves and growth as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`], [`binding_errors`]: messages on standard error.
 //! - [`console`]: the output streams.
@@ -30,15 +32,18 @@ pub(crate) mod format;
 pub(crate) mod grid;
 pub(crate) mod headroom;
 pub(crate) mod inspection;
+pub(crate) mod layout;
 mod lines;
 pub(crate) mod loads;
 pub(crate) mod page;
 pub(crate) mod plugins;
+pub(crate) mod policies;
 pub(crate) mod profile;
 pub(crate) mod progress;
 mod schema;
 pub(crate) mod structured;
 pub(crate) mod style;
+pub(crate) mod survive;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

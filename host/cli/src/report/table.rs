@@ -93,10 +93,13 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
     grid.write_titles(out, widths)?;
     divvy_parallel::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
     writeln!(out)?;
-    let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
+    let used = report
+        .clusters
+        .iter()
+        .filter(|row| row.before != 0 || row.after != 0 || options.wide);
     let used: Vec<&ClusterRow> = used.collect();
     if !used.is_empty() {
-        clusters(&used).write(out, options.columns)?;
+        clusters(&used, options.wide).write(out, options.columns)?;
         writeln!(out)?;
     }
     super::totals::write(report, &sums, options.wide, options.columns, out)

@@ -10,6 +10,7 @@ use divvy_scheduler::placements::Placements;
 
 use super::loss::is_error;
 use super::numbers::{Numbers, Share};
+use super::survival::Left;
 use super::survivors::{Booker, Survivors};
 use super::usage::{Undo, Usage};
 use crate::future::{Options, Prepared, Side, prepare, reason};
@@ -219,6 +220,18 @@ impl<'a> Ground<'a> {
         failed.count()
     }
 
+    /// What every binding has without a loss.
+    pub(super) fn had(&self) -> Vec<Left> {
+        let kept = (0..self.prepared.len()).map(|index| Left::of(&self.kept(index, &[])));
+        let mut had: Vec<Left> = kept.collect();
+        let others = self.survivors.iter().map(|survivor| (survivor.index, &survivor.base));
+        let anyway = self.anyway.iter().map(|anyway| (anyway.index, &anyway.base));
+        for (index, base) in anyway.chain(others) {
+            had[index] = Left::of(&base.shares);
+        }
+        had
+    }
+
     /// Remaining clusters of a binding that is not decided, in the order of their numbers.
     pub(super) fn kept(&self, index: usize, is_lost: &[bool]) -> Vec<Share> {
         let is_left = |number: u32| {
@@ -317,7 +330,7 @@ impl<'a> Ground<'a> {
     }
 
     /// True if a failure takes all clusters away.
-    fn clears(&self, failure: BriefFailure) -> bool {
+    pub(super) fn clears(&self, failure: BriefFailure) -> bool {
         failure.clears(self.side.when_no_cluster_fits)
     }
 

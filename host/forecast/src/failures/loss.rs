@@ -7,6 +7,7 @@ use divvy_scheduler::fleet::Fleet;
 
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
+use super::survival::{Hit, Left, Survived, judge};
 use super::survivors::Survivor;
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
@@ -21,6 +22,13 @@ pub(super) struct Loser<'a> {
     undo: Undo,
     /// The limit of `--max-full`, in percent.
     max_full: Option<i64>,
+    /// The bindings that do not survive the latest loss; `None` if nobody asks.
+    hits: Option<Vec<Hit>>,
+    /// Per binding: true if it is counted. All are if this is `None`; all are decided.
+    counted: Option<&'a [bool]>,
+    /// Index of a binding of which is noted what the latest loss leaves, if it is concerned.
+    watched: Option<usize>,
+    left: Option<Left>,
 }
 
 /// Sums of a loss.
@@ -44,6 +52,34 @@ impl<'a> Loser<'a> {
             usage: ground.usage.clone(),
             undo: Undo::default(),
             max_full,
+            hits: None,
+            counted: None,
+            watched: None,
+            left: None,
+        }
+    }
+
+    /// Counts only these bindings. Use of resources is always that of all.
+    pub(super) fn counting(mut self, counted: Option<&'a [bool]>) -> Self {
+        self.counted = counted;
+        self
+    }
+
+    /// Notes the bindings that do not survive each loss.
+    pub(super) fn noting_hits(mut self) -> Self {
+        self.hits = Some(Vec::new());
+        self
+    }
+
+    /// The bindings that do not survive a loss, and what is left of another one if the loss concerns it.
+    pub(super) fn hits(&mut self, lost: &BTreeSet<String>, watched: Option<usize>) -> Survived {
+        self.watched = watched;
+        self.left = None;
+        let row = self.lose("", lost);
+        Survived {
+            hits: self.hits.as_mut().map(std::mem::take).unwrap_or_default(),
+            left: self.left,
+            beyond_capacity: row.beyond_capacity,
         }
     }
 
@@ -74,11 +110,25 @@ impl<'a> Loser<'a> {
             }
         }
         let (decided, skipped) = ground.concerned(&numbers, &gone);
-        let mut tally = Tally::default();
+        let (mut tally, mut others) = (Tally::default(), Tally::default());
+        let counted = self.counted;
         let (usage, undo) = (&mut self.usage, &mut self.undo);
+        let (hits, watched, left) = (&mut self.hits, self.watched, &mut self.left);
         let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
             let after = (shares, failure);
             let prepared = &ground.prepared[index];
+            if let Some(hits) = hits {
+                let of_binding = match failure {
+                    Some(failure) if !ground.clears(failure) => Left::kept(base, &is_lost),
+                    _ => Left::of(shares),
+                };
+                hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
+                if watched == Some(index) {
+                    *left = Some(of_binding);
+                }
+            }
+            let is_counted = counted.is_none_or(|counted| counted.get(index).copied().unwrap_or(true));
+            let tally = if is_counted { &mut tally } else { &mut others };
             if tally.count(prepared, base, after, ending, &is_lost) {
                 usage.change(&prepared.binding, &base.shares, shares, undo);
             }

@@ -5,11 +5,13 @@
 //!
 //! - [`ground`]: data that all losses share, and the base. [`loss`]: one loss, compared with the base.
 //! - [`survivors`]: bindings that need no decision, because a loss only takes clusters away from them.
+//! - [`mod@survival`]: bindings that do not survive a loss.
 //! - [`numbers`]: clusters by number. [`usage`]: use of resources by number.
 
 mod ground;
 mod loss;
 mod numbers;
+mod survival;
 mod survivors;
 mod usage;
 
@@ -17,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ground::Ground;
 use loss::Loser;
+pub use survival::{Hit, HitCause, Left, Survived};
 
 use crate::choice::zones;
 use crate::document::FailureRow;
@@ -24,7 +27,7 @@ use crate::future::{Options, Side};
 use crate::situation::{ClusterEntry, Situation};
 
 /// Size of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Each {
     /// A single cluster.
     Cluster,
@@ -86,14 +89,22 @@ pub struct Failures {
     pub errors: usize,
 }
 
-/// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full.
-pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options, max_full: Option<i64>) -> Failures {
+/// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full. Only the
+/// bindings for which `counted` is true are counted, all if it is `None`; all are decided, and use resources.
+pub fn failures(
+    situation: &Situation,
+    side: &Side,
+    each: Each,
+    options: Options,
+    max_full: Option<i64>,
+    counted: Option<&[bool]>,
+) -> Failures {
     let ground = Ground::new(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // Each loss is decided on one thread.
     let mut rows = divvy_parallel::map(&losses, options.threads, || {
         let fleet = situation.fleet(side.profile.needs_raw_clusters());
-        let mut loser = Loser::new(&ground, fleet, max_full);
+        let mut loser = Loser::new(&ground, fleet, max_full).counting(counted);
         move |(name, lost): &(String, BTreeSet<String>)| loser.lose(name, lost)
     });
     rows.sort_by(|left, right| {
@@ -107,6 +118,39 @@ pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options
     });
     Failures {
         rows,
+        errors: ground.errors(),
+    }
+}
+
+/// The losses of a situation, with what every binding has without them.
+#[derive(Debug, Clone)]
+pub struct Survival {
+    /// What is left after each loss.
+    pub losses: Vec<Survived>,
+    /// Per binding: what it has without any loss.
+    pub had: Vec<Left>,
+    /// Bindings that are in error without any loss.
+    pub errors: usize,
+}
+
+/// Forecasts every loss, and finds the bindings that do not survive it. `watched` is a binding, by index, of which is noted what each
+/// loss leaves.
+pub fn survival(
+    situation: &Situation,
+    side: &Side,
+    losses: &[BTreeSet<String>],
+    options: Options,
+    watched: Option<usize>,
+) -> Survival {
+    let ground = Ground::new(situation, side, options);
+    let losses = divvy_parallel::map(losses, options.threads, || {
+        let fleet = situation.fleet(side.profile.needs_raw_clusters());
+        let mut loser = Loser::new(&ground, fleet, None).noting_hits();
+        move |lost: &BTreeSet<String>| loser.hits(lost, watched)
+    });
+    Survival {
+        losses,
+        had: ground.had(),
         errors: ground.errors(),
     }
 }

@@ -18,8 +18,44 @@ pub struct HeadroomDocument {
     pub assumes: bool,
     /// The bindings, sorted by key.
     pub bindings: Vec<HeadroomRow>,
+    /// Sums over all bindings, also those that `--top` leaves out.
+    pub totals: HeadroomTotals,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Sums. Headroom itself has none, because each binding grows alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HeadroomTotals {
+    /// Bindings.
+    pub bindings: usize,
+    /// Replicas requested now.
+    pub replicas: i64,
+    /// Bindings that can grow, without a bound or with one.
+    pub growing: usize,
+    /// Bindings that schedule as they are, and cannot grow.
+    pub at_limit: usize,
+    /// Bindings that do not schedule as they are.
+    pub failing: usize,
+}
+
+impl HeadroomTotals {
+    /// The sums of these bindings.
+    pub fn of(rows: &[HeadroomRow]) -> Self {
+        let is_failing = |row: &&HeadroomRow| matches!(row.result.as_str(), "NoClusterFit" | "Unschedulable" | "Error");
+        let grows = |row: &&HeadroomRow| row.is_unbounded || row.headroom.is_some_and(|headroom| headroom > 0);
+        let sound = || rows.iter().filter(|row| !is_failing(row));
+        let growing = sound().filter(grows).count();
+        Self {
+            bindings: rows.len(),
+            replicas: rows.iter().map(|row| row.replicas).sum(),
+            growing,
+            at_limit: sound().count() - growing,
+            failing: rows.iter().filter(is_failing).count(),
+        }
+    }
 }
 
 /// Headroom of one binding while all others keep what they get.

@@ -1,7 +1,7 @@
 //! `PropagationPolicy` and `ClusterPropagationPolicy` of `policy.karmada.io/v1alpha1`.
 //!
-//! Both share one type, because their specifications are the same. Failover, conflict resolution and preemption are
-//! left out: offline, no policy preempts a claim, and existing claims are read from the workloads themselves.
+//! Both share one type, because their specifications are the same. Failover and conflict resolution are left out. Offline, no
+//! policy preempts a claim, and existing claims are read from the workloads themselves; reviews of policies read `preemption`.
 
 use std::sync::Arc;
 
@@ -81,6 +81,9 @@ pub struct PropagationSpec {
     /// `Lazy` if changes to the policy take effect only with the workload's next change.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub activation_preference: String,
+    /// `Always` if the policy takes resources away from policies of lower priority.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub preemption: String,
     /// Operations that are suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::defaults::apply_policy_defaults;
 use super::index::Index;
-use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, TypeMeta};
+use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, StringMap, TypeMeta};
 use crate::detector::PolicyFacts;
 
 const POLICY_NAMESPACE: &str = "propagationpolicy.karmada.io/namespace";
@@ -66,6 +66,16 @@ pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
         .or_else(|| by_name(PolicyScope::Cluster, "", CLUSTER_POLICY_NAME))
         .or_else(|| by_id(PolicyScope::Namespaced, POLICY_PERMANENT_ID))
         .or_else(|| by_id(PolicyScope::Cluster, CLUSTER_POLICY_PERMANENT_ID))
+}
+
+/// The permanent identifier of a policy of this scope in an object's labels: in a policy's its own, in a binding's that of the
+/// policy that claimed it. `None` if there is none.
+pub fn permanent_id(scope: PolicyScope, labels: &StringMap) -> Option<&str> {
+    let key = match scope {
+        PolicyScope::Namespaced => POLICY_PERMANENT_ID,
+        PolicyScope::Cluster => CLUSTER_POLICY_PERMANENT_ID,
+    };
+    labels.get(key).map(String::as_str).filter(|id| !id.is_empty())
 }
 
 impl Claim<'_> {
@@ -198,15 +208,7 @@ fn key_of(policy: &PropagationPolicy) -> PolicyKey {
 /// Scope and permanent identifier of a policy, by which a claim may refer to it.
 fn permanent_identifier(policy: &PropagationPolicy) -> Option<(PolicyScope, String)> {
     let scope = policy.scope();
-    let key = match scope {
-        PolicyScope::Namespaced => POLICY_PERMANENT_ID,
-        PolicyScope::Cluster => CLUSTER_POLICY_PERMANENT_ID,
-    };
-    policy
-        .metadata
-        .labels
-        .get(key)
-        .map(|identifier| (scope, identifier.clone()))
+    permanent_id(scope, &policy.metadata.labels).map(|identifier| (scope, identifier.to_owned()))
 }
 
 /// The precision with which a selector matches a resource of its type and in its namespace; `None` if it does not.

@@ -1,17 +1,16 @@
 //! Hours of the week in which moves may be made, and durations of moves.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use divvy_framework_abi::row::{OffsetRow, WeeklyRow};
 use divvy_framework_abi::text::Span;
 use divvy_framework_calls::tables::WeeklyHours;
 use divvy_framework_view::weekly::Weekly;
-use jiff::SignedDuration;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::duration::{deserialize_within, schema_of_text};
 use crate::table::Zones;
 
 /// The longest duration: four weeks.
@@ -103,45 +102,11 @@ impl<'de> Deserialize<'de> for MoveHours {
 
 impl<'de> Deserialize<'de> for MoveDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let duration = SignedDuration::from_str(&text).ok();
-        let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
-        match duration.filter(|duration| *duration <= LONGEST) {
-            Some(duration) => Ok(Self(duration)),
-            None => Err(D::Error::invalid_value(Unexpected::Str(&text), &DURATION)),
-        }
+        deserialize_within(deserializer, Duration::ZERO..=LONGEST, DURATION).map(Self)
     }
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for MoveHours {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "MoveHours".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for MoveDuration {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "MoveDuration".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-}
+schema_of_text!(MoveHours, MoveDuration);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Reading tables in all formats, and every problem with its line.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use divvy_framework_calls::tables::TableContents;
 
@@ -333,7 +334,7 @@ fn date_times_of_toml_are_those_of_the_other_formats() {
     let columns = configuration("columns = { begins = 'time', note = 'text' }");
     let read = |file: &str, text: &str| {
         let loaded = load(file, text, &columns).unwrap_or_else(|errors| panic!("{file}: {errors:?}"));
-        cells(loaded.contents())
+        Arc::clone(loaded.contents())
     };
     let csv = read(
         "t.csv",

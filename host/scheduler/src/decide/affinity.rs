@@ -1,7 +1,7 @@
 //! The clusters whose changes concern a binding: Karmada's `enqueueAffectedBindings` (`pkg/scheduler/event_handler.go`).
 
 use divvy_framework_view::words::SelectorOperator;
-use divvy_karmada::api::{ClusterAffinity, ClusterAffinityTerm, Placement, SelectorRequirement, StringMap};
+use divvy_karmada::api::{Cluster, ClusterAffinity, ClusterAffinityTerm, Placement, SelectorRequirement, StringMap};
 
 /// The properties of a cluster that affinities read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +16,19 @@ pub struct ClusterProperties {
     pub region: String,
     /// Zones.
     pub zones: Vec<String>,
+}
+
+impl From<&Cluster> for ClusterProperties {
+    fn from(cluster: &Cluster) -> Self {
+        let spec = &cluster.spec;
+        Self {
+            name: cluster.metadata.name.clone(),
+            labels: cluster.metadata.labels.clone(),
+            provider: spec.provider.clone(),
+            region: spec.region.clone(),
+            zones: spec.zones.clone(),
+        }
+    }
 }
 
 /// True if a change of a cluster concerns a binding: its affinity matches the cluster.
@@ -53,7 +66,7 @@ fn group_matches(group: &ClusterAffinityTerm, cluster: &ClusterProperties) -> bo
 }
 
 /// True if an affinity selects a cluster (`util.ClusterMatches`).
-fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool {
+pub fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool {
     if affinity.exclude_clusters.contains(&cluster.name) {
         return false;
     }

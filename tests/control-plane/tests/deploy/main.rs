@@ -1,6 +1,7 @@
-//! `examples/deploy` on the real API server: manifests, rights, flow control; and the lease under these rights.
+//! `examples/deploy` on the real API server: manifests, the chart, rights, flow control; and the lease under these rights.
 
 mod alerts;
+mod chart;
 mod image;
 mod lease;
 mod lookup;

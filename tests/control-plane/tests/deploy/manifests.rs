@@ -28,13 +28,7 @@ pub(crate) fn of_folder(folder: &str) -> Result<Vec<Manifest>, Failure> {
         if file.extension().is_none_or(|extension| extension != "yaml") || file.ends_with("kustomization.yaml") {
             continue;
         }
-        for text in read(&file)?.split("\n---\n") {
-            manifests.push(Manifest {
-                object: parsed(&file, text)?,
-                text: text.to_owned(),
-                file: file.clone(),
-            });
-        }
+        manifests.extend(Manifest::of_text(&file, &read(&file)?)?);
     }
     Ok(manifests)
 }
@@ -56,6 +50,20 @@ fn parsed(file: &Path, text: &str) -> Result<Value, Failure> {
 }
 
 impl Manifest {
+    /// The objects in a text of this file.
+    pub(crate) fn of_text(file: &Path, text: &str) -> Result<Vec<Self>, Failure> {
+        let documents = text.split("\n---\n").filter(|text| !text.trim().is_empty());
+        documents
+            .map(|text| {
+                Ok(Self {
+                    file: file.to_owned(),
+                    object: parsed(file, text)?,
+                    text: text.to_owned(),
+                })
+            })
+            .collect()
+    }
+
     /// Applies the object on the server's side. Unknown fields are errors. `options` begins with `&` if it is not empty.
     pub(crate) async fn apply(&self, client: &Client, options: &str) -> Result<Value, Failure> {
         let path = format!("{}?fieldManager=tests&fieldValidation=Strict{options}", self.path()?);

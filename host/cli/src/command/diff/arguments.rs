@@ -47,8 +47,16 @@ Examples:
   # What a new build of a plugin would decide otherwise
   divvy diff -f dump/ --plugin new/libdivvy_plugin_average.so --reschedule all
 
-  # Which cluster hurts most if it fails
+  # Which cluster hurts most if it fails, and which hurts the shop most
   divvy diff -f dump/ --without-each cluster
+  divvy diff -f dump/ --without-each cluster -n shop --top 5
+
+  # A forecast with thousands of lines: by namespace, or the ten bindings that move most
+  divvy diff -f dump/ --fail region=europe --sum namespace
+  divvy diff -f dump/ --fail region=europe --top 10
+
+  # A comment on a pull request
+  divvy diff -f dump/ --overlay-from main/policies/ --overlay policies/ -o markdown
 
 Clusters are chosen by name or glob (`eu-*`), or as `region=`, `zone=`, `provider=` or \
 `label:KEY=VALUE`. Bindings are chosen as `BINDING`, `NAMESPACE/BINDING`, `KIND/NAME` or \
@@ -93,7 +101,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) violations: bool,
     /// Show the loss of each single cluster, region, zone or provider, worst first, in addition to the changes
-    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["bindings", "namespace", "selector", "cluster"])]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "cluster")]
     pub(super) without_each: Option<LossOfEach>,
     /// Exit with 1 if more replicas than this move: a number, or a share of all such as `10%`
     #[arg(
@@ -109,8 +117,14 @@ pub(in crate::command) struct DiffArguments {
     /// Exit with 1 if anything changes
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
+    /// Print the sums of each namespace or policy instead of every binding
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["without_each", "cluster"])]
+    pub(super) sum: Option<SumOf>,
+    /// Print at most this many bindings, sums or losses, the worst first; all count
+    #[arg(long, value_name = "N", conflicts_with = "cluster")]
+    pub(super) top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     pub(super) output: Output,
 }
 
@@ -237,11 +251,28 @@ pub(in crate::command) enum MissingClusters {
 
 /// Groups of clusters to lose, one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LossOfEach {
+pub(in crate::command) enum LossOfEach {
     Cluster,
     Region,
     Zone,
     Provider,
+}
+
+/// What moves are summed up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SumOf {
+    Namespace,
+    Policy,
+}
+
+impl SumOf {
+    /// The word in JSON.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Namespace => "namespace",
+            Self::Policy => "policy",
+        }
+    }
 }
 
 /// Replicas that may move.

@@ -11,9 +11,9 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ObjectName, OverlayChange, OverlayKind, Problem, Warning};
 use divvy_spanned::names::{nearest, quoted_list};
 
-use super::arguments::{DeletedObject, SituationArguments};
+use super::arguments::{ChangeArguments, DeletedObject, SituationArguments};
 use crate::command::clusters::chosen_from;
-use crate::command::input::read_files;
+use crate::command::input::{ValidateMode, read_files};
 use crate::report::errors::{Diagnostic, Failure, location};
 use crate::report::text::{counted, listed};
 
@@ -21,7 +21,7 @@ use crate::report::text::{counted, listed};
 const NAMED_MAX: usize = 3;
 
 /// Objects to lay over the input, and objects to delete from it.
-pub(super) struct Overlays {
+pub(in crate::command) struct Overlays {
     overlay: Option<Manifests>,
     /// The earlier state of the overlay: objects that it has and the overlay lacks are deleted.
     before: Option<Manifests>,
@@ -34,14 +34,30 @@ type Key<'a> = (&'a str, &'a str);
 impl Overlays {
     /// Reads the files. Their problems are collected.
     pub(super) fn read(arguments: &SituationArguments, kinds: &WorkloadKinds, keep_json: bool) -> Self {
+        let ChangeArguments {
+            overlay, overlay_from, ..
+        } = &arguments.changes;
+        Self {
+            deleted: arguments.changes.delete.clone(),
+            ..Self::of_paths((overlay, overlay_from), arguments.input.validate, kinds, keep_json)
+        }
+    }
+
+    /// Reads an overlay and its earlier state. Their problems are collected.
+    pub(in crate::command) fn of_paths(
+        (overlay, before): (&[String], &[String]),
+        validate: ValidateMode,
+        kinds: &WorkloadKinds,
+        keep_json: bool,
+    ) -> Self {
         let read = |paths: &[String]| {
             let inputs: Vec<Input> = paths.iter().map(|path| path.as_str().into()).collect();
-            (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
+            (!inputs.is_empty()).then(|| read_files(&inputs, validate, kinds, keep_json))
         };
         Self {
-            overlay: read(&arguments.changes.overlay),
-            before: read(&arguments.changes.overlay_from),
-            deleted: arguments.changes.delete.clone(),
+            overlay: read(overlay),
+            before: read(before),
+            deleted: Vec::new(),
         }
     }
 
@@ -51,7 +67,7 @@ impl Overlays {
     }
 
     /// The warnings about the overlay. Those about its earlier state are dropped.
-    pub(super) fn take_warnings(&mut self) -> Vec<Warning> {
+    pub(in crate::command) fn take_warnings(&mut self) -> Vec<Warning> {
         let overlay = self.overlay.as_mut();
         overlay
             .map(|overlay| std::mem::take(&mut overlay.warnings))
@@ -59,7 +75,7 @@ impl Overlays {
     }
 
     /// The problems of all files.
-    pub(super) fn problems(&self) -> impl Iterator<Item = Problem> {
+    pub(in crate::command) fn problems(&self) -> impl Iterator<Item = Problem> {
         let all = self.overlay.iter().chain(&self.before);
         all.flat_map(|manifests| manifests.problems.clone())
     }
@@ -71,7 +87,7 @@ impl Overlays {
     }
 
     /// Lays the overlay over the input, and deletes the objects to delete. A name that neither has is an error.
-    pub(super) fn lay_over(&self, input: &mut Manifests) -> Result<Vec<OverlayChange>, Failure> {
+    pub(in crate::command) fn lay_over(&self, input: &mut Manifests) -> Result<Vec<OverlayChange>, Failure> {
         let mut changes = Vec::new();
         if let Some(overlay) = &self.overlay {
             changes = input.overlay(overlay);

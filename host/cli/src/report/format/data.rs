@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::super::console::Console;
 use super::super::errors::Failure;
 use super::super::form::Form;
-use super::{Content, Format, Offer};
+use super::{Content, Format, Needs, Offer};
 
 /// `-o json`.
 pub(super) const JSON: Offer = Offer {
     name: "json",
     help: "For programs",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |_| Ok(Arc::new(Data(Form::Json))),
 };
 
@@ -19,7 +19,7 @@ pub(super) const JSON: Offer = Offer {
 pub(super) const YAML: Offer = Offer {
     name: "yaml",
     help: "The same data as YAML",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |_| Ok(Arc::new(Data(Form::Yaml))),
 };
 

@@ -18,13 +18,13 @@ use super::super::console::Console;
 use super::super::errors::{Failure, headline};
 use super::super::style;
 use super::super::text::is_hidden;
-use super::{Content, Format, Offer};
+use super::{Content, Format, Needs, Offer};
 
 /// `-o jsonpath=TEMPLATE`.
 pub(super) const OFFER: Offer = Offer {
     name: "jsonpath=TEMPLATE",
     help: "The data, printed by a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |template| Ok(Arc::new(JsonPath::parse(template)?)),
 };
 

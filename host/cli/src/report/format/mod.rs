@@ -5,6 +5,7 @@
 
 mod data;
 mod jsonpath;
+mod markdown;
 mod names;
 mod page;
 mod table;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use super::console::Console;
 use super::errors::Failure;
 use super::form::Form;
+use super::layout::Layout;
 
 /// All formats, in the order in which `--help` lists them.
 pub(crate) const OFFERS: &[Offer] = &[
@@ -28,8 +30,20 @@ pub(crate) const OFFERS: &[Offer] = &[
     data::YAML,
     names::OFFER,
     jsonpath::OFFER,
+    markdown::OFFER,
     page::OFFER,
 ];
+
+/// What a command must have to offer a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: every command offers it.
+    Nothing,
+    /// A text that can be Markdown.
+    Markdown,
+    /// A page.
+    Page,
+}
 
 /// A format as the command line offers it.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +52,8 @@ pub(crate) struct Offer {
     pub(crate) name: &'static str,
     /// One line for `--help`.
     pub(crate) help: &'static str,
-    /// True if only commands that have a page offer it.
-    pub(crate) needs_page: bool,
+    /// What a command must have to offer it.
+    pub(crate) needs: Needs,
     /// Makes the format from its argument, which is empty if the format takes none. Returns a reason if the argument is invalid.
     make: fn(&str) -> Result<Arc<dyn Format>, String>,
 }
@@ -87,12 +101,12 @@ pub(crate) trait Format: Debug + Send + Sync {
 
 /// A result that a format prints.
 pub(crate) trait Content {
-    /// Writes the table for people.
+    /// Writes the text for people. Commands that do not offer Markdown ignore the layout.
     ///
     /// # Errors
     ///
     /// The error of `out`. Part of the output may have been written.
-    fn write_table(&self, out: &mut dyn Write) -> io::Result<()>;
+    fn write_text(&self, layout: Layout, out: &mut dyn Write) -> io::Result<()>;
 
     /// Writes the data for programs, without all of them being in memory.
     ///
@@ -123,10 +137,10 @@ impl<D, N, T> Content for Printed<'_, D, N, T>
 where
     D: Serialize,
     N: Fn() -> Vec<String>,
-    T: Fn(&mut dyn Write) -> io::Result<()>,
+    T: Fn(&mut dyn Write, Layout) -> io::Result<()>,
 {
-    fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
-        (self.table)(out)
+    fn write_text(&self, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
+        (self.table)(out, layout)
     }
 
     fn write_data(&self, form: Form, out: &mut dyn Write) -> io::Result<()> {

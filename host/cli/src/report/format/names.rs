@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::super::console::Console;
 use super::super::errors::Failure;
 use super::super::text::printable;
-use super::{Content, Format, Offer};
+use super::{Content, Format, Needs, Offer};
 
 /// `-o name`.
 pub(super) const OFFER: Offer = Offer {
     name: "name",
     help: "One line per binding that kubectl accepts: `resourcebinding.work.karmada.io/NAME`",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |_| Ok(Arc::new(Names)),
 };
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::super::console::Console;
 use super::super::errors::{Diagnostic, Failure};
-use super::{Content, Format, Offer};
+use super::{Content, Format, Needs, Offer};
 
 /// `-o html`.
 pub(super) const OFFER: Offer = Offer {
     name: "html",
     help: "A page with charts, for a browser: one file that needs no network",
-    needs_page: true,
+    needs: Needs::Page,
     make: |_| Ok(Arc::new(Page)),
 };
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::super::console::Console;
 use super::super::errors::Failure;
-use super::{Content, Format, Offer};
+use super::{Content, Format, Needs, Offer};
 
 /// `-o table`.
 pub(super) const TABLE: Offer = Offer {
     name: "table",
     help: "Aligned columns for people",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |_| Ok(Arc::new(Table { is_wide: false })),
 };
 
@@ -18,7 +18,7 @@ pub(super) const TABLE: Offer = Offer {
 pub(super) const WIDE: Offer = Offer {
     name: "wide",
     help: "The table with all details",
-    needs_page: false,
+    needs: Needs::Nothing,
     make: |_| Ok(Arc::new(Table { is_wide: true })),
 };
 
@@ -37,6 +37,6 @@ impl Format for Table {
     }
 
     fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure> {
-        console.print(|out| content.write_table(out))
+        console.print(|out| content.write_text(console.width().into(), out))
     }
 }

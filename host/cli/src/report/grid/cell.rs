@@ -115,6 +115,15 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// The content as text; empty for a bar.
+    pub(super) fn words(&self) -> Cow<'_, str> {
+        match &self.content {
+            Content::Text(text) | Content::Below(text) => Cow::Borrowed(&text.text),
+            Content::Number(number) => Cow::Owned(number.to_string()),
+            Content::Bar(_) => Cow::Borrowed(""),
+        }
+    }
+
     /// True if text that is too long for its column may cover this cell.
     pub(crate) fn gives_way(&self) -> bool {
         matches!(self.content, Content::Bar(_)) || self.is_empty()

@@ -1,3 +1,5 @@
+//! Each rule of a step by an example.
+
 use divvy_framework_arithmetic::pace::Wait;
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
 use divvy_profile::Allowances;

@@ -1,3 +1,5 @@
+//! Tests of steps: single cases, and histories of several moves.
+
 mod cases;
 mod histories;
 

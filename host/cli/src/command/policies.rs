@@ -1,0 +1,259 @@
+//! `divvy policies`: policies that govern nothing, or that name what does not exist, and bindings without their policy.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use divvy_forecast::glob::matches_parts;
+use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
+use divvy_forecast::policies::{Subjects, review};
+use divvy_karmada::api::TypeMeta;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::WorkloadLabels;
+
+use super::diff::Overlays;
+use super::input::InputArguments;
+use super::output::{Output, OutputParser};
+use crate::exit::Exit;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure, headline, location};
+use crate::report::format::Printed;
+use crate::report::policies::{self as report, Hidden};
+use crate::report::{style, warnings};
+
+const EXAMPLES: &str = "\
+Examples:
+  # Policies that do nothing, or name what does not exist
+  divvy policies -f dump/
+  divvy policies --kubeconfig karmada.config
+
+  # What a pull request leads to; in CI, fail only if something cannot be scheduled or has lost its policy
+  divvy policies -f dump/ --overlay-from main/policies/ --overlay policies/ --severity error -q
+
+  # All policies with what they select and govern; also overlaps
+  divvy policies -f dump/ --severity info -o wide
+
+  # As a comment on a pull request, at most 30 findings
+  divvy policies -f dump/ -o markdown --top 30
+
+  # The policies of one namespace that are dead, as arguments for kubectl
+  divvy policies -f dump/ -n shop -o jsonpath='{range .findings[?(@.code==\"dead\")]}{.object}{\"\\n\"}{end}'
+
+Errors:
+  no-cluster       no cluster matches the placement
+  too-few-groups   its clusters have fewer regions, zones and so on than a spread constraint requires
+  policy-gone      bindings are claimed by a policy that the input lacks
+Warnings:
+  dead             selects nothing and governs nothing
+  shadowed         everything that it selects belongs to other policies
+  dead-selector    some of its selectors match nothing
+  empty-group      no cluster matches one of its affinity groups
+  unknown-cluster, unknown-label, unknown-region, unknown-zone, unknown-provider
+                   its placement names what no cluster has
+  no-policy        bindings that no policy claims
+  stale-claim      bindings are claimed by an earlier policy of the same name
+Info:
+  overlap          some of what it selects belongs to other policies
+
+A policy selects an object if one of its selectors matches it. It governs the object if the claim on it is its own or, \
+without a claim, if it comes first: a PropagationPolicy before any ClusterPropagationPolicy, then the higher priority, then \
+the selector that names the object, then the one with labels, then the name in alphabetical order. A claim is never taken \
+away: preemption is not forecast, and a hint says where it would decide.
+
+Only what the input has is known. Include workloads, or bindings, which name them; labels of workloads are known only \
+if the workloads are in the input or `--kubeconfig` may list them.
+
+Exit codes, the highest that applies:
+  0  no findings of `--severity` or worse
+  1  findings
+  2  wrong usage or input
+  3  Divvy itself failed";
+
+/// Find policies that do nothing or name what does not exist, and bindings without their policy.
+///
+/// Reads policies, bindings, workloads and clusters. Decides nothing and changes nothing.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for the findings, examples and exit codes.")]
+pub(super) struct PoliciesArguments {
+    /// Policies to report on: `NAME` or `NAMESPACE/NAME`, with globs; all by default
+    #[arg(value_name = "POLICY")]
+    policies: Vec<String>,
+    #[command(flatten)]
+    input: InputArguments,
+    /// Manifests laid over the input: a file or folder
+    #[arg(long, value_name = "PATH")]
+    overlay: Vec<String>,
+    /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
+    #[arg(long, value_name = "PATH", requires = "overlay")]
+    overlay_from: Vec<String>,
+    /// Report only on policies and bindings in this namespace
+    #[arg(long, short, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+    /// Mildest findings that are reported and count for the exit code
+    #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = LeastSeverity::Warning)]
+    severity: LeastSeverity,
+    /// Print at most this many findings, the worst first; all count
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Print nothing but errors: the exit code is the answer
+    #[arg(long, short, conflicts_with = "output")]
+    quiet: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_MARKDOWN, default_value = "table")]
+    output: Output,
+}
+
+/// Mildest severity that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LeastSeverity {
+    Error,
+    Warning,
+    Info,
+}
+
+impl From<LeastSeverity> for Severity {
+    fn from(least: LeastSeverity) -> Self {
+        match least {
+            LeastSeverity::Error => Self::Error,
+            LeastSeverity::Warning => Self::Warning,
+            LeastSeverity::Info => Self::Info,
+        }
+    }
+}
+
+/// Reads the manifests, reviews all policies and prints the findings.
+pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Exit, Failure> {
+    let kinds = WorkloadKinds::default();
+    let mut manifests = arguments.input.read(&kinds, false)?;
+    let paths = (&arguments.overlay[..], &arguments.overlay_from[..]);
+    let mut overlays = Overlays::of_paths(paths, arguments.input.validate, &kinds, false);
+    let mut problems = manifests.problems.clone();
+    problems.extend(overlays.problems());
+    let left_out = arguments.input.judge(&problems, console)?;
+    manifests.warnings.append(&mut overlays.take_warnings());
+    overlays.lay_over(&mut manifests)?;
+    let policies = manifests.policies.clone();
+    if policies.is_empty() {
+        let hint = "a dump of a control plane has them with \
+                    `kubectl get clusters,propagationpolicies,clusterpropagationpolicies,resourcebindings,clusterresourcebindings -A -o yaml`";
+        let diagnostic = Diagnostic::new("there is nothing to review: the input has no policies");
+        return Err(Failure::usage(diagnostic.with_hint(hint)));
+    }
+    let mut labels = WorkloadLabels::of(&manifests);
+    let selectors = policies
+        .iter()
+        .flat_map(|policy| &policy.object.spec.resource_selectors);
+    let by_labels = selectors.filter(|selector| selector.name.is_empty() && selector.label_selector.is_some());
+    let by_labels: BTreeSet<TypeMeta> = by_labels
+        .map(|selector| TypeMeta {
+            api_version: selector.api_version.clone(),
+            kind: selector.kind.clone(),
+        })
+        .collect();
+    if !by_labels.is_empty() {
+        let live = arguments.input.live_workloads(&by_labels, None)?;
+        for (type_meta, metadata) in &live.workloads {
+            labels.add(type_meta, metadata);
+        }
+        for unlisted in &live.unlisted {
+            let cause = &unlisted.source;
+            console.message(|out| headline(out, "warning", style::WARNING, &format!("{unlisted}: {cause}")));
+        }
+    }
+    let detected = manifests.detect(kinds);
+    if !arguments.quiet {
+        warnings::report(&manifests, &detected, &[], console);
+    }
+    let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
+    let document = review(&Subjects {
+        policies: policies
+            .iter()
+            .map(|policy| (&policy.object, location(&policy.source)))
+            .collect(),
+        bindings: &detected.bindings,
+        labels: &|binding| labels.for_binding(&binding.object),
+        unmatched: &detected.unmatched,
+        clusters: clusters.collect(),
+    });
+    let (document, hidden) = arguments.chosen(document)?;
+    let exit = match document.findings.is_empty() && hidden.beyond_top == 0 {
+        true => Exit::Success,
+        false => Exit::Unschedulable,
+    };
+    if !arguments.quiet {
+        let is_wide = arguments.output.is_wide();
+        let content = Printed {
+            document: &document,
+            names: || names(&document.findings),
+            table: |out: &mut dyn Write, layout| report::write(&document, is_wide, hidden, out, layout),
+        };
+        arguments.output.print(&content, console)?;
+        if arguments.output.is_table() {
+            for note in &document.notes {
+                console.message(|out| headline(out, "note", style::HINT, note));
+            }
+        }
+    }
+    Ok(exit.max(left_out))
+}
+
+impl PoliciesArguments {
+    /// The document with the chosen policies and findings. The totals stay those of everything.
+    fn chosen(&self, mut document: PoliciesDocument) -> Result<(PoliciesDocument, Hidden), Failure> {
+        let known: BTreeSet<&str> = document.policies.iter().map(|row| row.policy.as_str()).collect();
+        for pattern in &self.policies {
+            if !known.iter().any(|object| is_named(object, pattern)) {
+                let diagnostic = Diagnostic::new(format!("no policy matches `{pattern}`"));
+                let hint = "policies are chosen as `NAME` or `NAMESPACE/NAME`; quote globs";
+                return Err(Failure::usage(diagnostic.with_hint(hint)));
+            }
+        }
+        let is_chosen = |object: &str| {
+            let is_named = self.policies.is_empty() || self.policies.iter().any(|pattern| is_named(object, pattern));
+            let namespace = self.namespace.as_ref();
+            is_named && namespace.is_none_or(|namespace| namespace_of(object) == Some(namespace.as_str()))
+        };
+        document.policies.retain(|row| is_chosen(&row.policy));
+        document.findings.retain(|finding| is_chosen(&finding.object));
+        let all = document.findings.len();
+        document
+            .findings
+            .retain(|finding| finding.severity >= self.severity.into());
+        let milder = all - document.findings.len();
+        let top = self.top.unwrap_or(usize::MAX);
+        let beyond_top = document.findings.len().saturating_sub(top);
+        document.findings.truncate(top);
+        Ok((document, Hidden { beyond_top, milder }))
+    }
+}
+
+/// True if a pattern is that of an object such as `PropagationPolicy shop/web`.
+fn is_named(object: &str, pattern: &str) -> bool {
+    let key = object.split_once(' ').map_or(object, |(_, key)| key);
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    matches_parts(pattern, key) || matches_parts(pattern, name)
+}
+
+/// The namespace of an object such as `PropagationPolicy shop/web`, or of `Namespace shop`.
+fn namespace_of(object: &str) -> Option<&str> {
+    match object.split_once(' ')? {
+        ("Namespace", namespace) => Some(namespace),
+        (_, key) => key.split_once('/').map(|(namespace, _)| namespace),
+    }
+}
+
+/// The policies with findings, each once, as kubectl accepts them.
+fn names(findings: &[Finding]) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let mut policies = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.source.is_some()) {
+        let Some((kind, key)) = finding.object.split_once(' ') else {
+            continue;
+        };
+        let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+        if known.insert(&finding.object) {
+            policies.push(format!("{}.policy.karmada.io/{name}", kind.to_lowercase()));
+        }
+    }
+    policies
+}

@@ -1,0 +1,178 @@
+//! A review of policies as a table: the findings, then the sums.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals, Severity};
+
+use super::grid::{Cell, Column, Grid};
+use super::layout::Layout;
+use super::style;
+use super::text::{counted, listed};
+
+/// Maximum number of names that a line shows.
+const NAMED_MAX: usize = 3;
+/// The same with all details.
+const NAMED_WIDE_MAX: usize = 20;
+
+/// Findings that the document has and that are not shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Hidden {
+    /// Beyond `--top`.
+    pub(crate) beyond_top: usize,
+    /// Below `--severity`.
+    pub(crate) milder: usize,
+}
+
+/// Writes the findings; with `is_wide`, every policy follows.
+pub(crate) fn write(
+    document: &PoliciesDocument,
+    is_wide: bool,
+    hidden: Hidden,
+    out: &mut dyn Write,
+    layout: Layout,
+) -> io::Result<()> {
+    if !document.findings.is_empty() {
+        findings(&document.findings, is_wide).write(out, layout)?;
+        layout.gap(out)?;
+    }
+    if is_wide && !document.policies.is_empty() {
+        policies(&document.policies).write(out, layout)?;
+        layout.gap(out)?;
+    }
+    let totals = &document.totals;
+    layout.paragraph(&sums(totals), style::NAME, out)?;
+    layout.paragraph(&verdict(totals), verdict_style(totals), out)?;
+    if hidden.beyond_top > 0 {
+        let text = format!(
+            "{} more, which `--top` leaves out",
+            counted(hidden.beyond_top, "finding")
+        );
+        layout.paragraph(&text, style::FAINT, out)?;
+    }
+    if hidden.milder > 0 {
+        let text = format!("not shown: {} below `--severity`", counted(hidden.milder, "finding"));
+        layout.paragraph(&text, style::FAINT, out)?;
+    }
+    layout.notes(&document.notes, out)
+}
+
+fn findings(findings: &[Finding], is_wide: bool) -> Grid<'_> {
+    let most = if is_wide { NAMED_WIDE_MAX } else { NAMED_MAX };
+    let mut grid = Grid::new(vec![
+        Column::left("OBJECT"),
+        Column::left("SEVERITY"),
+        Column::left("FINDING"),
+        Column::text("WHAT"),
+    ]);
+    for finding in findings {
+        let mut text = finding.message.clone();
+        if !finding.names.is_empty() {
+            text.push_str(": ");
+            text.push_str(&listed(finding.names.iter().map(String::as_str), most));
+        }
+        grid.cells(vec![
+            Cell::new(&finding.object, style::NAME),
+            Cell::new(finding.severity.word(), severity_style(finding.severity)),
+            Cell::plain(finding.code.word()),
+            Cell::plain(text),
+        ]);
+        if let Some(source) = finding.source.as_ref().filter(|_| is_wide) {
+            grid.text(2, format!("in {source}"), style::FAINT);
+        }
+        if let Some(hint) = &finding.hint {
+            grid.text(2, format!("hint: {hint}"), style::FAINT);
+        }
+    }
+    grid
+}
+
+fn policies(rows: &[PolicyRow]) -> Grid<'_> {
+    let mut grid = Grid::new(vec![
+        Column::left("POLICY"),
+        Column::right("PRIORITY"),
+        Column::right("SELECTS"),
+        Column::right("GOVERNS"),
+        Column::right("CLUSTERS"),
+        Column::left("FINDINGS"),
+    ]);
+    for row in rows {
+        let governs = if row.governs == 0 { style::NOTABLE } else { style::PLAIN };
+        let codes: Vec<&str> = row.findings.iter().map(|code: &Code| code.word()).collect();
+        grid.cells(vec![
+            Cell::new(&row.policy, style::NAME),
+            Cell::plain(row.priority.to_string()),
+            Cell::plain(row.selects.to_string()),
+            Cell::new(row.governs.to_string(), governs),
+            Cell::plain(row.clusters.map(|clusters| clusters.to_string()).unwrap_or_default()),
+            Cell::plain(codes.join(", ")),
+        ]);
+    }
+    grid
+}
+
+/// `12 policies: 8 govern 40 bindings, 3 dead, 1 shadowed`.
+fn sums(totals: &PolicyTotals) -> String {
+    let policies = match totals.policies {
+        1 => "1 policy".to_owned(),
+        count => format!("{count} policies"),
+    };
+    let governed = totals.bindings - totals.without_policy;
+    let govern = if totals.governing == 1 { "governs" } else { "govern" };
+    let mut parts = vec![format!(
+        "{} {govern} {}",
+        totals.governing,
+        counted(governed, "binding")
+    )];
+    let counts = [
+        (totals.dead, "dead"),
+        (totals.shadowed, "shadowed"),
+        (totals.overlapping, "overlapping"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, word)| format!("{count} {word}")));
+    let mut text = format!("{policies}: {}", parts.join(", "));
+    if totals.without_policy > 0 {
+        text.push_str(&format!(
+            "; {} without a policy",
+            counted(totals.without_policy, "binding")
+        ));
+    }
+    if totals.unmatched > 0 {
+        text.push_str(&format!(
+            "; {} that no policy selects",
+            counted(totals.unmatched, "resource")
+        ));
+    }
+    text
+}
+
+fn verdict(totals: &PolicyTotals) -> String {
+    let counts = [
+        (totals.errors, "error"),
+        (totals.warnings, "warning"),
+        (totals.infos, "info"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = counts.map(|(count, word)| counted(count, word)).collect();
+    match parts.is_empty() {
+        true => "no findings".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+fn verdict_style(totals: &PolicyTotals) -> Style {
+    match (totals.errors, totals.warnings) {
+        (0, 0) => style::GOOD,
+        (0, _) => style::NOTABLE,
+        _ => style::BAD,
+    }
+}
+
+fn severity_style(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => style::BAD,
+        Severity::Warning => style::NOTABLE,
+        Severity::Info => style::PLAIN,
+    }
+}

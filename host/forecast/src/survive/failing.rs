@@ -1,0 +1,101 @@
+//! Losses in which clusters fail instead of being gone: each is a complete forecast, because Karmada evicts by tolerations.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use super::Loss;
+use crate::change::ResolvedChanges;
+use crate::failures::{Hit, HitCause, Left, Survival, Survived};
+use crate::future::{Entry, Explains, Fate, Future, Options, Side};
+use crate::situation::{Assignment, Situation};
+
+/// Forecasts every failure, and finds the bindings that do not survive it.
+pub(super) fn survival(situation: &Situation, side: &Side, losses: &[Loss], options: Options) -> Survival {
+    let options = Options {
+        explains: Explains::Nothing,
+        ..options
+    };
+    let base = Future::decide(situation, side, options);
+    let single = Options {
+        threads: NonZeroUsize::MIN,
+        ..options
+    };
+    let nothing = BTreeSet::new();
+    let had = base
+        .entries
+        .iter()
+        .map(|entry| left_of(&entry.targets, &nothing))
+        .collect();
+    let losses = divvy_parallel::map(losses, options.threads, || {
+        let entries = &base.entries;
+        move |loss: &Loss| {
+            let changes = ResolvedChanges {
+                failed: loss.clusters.clone(),
+                ..ResolvedChanges::default()
+            };
+            let (after, _) = changes.apply(situation);
+            let after = Future::decide(&after, side, single);
+            let entries = after.entries.iter().zip(entries).zip(0..);
+            let hits = entries.filter_map(|((entry, base), index)| judge(index, entry, base, &loss.clusters));
+            Survived {
+                hits: hits.collect(),
+                ..Survived::default()
+            }
+        }
+    });
+    let errors = base
+        .entries
+        .iter()
+        .filter_map(Entry::error)
+        .filter(|error| error.is_input_fault() || error.is_plugin_fault());
+    Survival {
+        losses,
+        had,
+        errors: errors.count(),
+    }
+}
+
+/// What a binding has on clusters that have not failed.
+fn left_of(targets: &Assignment, failed: &BTreeSet<String>) -> Left {
+    let mut left = Left::default();
+    for (_, replicas) in targets.iter().filter(|(cluster, _)| !failed.contains(*cluster)) {
+        left.replicas += replicas;
+        left.clusters += 1;
+    }
+    left
+}
+
+/// The hit, if a binding does not survive. Replicas that stay on a failed cluster do not run.
+fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> Option<Hit> {
+    let had = left_of(&base.targets, &BTreeSet::new());
+    let is_cleared = entry.targets.is_empty() && !entry.binding.object.spec.clusters.is_empty();
+    // A failed decision keeps what runs, also where a pending one would have put it.
+    let left = match entry.error() {
+        Some(_) if !is_cleared => left_of(&base.targets, failed),
+        _ => left_of(&entry.targets, failed),
+    };
+    let is_kept = match entry.is_duplicated() {
+        true => !left.is_nothing(),
+        false => left.replicas >= had.replicas,
+    };
+    if had.is_nothing() || is_kept {
+        return None;
+    }
+    let stays = entry.targets.keys().any(|cluster| failed.contains(cluster));
+    let cause = match (&entry.fate, entry.error()) {
+        (Fate::Skipped(_), _) => HitCause::Skipped,
+        (_, Some(error)) if error.is_input_fault() || error.is_plugin_fault() || error.is_defect() => HitCause::Error,
+        (Fate::Decided(_, decision), Some(_)) => match decision.outcome.word() {
+            "NoClusterFit" => HitCause::NoClusterFit,
+            _ => HitCause::Unschedulable,
+        },
+        _ if stays => HitCause::Stays,
+        // As many as the quorum requires.
+        _ => return None,
+    };
+    Some(Hit {
+        binding: index,
+        left,
+        cause,
+    })
+}

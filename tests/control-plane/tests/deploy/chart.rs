@@ -1,0 +1,207 @@
+//! `packaging/chart` renders the objects of `examples/deploy`, and what it renders with other values is accepted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use divvy_control_plane_tests::source_folder;
+use divvy_spanned::yaml;
+use serde_json::{Value, json};
+
+use crate::manifests::Manifest;
+use crate::{Failure, Fixture, deployed};
+
+/// Labels that only a release has.
+const LABELS_OF_RELEASE: [&str; 2] = ["app.kubernetes.io/managed-by", "helm.sh/chart"];
+
+fn packaging() -> PathBuf {
+    source_folder().join("../../packaging")
+}
+
+/// The output of a program; its errors if it fails.
+fn run(command: &mut Command) -> Result<String, Failure> {
+    let output = command
+        .output()
+        .map_err(|error| format!("{} cannot be run: {error}", command.get_program().display()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8(output.stdout)?);
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into())
+}
+
+/// Helm or kustomize, built once.
+fn tool(name: &str) -> Result<Command, Failure> {
+    let folder = run(&mut Command::new(packaging().join("tools/build")))?;
+    let mut command = Command::new(Path::new(folder.trim()).join(name));
+    // Neither reads the settings of whoever runs the tests.
+    command.env_remove("KUBECONFIG").env("HOME", "/nonexistent");
+    Ok(command)
+}
+
+fn kustomized(folder: &str) -> Result<String, Failure> {
+    run(tool("kustomize")?.arg("build").arg(deployed(folder)))
+}
+
+fn rendered(values: &[&str]) -> Result<String, Failure> {
+    let mut helm = tool("helm")?;
+    helm.args(["template", "divvy", "--namespace", "karmada-system"]);
+    helm.arg(packaging().join("chart"));
+    run(helm.args(values.iter().flat_map(|value| ["--set-json", value])))
+}
+
+/// The objects in a text, by kind and name, without what only a release has.
+fn objects(text: &str) -> Result<BTreeMap<String, Value>, Failure> {
+    let (documents, faults) = yaml::parse(text, 1);
+    if let Some(fault) = faults.first() {
+        return Err(format!("{fault:?}").into());
+    }
+    let mut objects = BTreeMap::new();
+    for document in documents {
+        let mut object = document.to_json();
+        if object.is_null() {
+            continue;
+        }
+        if let Some(labels) = object.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+            labels.retain(|label, _| !LABELS_OF_RELEASE.contains(&label.as_str()));
+            if labels.is_empty() {
+                object["metadata"]
+                    .as_object_mut()
+                    .map(|metadata| metadata.remove("labels"));
+            }
+        }
+        let name = format!("{} {}", object["kind"], object["metadata"]["name"]);
+        let other = objects.insert(name.clone(), object);
+        assert_eq!(other, None, "{name} is there twice");
+    }
+    Ok(objects)
+}
+
+#[test]
+fn the_chart_renders_what_kustomize_does() -> Result<(), Failure> {
+    let monitoring = objects(&kustomized("monitoring")?)?;
+    for mode in ["shadow", "beside", "instead"] {
+        let expected = objects(&kustomized(mode)?)?;
+        assert_eq!(expected.len(), 5, "{mode}: {:?}", expected.keys());
+        let mode = format!("mode={}", json!(mode));
+        let actual = objects(&rendered(&[&mode, r#"image.tag="latest""#])?)?;
+        for (name, object) in &expected {
+            assert_eq!(actual.get(name), Some(object), "{mode}: {name}");
+        }
+        assert_eq!(actual.len(), expected.len(), "{mode}");
+
+        let all = expected.into_iter().chain(monitoring.clone());
+        let actual = rendered(&[&mode, r#"image.tag="latest""#, "monitoring.enabled=true"])?;
+        assert_eq!(objects(&actual)?, all.collect(), "{mode}");
+    }
+    let expected = objects(&kustomized("karmada")?)?;
+    assert!(expected.len() >= 10, "{:?}", expected.keys());
+    assert_eq!(objects(&rendered(&[r#"cluster="karmada""#])?)?, expected);
+    Ok(())
+}
+
+/// Values that use every possibility of the chart.
+const EVERYTHING: [&str; 20] = [
+    r#"mode="instead""#,
+    "replicas=3",
+    r#"image={"repository":"registry.example/divvy","pullPolicy":"Always"}"#,
+    r#"imagePullSecrets=[{"name":"registry"}]"#,
+    r#"profileConfigMap="my-profile""#,
+    r#"kubeconfigSecret="my-kubeconfig""#,
+    r#"arguments=["--estimators","--scheduler-name=a: b"]"#,
+    r#"env=[{"name":"DIVVY_LOG","value":"debug"}]"#,
+    r#"volumes=[{"name":"plugins","emptyDir":{}}]"#,
+    r#"volumeMounts=[{"name":"plugins","mountPath":"/plugins"}]"#,
+    r#"resources={"limits":{"memory":"2Gi"}}"#,
+    r#"priorityClassName="""#,
+    r#"podAnnotations={"a":"true"}"#,
+    r#"podLabels={"b":"1"}"#,
+    r#"nodeSelector={"kubernetes.io/os":"linux"}"#,
+    r#"tolerations=[{"operator":"Exists"}]"#,
+    r#"affinity={"nodeAffinity":{}}"#,
+    r#"networkPolicy.namespace="observability""#,
+    r#"rights={"leases":["divvy-a"],"token":false}"#,
+    r#"global={}"#,
+];
+
+#[tokio::test]
+async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), Failure> {
+    let defaults: Value = {
+        let text = std::fs::read_to_string(packaging().join("chart/values.yaml"))?;
+        let (documents, _) = yaml::parse(&text, 1);
+        documents.first().ok_or("no values")?.to_json()
+    };
+    for name in defaults.as_object().ok_or("the values are no object")?.keys() {
+        let is_used = EVERYTHING.iter().any(|value| value.starts_with(name));
+        assert!(
+            is_used || ["cluster", "profile", "monitoring"].contains(&name.as_str()),
+            "{name} is not tried"
+        );
+    }
+    let fixture = Fixture::start().await?;
+    let of_host = rendered(&EVERYTHING)?;
+    let of_karmada = rendered(&[&EVERYTHING[..], &[r#"cluster="karmada""#]].concat())?;
+    for text in [&of_host, &of_karmada] {
+        for manifest in Manifest::of_text(Path::new("the chart"), text)? {
+            manifest.apply(&fixture.admin, "&dryRun=All").await?;
+        }
+    }
+
+    let of_host = objects(&of_host)?;
+    let deployment = &of_host[r#""Deployment" "divvy""#];
+    assert_eq!(deployment["spec"]["replicas"], json!(3));
+    let pod = &deployment["spec"]["template"];
+    let container = &pod["spec"]["containers"][0];
+    assert_eq!(container["image"], json!("registry.example/divvy:0.1.0"));
+    assert_eq!(container["args"][4], "--estimators");
+    assert_eq!(container["args"][5], "--scheduler-name=a: b");
+    assert_eq!(container["env"][1], json!({"name": "DIVVY_LOG", "value": "debug"}));
+    assert_eq!(container["resources"]["limits"], json!({"memory": "2Gi"}));
+    assert_eq!(pod["metadata"]["annotations"], json!({"a": "true"}));
+    assert_eq!(pod["metadata"]["labels"]["b"], json!("1"));
+    assert_eq!(pod["spec"]["priorityClassName"], Value::Null);
+    assert_eq!(pod["spec"]["volumes"][1]["configMap"]["name"], json!("my-profile"));
+    assert!(!of_host.contains_key(r#""ConfigMap" "divvy-profile""#));
+    let of_karmada = objects(&of_karmada)?;
+    assert!(!of_karmada.contains_key(r#""Secret" "divvy-token""#));
+    assert_eq!(
+        of_karmada[r#""Role" "divvy""#]["rules"][1]["resourceNames"],
+        json!(["divvy-a"])
+    );
+
+    let own = objects(&rendered(&["profile=\"[[profile]]\\nname = 'own'\\n\""])?)?;
+    let profile = &own[r#""ConfigMap" "divvy-profile""#]["data"]["profile.toml"];
+    assert_eq!(profile, "[[profile]]\nname = 'own'\n");
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
+    run(tool("helm")?.args(["lint", "--strict"]).arg(packaging().join("chart")))?;
+    for (value, expected) in [
+        (
+            r#"mode="shadows""#,
+            "value must be one of 'shadow', 'beside', 'instead'",
+        ),
+        ("replica=3", "additional properties 'replica' not allowed"),
+        (r#"replicas="three""#, "got string, want null or integer"),
+        (r#"rights.leases=[]"#, "minItems: got 0, want 1"),
+    ] {
+        let error = rendered(&[value]).expect_err(value).to_string();
+        assert!(error.contains(expected), "{value}: {error}");
+    }
+    let error = rendered(&[r#"profile="a""#, r#"profileConfigMap="b""#]).expect_err("both");
+    assert!(
+        error
+            .to_string()
+            .contains("profile and profileConfigMap: expected one of them"),
+        "{error}"
+    );
+    let mut helm = tool("helm")?;
+    helm.args(["template", "divvy", "--set", "cluster=karmada", "--namespace", "other"]);
+    let error = run(helm.arg(packaging().join("chart"))).expect_err("the namespace");
+    assert!(
+        error.to_string().contains("install with --namespace karmada-system"),
+        "{error}"
+    );
+    Ok(())
+}
