@@ -60,7 +60,11 @@ impl Simulation {
 
     /// A scheduler whose profile has these lines of TOML added.
     pub(super) fn with_profile(lines: &str, clusters: &[Value]) -> Self {
-        let active = active_profile(lines);
+        Self::with_active(active_profile(lines), clusters)
+    }
+
+    /// A scheduler with a profile that is loaded.
+    pub(super) fn with_active(active: ActiveProfile, clusters: &[Value]) -> Self {
         let metrics = Arc::new(Metrics::new("test", None));
         let panel = Arc::new(Panel::new(Arc::clone(&metrics)));
         let mut simulation = Self {

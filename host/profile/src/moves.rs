@@ -54,7 +54,7 @@ pub struct MovesConfiguration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_exclusion: Option<OnExclusion>,
     /// Time that a cluster must have been Ready before it takes back what left it against its policy's wish, such as `"10m"`. If
-    /// absent, nothing is taken back. `divvy run` refuses it: it takes nothing back yet.
+    /// absent, nothing is taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failback: Option<MoveDuration>,
     /// True if Karmada's `FederatedHPA`s may scale workloads, for policies that do not say: a surge then stays below a tenth of the total,

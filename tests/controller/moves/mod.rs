@@ -1,5 +1,6 @@
 //! Results that are written in steps: the scheduler between a binding, its clusters' reports, a quota, people and its own end.
 
+mod failback;
 mod histories;
 
 use std::time::Duration;
@@ -67,6 +68,16 @@ fn report(simulation: &mut Simulation, states: &[(&str, i64, i64)]) {
     simulation.patch("web", &json!({"status": {"aggregatedStatus": states}}));
 }
 
+/// Everything that the clusters were given is ready.
+fn report_ready(simulation: &mut Simulation) {
+    let result = simulation.result("web");
+    let states: Vec<(&str, i64, i64)> = result
+        .iter()
+        .map(|(name, replicas)| (name.as_str(), *replicas, *replicas))
+        .collect();
+    report(simulation, &states);
+}
+
 fn place(simulation: &mut Simulation, weights: &[(&str, i64)]) {
     simulation.patch("web", &json!({"spec": {"placement": weighted(weights)}}));
 }
@@ -126,12 +137,7 @@ fn an_undisturbed_move_takes_the_fewest_steps() {
     while simulation.result("web") != clusters(&[("a", 10)]) {
         steps += 1;
         assert!(steps < 9, "{:?}", simulation.result("web"));
-        let result = simulation.result("web");
-        let states: Vec<(&str, i64, i64)> = result
-            .iter()
-            .map(|(name, replicas)| (name.as_str(), *replicas, *replicas))
-            .collect();
-        report(&mut simulation, &states);
+        report_ready(&mut simulation);
     }
     assert_eq!(simulation.writes("web").0 - writes, 3);
 }
@@ -172,12 +178,7 @@ fn a_change_by_someone_else_voids_the_mark_and_the_binding_is_decided_anew() {
     simulation.patch("web", &json!({"spec": {"replicas": 4}}));
     report(&mut simulation, &[("a", 10, 10), ("b", 3, 0)]);
     for _ in 0..6 {
-        let result = simulation.result("web");
-        let states: Vec<(&str, i64, i64)> = result
-            .iter()
-            .map(|(name, replicas)| (name.as_str(), *replicas, *replicas))
-            .collect();
-        report(&mut simulation, &states);
+        report_ready(&mut simulation);
         simulation.pass(Duration::from_secs(61));
     }
     assert_eq!(simulation.result("web"), clusters(&[("a", 2), ("b", 2)]));
@@ -293,12 +294,7 @@ fn moves_wait_for_budgets_and_follow_each_other() {
         "{explanation}"
     );
     for _ in 0..8 {
-        let result = simulation.result("web");
-        let states: Vec<(&str, i64, i64)> = result
-            .iter()
-            .map(|(name, replicas)| (name.as_str(), *replicas, *replicas))
-            .collect();
-        report(&mut simulation, &states);
+        report_ready(&mut simulation);
     }
     assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
     assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("b", 1)]));
@@ -353,4 +349,33 @@ fn a_surge_is_smaller_than_what_an_autoscaler_notices() {
     simulation.policy(&policy);
     assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
     assert!(said(&simulation).contains("its policy has"), "{}", said(&simulation));
+}
+
+/// A request is answered by the first step. What it decided stays the target.
+#[test]
+fn a_workload_rebalancer_is_answered_by_the_first_step() {
+    let active = active_profile(SURGE);
+    let mut simulation = in_a(SURGE);
+    place(&mut simulation, &[("a", 1), ("b", 1)]);
+    for _ in 0..6 {
+        report_ready(&mut simulation);
+    }
+    simulation.pass(Duration::from_secs(61));
+    assert_eq!(mark(&simulation), None);
+    // A person undoes the division, which adds up.
+    simulation.patch("web", &json!({"spec": {"clusters": [{"name": "a", "replicas": 10}]}}));
+    report_ready(&mut simulation);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
+    let request = "2027-01-15T08:10:00Z";
+    simulation.patch("web", &json!({"spec": {"rescheduleTriggeredAt": request}}));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 3)]));
+    let answered = simulation.binding("web")["status"]["lastScheduledTime"].clone();
+    assert!(answered.as_str().is_some_and(|time| time >= request), "{answered}");
+    let writes = simulation.writes("web");
+    simulation.kill(&active);
+    assert_eq!(simulation.writes("web"), writes, "the request is not answered twice");
+    for _ in 0..6 {
+        report_ready(&mut simulation);
+    }
+    assert_eq!(simulation.result("web"), clusters(&[("a", 5), ("b", 5)]));
 }

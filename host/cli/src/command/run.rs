@@ -210,17 +210,6 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
-        // Ignoring it would leave replicas where they went.
-        let moves = chosen.configuration.moves.as_ref();
-        if moves.is_some_and(|moves| moves.failback.is_some()) {
-            let message = format!(
-                "{}: profile `{}` has `moves.failback`, and `divvy run` takes nothing back yet",
-                chosen.source.name(),
-                chosen.configuration.name
-            );
-            let hint = "remove `failback`: replicas then stay where they went, as they do without `[profile.moves]`";
-            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
-        }
         let tables = chosen.configuration.table.values();
         let tables = tables.filter_map(|table| table.file.clone());
         let libraries = registry::library_files(&chosen.configuration, &directories);
@@ -333,19 +322,6 @@ mod tests {
         let files: Vec<&Path> = files.files().collect();
         assert!(files.contains(&path("carbon.csv").as_path()), "{files:?}");
         assert!(files.contains(&profile.as_path()), "{files:?}");
-    }
-
-    /// A key that would do nothing is not ignored.
-    #[test]
-    fn a_profile_with_failback_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = folder.path().join("profile.toml");
-        let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\nfailback = '10m'\n";
-        std::fs::write(&profile, text).unwrap();
-        let loader = loader_of(["divvy", "--profile", &profile.display().to_string()]);
-        let problems = loader.load(&mut FileVersions::default()).err().unwrap_or_default();
-        let expected = "profile `p` has `moves.failback`, and `divvy run` takes nothing back yet";
-        assert!(problems.contains(expected), "{problems}");
     }
 
     /// A plugin that was missing is searched for again when a file appears in one of its locations.

@@ -143,6 +143,20 @@ impl Candidate {
         })
     }
 
+    /// A patch with the annotation of what left clusters; the outer `None` leaves it.
+    pub(super) fn with_departures(
+        specification: Option<SpecificationPatch>,
+        departures: Option<Option<String>>,
+    ) -> Option<SpecificationPatch> {
+        match departures {
+            None => specification,
+            departures => Some(SpecificationPatch {
+                departures,
+                ..specification.unwrap_or_default()
+            }),
+        }
+    }
+
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {
         Announcement {
             key: Arc::clone(&self.key),

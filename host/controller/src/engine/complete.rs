@@ -71,7 +71,7 @@ impl Engine {
         if is_written && in_flight.ends_move {
             self.end_move(key, moment.instant);
         }
-        let mut looks_again = is_outdated || is_written && in_flight.is_on_its_way;
+        let mut looks_again = is_outdated || is_written && in_flight.looks_again;
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {

@@ -278,6 +278,7 @@ impl Engine {
             self.held_messages.remove(&key);
             self.forget_partial(&key);
             self.forget_move(&key, moment.instant);
+            self.forget_departed(&key);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -304,6 +305,7 @@ impl Engine {
         self.queue.done(key);
         self.forget_partial(key);
         self.forget_move(key, now);
+        self.forget_departed(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
@@ -352,6 +354,9 @@ impl Engine {
         self.room_grew(&[name], now);
         if !self.moves.is_empty() {
             self.wake_moves_on(name, !may_fit, now);
+        }
+        if may_fit {
+            self.wake_departed(name, now);
         }
         let after = self.clusters.properties(name).cloned();
         let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();

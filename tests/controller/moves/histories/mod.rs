@@ -1,10 +1,13 @@
 //! Random histories of the whole scheduler with moves: clusters that flap, stand still and report late, slow readiness, refused and lost
-//! writes, a scheduler that is killed before, between and after the two patches of a step, quotas, people, autoscalers, evictions.
+//! writes, a scheduler that is killed before, between and after the two patches of a step, quotas, people, autoscalers, requests to
+//! reschedule, evictions and their way back.
 //!
-//! `DIVVY_MOVE_HISTORIES` sets their number. The table of waits is printed with `--nocapture`.
+//! `DIVVY_MOVE_HISTORIES` sets their number, `DIVVY_MOVE_SEED` the first. The table of waits is printed with `--nocapture`.
 
+mod autoscaler;
 mod checks;
 mod members;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +15,13 @@ use std::time::Duration;
 use divvy_controller::condition::ScheduledReason;
 use divvy_controller::engine::ActiveProfile;
 use divvy_controller::write::{WriteJob, WriteOutcome};
+use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
 use self::checks::counts;
 use self::members::{Copy, Random};
-use super::super::simulation::{Simulation, active_profile};
+use self::settings::{SETTINGS, Setting};
+use super::super::simulation::{EPOCH, Simulation, active_profile};
 use super::{binding, ready_cluster, weighted};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -29,70 +34,6 @@ const STALL: i64 = 40;
 const TROUBLED: i64 = 150;
 const SECONDS: i64 = 1_500;
 
-/// The allowances of a profile, and its budgets: bindings, replicas.
-#[derive(Clone, Copy)]
-struct Setting {
-    surge: i64,
-    unavailable: i64,
-    /// True if an autoscaler may take a surge for less need.
-    is_scaled: bool,
-    bindings: Option<i64>,
-    replicas: Option<i64>,
-}
-
-const SETTINGS: [Setting; 5] = [
-    Setting {
-        surge: 3,
-        unavailable: 0,
-        is_scaled: false,
-        bindings: None,
-        replicas: None,
-    },
-    Setting {
-        surge: 1,
-        unavailable: 0,
-        is_scaled: false,
-        bindings: Some(1),
-        replicas: None,
-    },
-    Setting {
-        surge: 2,
-        unavailable: 1,
-        is_scaled: true,
-        bindings: None,
-        replicas: Some(4),
-    },
-    Setting {
-        surge: 0,
-        unavailable: 2,
-        is_scaled: false,
-        bindings: Some(2),
-        replicas: None,
-    },
-    Setting {
-        surge: 4,
-        unavailable: 1,
-        is_scaled: false,
-        bindings: Some(2),
-        replicas: Some(3),
-    },
-];
-
-impl Setting {
-    fn lines(&self) -> String {
-        let mut lines = format!(
-            "[profile.moves]\npace = 'surge'\nmax-surge = {}\nmax-unavailable = {}\nfederated-hpa = {}\n\
-             [profile.moves.budgets]\n",
-            self.surge, self.unavailable, self.is_scaled
-        );
-        let budgets = [("bindings", self.bindings), ("replicas", self.replicas)];
-        for (key, limit) in budgets.into_iter().filter_map(|(key, limit)| Some((key, limit?))) {
-            lines.push_str(&format!("{key} = {limit}\n"));
-        }
-        lines
-    }
-}
-
 struct World {
     seed: u64,
     random: Random,
@@ -104,6 +45,8 @@ struct World {
     is_ready: [bool; 4],
     stalled_until: [i64; 4],
     copies: BTreeMap<&'static str, [Copy; 4]>,
+    /// Load of each workload, in pods.
+    loads: BTreeMap<&'static str, i64>,
     is_calm: bool,
     steps: usize,
     kills: usize,
@@ -113,18 +56,19 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u64, profiles: &[(Setting, String, ActiveProfile)]) -> Self {
-        let (setting, lines, active) = &profiles[usize::try_from(seed).expect("a seed") % profiles.len()];
+    fn new(seed: u64, profiles: &[(Setting, ActiveProfile)]) -> Self {
+        let (setting, active) = &profiles[usize::try_from(seed).expect("a seed") % profiles.len()];
         let mut world = Self {
             seed,
             random: Random(seed),
-            simulation: Simulation::with_profile(lines, &NAMES.map(ready_cluster)),
+            simulation: Simulation::with_active(active.clone(), &NAMES.map(ready_cluster)),
             active: active.clone(),
             setting: *setting,
             now: 0,
             is_ready: [true; 4],
             stalled_until: [0; 4],
             copies: KEYS.map(|key| (key, <[Copy; 4]>::default())).into(),
+            loads: BTreeMap::new(),
             is_calm: true,
             steps: 0,
             kills: 0,
@@ -133,7 +77,8 @@ impl World {
         };
         world.simulation.hold_writes();
         for key in KEYS {
-            let replicas = world.random.below(12) + 1;
+            let replicas = world.replicas();
+            world.loads.insert(key, replicas);
             let weights = world.weights();
             world.simulation.create(key, binding(replicas, &weights));
         }
@@ -148,6 +93,15 @@ impl World {
         world.pump();
         world.is_calm = false;
         world
+    }
+
+    /// Replicas of a workload: more where surges are less than a tenth of them.
+    fn replicas(&mut self) -> i64 {
+        self.random.below(if self.setting.is_scaled { 40 } else { 12 }) + 1
+    }
+
+    fn total(&self, key: &str) -> i64 {
+        self.simulation.binding(key)["spec"]["replicas"].as_i64().unwrap_or(0)
     }
 
     fn weights(&mut self) -> Vec<(&'static str, i64)> {
@@ -236,8 +190,16 @@ impl World {
         }
         for key in KEYS {
             if self.random.chance(2) {
-                let replicas = self.random.below(12) + 1;
-                self.act(key, &json!({"spec": {"replicas": replicas}}));
+                let replicas = self.replicas();
+                self.loads.insert(key, replicas);
+                // The autoscaler changes those that it scales.
+                if !self.setting.is_scaled {
+                    self.act(key, &json!({"spec": {"replicas": replicas}}));
+                }
+            }
+            if self.random.chance(1) {
+                let time = Timestamp::from_seconds(EPOCH + self.now);
+                self.act(key, &json!({"spec": {"rescheduleTriggeredAt": time}}));
             }
             if self.random.chance(2) {
                 let weights = self.weights();
@@ -257,7 +219,10 @@ impl World {
                 let cluster = self.random.cluster();
                 let mut result = self.result(key);
                 if result[cluster] > 0 {
-                    let task = json!({"fromCluster": NAMES[cluster], "replicas": result[cluster]});
+                    let task = json!({
+                        "fromCluster": NAMES[cluster], "replicas": result[cluster], "producer": "TaintManager",
+                        "creationTimestamp": Timestamp::from_seconds(EPOCH + self.now),
+                    });
                     result[cluster] = 0;
                     self.act(
                         key,
@@ -315,7 +280,10 @@ impl World {
             self.report(key, &reporting);
         }
         let mut object = ready_cluster(NAMES[cluster]);
-        object["status"]["conditions"][0]["status"] = json!(if is_ready { "True" } else { "False" });
+        object["status"]["conditions"] = json!([{
+            "type": "Ready", "status": if is_ready { "True" } else { "False" },
+            "lastTransitionTime": Timestamp::from_seconds(EPOCH + self.now),
+        }]);
         self.simulation.cluster(&object);
     }
 
@@ -458,6 +426,7 @@ impl World {
             }
             self.pump();
             self.run_clusters();
+            self.autoscale();
             self.pump();
             self.simulation.pass(Duration::from_secs(1));
             self.pump();
@@ -476,31 +445,86 @@ fn targets(result: [i64; 4]) -> Value {
         .collect()
 }
 
-#[test]
-fn no_history_takes_more_than_is_allowed_and_moves_end() {
-    let histories = std::env::var("DIVVY_MOVE_HISTORIES").ok();
-    let histories: u64 = histories.map_or(60, |number| number.parse().expect("a number of histories"));
-    let profiles = SETTINGS.map(|setting| {
-        let lines = setting.lines();
-        let active = active_profile(&lines);
-        (setting, lines, active)
-    });
-    let (mut ended, mut steps, mut kills) = (0, 0, 0);
-    let mut waits: BTreeMap<String, i64> = BTreeMap::new();
-    let mut left = Vec::new();
-    for seed in 0..histories {
-        let mut world = World::new(seed, &profiles);
-        world.live();
-        match KEYS.iter().find(|key| !world.has_ended(key)) {
-            None => ended += 1,
-            Some(key) => left.push(format!("seed {seed}: {}", world.simulation.binding(key))),
+/// What became of some histories.
+#[derive(Default)]
+struct Tally {
+    histories: usize,
+    ended: usize,
+    steps: usize,
+    kills: usize,
+    /// Seconds by reason.
+    waits: BTreeMap<String, i64>,
+    /// Bindings whose moves did not end.
+    left: Vec<String>,
+}
+
+impl Tally {
+    /// Lives the histories of these seeds.
+    fn of(seeds: impl Iterator<Item = u64>, profiles: &[(Setting, ActiveProfile)]) -> Self {
+        let mut tally = Self::default();
+        for seed in seeds {
+            let mut world = World::new(seed, profiles);
+            world.live();
+            tally.histories += 1;
+            match KEYS.iter().find(|key| !world.has_ended(key)) {
+                None => tally.ended += 1,
+                Some(key) => tally
+                    .left
+                    .push(format!("seed {seed}: {}", world.simulation.binding(key))),
+            }
+            tally.steps += world.steps;
+            tally.kills += world.kills;
+            for (reason, seconds) in world.waits {
+                *tally.waits.entry(reason).or_default() += seconds;
+            }
         }
-        steps += world.steps;
-        kills += world.kills;
-        for (reason, seconds) in world.waits {
-            *waits.entry(reason).or_default() += seconds;
+        tally
+    }
+
+    fn add(&mut self, other: Self) {
+        self.histories += other.histories;
+        self.ended += other.ended;
+        self.steps += other.steps;
+        self.kills += other.kills;
+        self.left.extend(other.left);
+        for (reason, seconds) in other.waits {
+            *self.waits.entry(reason).or_default() += seconds;
         }
     }
+}
+
+#[test]
+fn no_history_takes_more_than_is_allowed_and_moves_end() {
+    let number = |name: &str, otherwise: u64| {
+        let written = std::env::var(name).ok();
+        written.map_or(otherwise, |number| number.parse().expect("a number of histories"))
+    };
+    let (first, histories) = (number("DIVVY_MOVE_SEED", 0), number("DIVVY_MOVE_HISTORIES", 60));
+    let profiles = SETTINGS.map(|setting| (setting, active_profile(&setting.lines())));
+    let threads = std::thread::available_parallelism().map_or(1, |number| number.get());
+    let mut all = Tally::default();
+    std::thread::scope(|scope| {
+        let lives = |thread: usize| {
+            let seeds = (first..first + histories).skip(thread).step_by(threads);
+            let profiles = &profiles;
+            scope.spawn(move || Tally::of(seeds, profiles))
+        };
+        let lives: Vec<_> = (0..threads).map(lives).collect();
+        for life in lives {
+            match life.join() {
+                Ok(tally) => all.add(tally),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    let Tally {
+        histories,
+        ended,
+        steps,
+        kills,
+        waits,
+        left,
+    } = all;
     println!("{histories} histories, {ended} ended, {steps} results, {kills} kills; seconds waited for");
     for (reason, seconds) in waits.iter().filter(|(_, seconds)| **seconds > 0) {
         println!("{reason:>16} {seconds:>8}");
@@ -510,10 +534,7 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         "{ended} of {histories} ended; {}",
         left.join("\n")
     );
-    assert!(
-        steps > 20 * usize::try_from(histories).expect("a number"),
-        "the histories do something: {steps}"
-    );
+    assert!(steps > 20 * histories, "the histories do something: {steps}");
     for reason in ["readiness", "budget", "quota", "reports"] {
         assert!(
             waits.get(reason).is_some_and(|seconds| *seconds > 0),

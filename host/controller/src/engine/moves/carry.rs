@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// The way in which a result is written.
-    fn course_of(
+    pub(super) fn course_of(
         &self,
         candidate: &Candidate,
         placement: &Placement,
@@ -197,7 +197,15 @@ impl Engine {
             Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
             Ok(Verdict::Wait(wait)) => {
                 self.announce_wait(candidate, &wait);
-                let shown = format!("it is moved in steps, and waits for {wait}");
+                let shown = match judged.target {
+                    // Nothing but reports is waited for.
+                    target if target == candidate.last() => format!("it is at its target, and waits for {wait}"),
+                    target => format!(
+                        "it is moved in steps from {} to {}, and waits for {wait}",
+                        described(candidate.last()),
+                        described(&target)
+                    ),
+                };
                 self.panel.moving(key, Some(shown));
                 let times = [
                     self.report_due(mark, moment),

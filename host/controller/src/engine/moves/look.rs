@@ -32,6 +32,8 @@ pub(super) struct Judged {
     pub(super) verdict: Result<Verdict, Failure>,
     /// What it uses; `None` if there is no move.
     pub(super) known: Option<Known>,
+    /// The result that it ends with, sorted by cluster.
+    pub(super) target: Vec<TargetCluster>,
     /// Time until which the pace's answer holds, in milliseconds since 1970.
     pub(super) valid_until: Option<i64>,
 }
@@ -214,6 +216,7 @@ impl Engine {
                 return Judged {
                     verdict: Ok(verdict),
                     known: None,
+                    target: Vec::new(),
                     valid_until: None,
                 };
             }
@@ -264,6 +267,13 @@ impl Engine {
             }
             verdict => verdict,
         });
+        let target = look.clusters().iter().filter(|cluster| cluster.target > 0);
+        let target = target.map(|cluster| TargetCluster {
+            name: cluster.name.to_owned(),
+            replicas: i32::try_from(cluster.target).unwrap_or(i32::MAX),
+            components: Vec::new(),
+        });
+        let target: Vec<TargetCluster> = target.collect();
         let earlier = self.moves.known.get(&candidate.key);
         let known = Known {
             text: text.clone(),
@@ -275,6 +285,7 @@ impl Engine {
         Judged {
             verdict,
             known: Some(known),
+            target,
             valid_until,
         }
     }
