@@ -15,6 +15,7 @@ mod hostile;
 mod inspect;
 mod large;
 mod logging;
+mod moving;
 mod new_plugins;
 mod operator;
 mod overlays;

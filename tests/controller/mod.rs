@@ -10,6 +10,7 @@ mod expiry;
 mod explanations;
 mod holding;
 mod merge;
+mod moves;
 mod pauses;
 mod quorum;
 mod rescheduling;

@@ -1,11 +1,12 @@
 //! An API server in memory, as far as one scheduler can tell: generations, resource versions, merge patches.
 
+mod faults;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use divvy_controller::engine::Trial;
-use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task};
+use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task, Trial};
 use divvy_controller::estimates::{Answer, Answers, EstimateJob};
 use divvy_controller::lease::Term;
 use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
@@ -59,7 +60,11 @@ impl Simulation {
 
     /// A scheduler whose profile has these lines of TOML added.
     pub(super) fn with_profile(lines: &str, clusters: &[Value]) -> Self {
-        let active = active_profile(lines);
+        Self::with_active(active_profile(lines), clusters)
+    }
+
+    /// A scheduler with a profile that is loaded.
+    pub(super) fn with_active(active: ActiveProfile, clusters: &[Value]) -> Self {
         let metrics = Arc::new(Metrics::new("test", None));
         let panel = Arc::new(Panel::new(Arc::clone(&metrics)));
         let mut simulation = Self {
@@ -343,13 +348,6 @@ impl Simulation {
         trial
     }
 
-    /// The lines of a scrape that begin with a name.
-    pub(super) fn scraped(&self, name: &str) -> Vec<String> {
-        let text = self.metrics.render();
-        let lines = text.lines().filter(|line| line.starts_with(name));
-        lines.map(str::to_owned).collect()
-    }
-
     /// The newest explanation of a binding, as the scheduler's address shows it.
     pub(super) fn explanation(&self, name: &str) -> Value {
         let object = ObjectPath {
@@ -590,7 +588,7 @@ fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
 }
 
 /// The built-in profile with these lines of TOML added.
-fn active_profile(lines: &str) -> ActiveProfile {
+pub(super) fn active_profile(lines: &str) -> ActiveProfile {
     let configuration = configuration(lines);
     ActiveProfile::new(Host::extending(lines).shared(), &configuration).expect("the configuration is JSON")
 }

@@ -288,6 +288,7 @@ pub(crate) fn because(reason: Reason) -> &'static str {
         Reason::ClustersChanged => "a cluster changed, and the profile then reschedules",
         Reason::ResultExpired => "its result held until now",
         Reason::MoveInterrupted => "someone else changed it while it was moved in steps",
+        Reason::TakesBack => "a cluster takes back what left it",
     }
 }
 

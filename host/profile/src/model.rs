@@ -97,7 +97,7 @@ pub struct ProfileConfiguration {
     /// Costs in reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostConfiguration>,
-    /// Moves in steps. Not used by `divvy run` yet.
+    /// Moves in steps, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<MovesConfiguration>,
     /// Rules for reading the replicas and requests of a workload.

@@ -23,8 +23,7 @@ pub const MOVES_ANNOTATION: &str = "divvy.io/moves";
 /// Description of the valid amounts.
 const EXPECTED: &str = "a number of replicas, or a percentage of the total from \"0%\" to \"100%\"";
 
-/// Moves: results that take replicas from one cluster and give them to another, in steps. Checked, but not used yet: `divvy run` refuses
-/// a profile with this table, because it would write each result at once.
+/// Moves: results that take replicas from one cluster and give them to another, written by `divvy run` in steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -9,8 +9,10 @@ use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
-use divvy_profile::ProfileConfiguration;
+use divvy_profile::{MOVES_ANNOTATION, ProfileConfiguration};
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
+use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
+use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
     STRATEGY_ANNOTATION,
@@ -65,7 +67,7 @@ impl From<ValidateMode> for Validation {
 }
 
 /// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 7] = [
+const ANNOTATIONS: [&str; 10] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
     // A plugin's name follows, which the plan of each binding checks against its profile.
@@ -74,6 +76,9 @@ const ANNOTATIONS: [&str; 7] = [
     QUORUM_ANNOTATION,
     APPLIED_POLICY,
     PLUGIN_FAILURE,
+    MOVES_ANNOTATION,
+    MOVE_ANNOTATION,
+    FAILBACK_ANNOTATION,
 ];
 
 /// The kinds with replicas under a profile.

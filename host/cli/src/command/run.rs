@@ -48,6 +48,9 @@ A second process waits as a standby.
 A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
 fails is refused, and the old one stays. It is tried again when one of its files changes or a missing one appears.
 
+Under a profile with `[profile.moves]`, a result that takes replicas from one cluster and gives them to another is \
+written in steps, each once the last one is ready. The annotation `divvy.io/move` of the binding has the target.
+
 SIGTERM and SIGINT end it: it writes the decisions under way, for at most eight seconds, and releases the \
 lease.";
 
@@ -207,16 +210,6 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
-        // Ignoring the table would write each result at once, and take replicas that the profile means to keep.
-        if chosen.configuration.moves.is_some() {
-            let message = format!(
-                "{}: profile `{}` has `moves`, and `divvy run` does not make moves in steps yet",
-                chosen.source.name(),
-                chosen.configuration.name
-            );
-            let hint = "remove `[profile.moves]`: each result is then written at once";
-            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
-        }
         let tables = chosen.configuration.table.values();
         let tables = tables.filter_map(|table| table.file.clone());
         let libraries = registry::library_files(&chosen.configuration, &directories);
@@ -329,19 +322,6 @@ mod tests {
         let files: Vec<&Path> = files.files().collect();
         assert!(files.contains(&path("carbon.csv").as_path()), "{files:?}");
         assert!(files.contains(&profile.as_path()), "{files:?}");
-    }
-
-    /// A table that protects replicas is not ignored.
-    #[test]
-    fn a_profile_with_moves_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = folder.path().join("profile.toml");
-        let text = "[[profile]]\nname = 'p'\nextends = 'default'\n[profile.moves]\npace = 'surge'\n";
-        std::fs::write(&profile, text).unwrap();
-        let loader = loader_of(["divvy", "--profile", &profile.display().to_string()]);
-        let problems = loader.load(&mut FileVersions::default()).err().unwrap_or_default();
-        let expected = "profile `p` has `moves`, and `divvy run` does not make moves in steps yet";
-        assert!(problems.contains(expected), "{problems}");
     }
 
     /// A plugin that was missing is searched for again when a file appears in one of its locations.

@@ -28,7 +28,7 @@ use super::output::{Output, OutputParser, binding_name, check_destination, clust
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
 use super::time::TimeArguments;
-use super::{clusters, logging, record};
+use super::{clusters, logging, moving, record};
 use crate::exit::{EXIT_CODES, Exit};
 use crate::report::clusters::targets::{Packer, Targets};
 use crate::report::console::Console;
@@ -427,6 +427,7 @@ pub(super) fn report_warnings(
     if names_missing {
         more.extend(clusters::missing(manifests, &detected.bindings));
     }
+    more.extend(moving::warnings(&detected.bindings));
     detected.warnings.extend(more);
     let of_plans = findings.warnings.into_iter();
     let of_plans: Vec<(&Binding, Warning)> = of_plans

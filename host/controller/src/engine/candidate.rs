@@ -122,6 +122,11 @@ impl Candidate {
         (patch != SpecificationPatch::default()).then_some(patch)
     }
 
+    /// True if it has the mark of a move.
+    pub(super) fn has_mark(&self) -> bool {
+        self.object().metadata.annotations.contains_key(MOVE_ANNOTATION)
+    }
+
     /// A patch with the mark of a move, which is written, changed or removed.
     pub(super) fn with_mark(
         &self,
@@ -136,6 +141,20 @@ impl Candidate {
             mark: Some(mark.map(str::to_owned)),
             ..specification.unwrap_or_default()
         })
+    }
+
+    /// A patch with the annotation of what left clusters; the outer `None` leaves it.
+    pub(super) fn with_departures(
+        specification: Option<SpecificationPatch>,
+        departures: Option<Option<String>>,
+    ) -> Option<SpecificationPatch> {
+        match departures {
+            None => specification,
+            departures => Some(SpecificationPatch {
+                departures,
+                ..specification.unwrap_or_default()
+            }),
+        }
     }
 
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {

@@ -68,7 +68,10 @@ impl Engine {
             false => placements.take_back(key),
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
-        let mut looks_again = is_outdated || is_written && in_flight.is_on_its_way;
+        if is_written && in_flight.ends_move {
+            self.end_move(key, moment.instant);
+        }
+        let mut looks_again = is_outdated || is_written && in_flight.looks_again;
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {

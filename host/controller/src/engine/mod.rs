@@ -230,8 +230,10 @@ struct InFlight {
     failure: Option<Failure>,
     /// True for a step of a move.
     is_step: bool,
-    /// True if the binding gets the mark of a move, so that it is looked at again: the next step may be possible at once.
-    is_on_its_way: bool,
+    /// True if the binding is looked at again once it is written: the next step of a move may be possible at once.
+    looks_again: bool,
+    /// True if the mark of a move is removed.
+    ends_move: bool,
     /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
     /// Demand of one replica, if the binding has fewer than requested and is then settled.
@@ -255,7 +257,8 @@ impl InFlight {
             divided: None,
             failure: None,
             is_step: false,
-            is_on_its_way: false,
+            looks_again: false,
+            ends_move: false,
             placed: None,
             partial: None,
             is_outdated: false,

@@ -278,6 +278,7 @@ impl Engine {
             self.held_messages.remove(&key);
             self.forget_partial(&key);
             self.forget_move(&key, moment.instant);
+            self.forget_departed(&key);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -287,7 +288,7 @@ impl Engine {
         // If the state has changed when estimates arrive, they are requested again.
         let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
-        let may_step = change.aggregated && self.moves.follow(&key);
+        let may_step = change.aggregated && self.moves.report(&key);
         if change.is_new || change.metadata || change.generation && !is_in_flight || may_step {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,
@@ -304,6 +305,7 @@ impl Engine {
         self.queue.done(key);
         self.forget_partial(key);
         self.forget_move(key, now);
+        self.forget_departed(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
@@ -352,6 +354,9 @@ impl Engine {
         self.room_grew(&[name], now);
         if !self.moves.is_empty() {
             self.wake_moves_on(name, !may_fit, now);
+        }
+        if may_fit {
+            self.wake_departed(name, now);
         }
         let after = self.clusters.properties(name).cloned();
         let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();

@@ -83,6 +83,9 @@ impl Engine {
         // Changes of the mark alone are no scheduling.
         let is_scheduling = is_decided || specification.is_some();
         let specification = candidate.with_mark(specification, chosen.mark.as_deref());
+        let departures = self.departures(candidate, result, chosen.reason, moment);
+        let notes_departures = departures.is_some();
+        let specification = Candidate::with_departures(specification, departures);
         let specification = self.with_pause(candidate, specification);
         let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
@@ -116,7 +119,8 @@ impl Engine {
             partial: chosen.missing.clone(),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             is_step: chosen.is_step,
-            is_on_its_way: chosen.mark.is_some(),
+            looks_again: chosen.mark.is_some() || notes_departures,
+            ends_move: chosen.mark.is_none() && candidate.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)

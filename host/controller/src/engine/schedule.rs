@@ -131,10 +131,13 @@ impl Engine {
             self.clusters.is_deleting(name)
         }) {
             None if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
-            None => {
-                self.forget_waiting(key, moment.instant);
-                self.satisfied(&candidate, moment).map(Task::from_write)
-            }
+            None => match self.take_back(&candidate, placement, answers, moment) {
+                Some(task) => task,
+                None => {
+                    self.forget_waiting(key, moment.instant);
+                    self.satisfied(&candidate, moment).map(Task::from_write)
+                }
+            },
             Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
                 self.queue.done(key);
                 None

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use divvy_karmada::api::{Cluster, Quantity};
+use divvy_karmada::api::{Cluster, Quantity, Timestamp};
 
 use super::bindings::version_number;
 use divvy_scheduler::decide::affinity::ClusterProperties;
@@ -27,6 +27,8 @@ struct Entry {
     is_deleting: bool,
     /// True for the sync mode `Pull`.
     is_pull: bool,
+    /// Time since which it has been Ready, in milliseconds since 1970; `None` if it is not, or does not say.
+    ready_since: Option<i64>,
     /// Hash of APIs, conditions and the presence of a resource summary.
     offer: u64,
     /// Free quantity of each resource, in billionths.
@@ -113,6 +115,11 @@ impl ClusterStore {
         self.clusters.contains_key(name)
     }
 
+    /// Time since which a cluster has been Ready, in milliseconds since 1970; `None` if it is not, or does not say.
+    pub(crate) fn ready_since(&self, name: &str) -> Option<i64> {
+        self.clusters.get(name)?.ready_since
+    }
+
     /// True if the cluster is being deleted.
     pub(crate) fn is_deleting(&self, name: &str) -> bool {
         self.clusters.get(name).is_some_and(|entry| entry.is_deleting)
@@ -181,6 +188,7 @@ impl Entry {
             generation: metadata.generation,
             is_deleting: metadata.is_deleting(),
             is_pull: spec.sync_mode == "Pull",
+            ready_since: ready_since(cluster),
             offer: offer.finish(),
             free: summary.map(free).unwrap_or_default(),
             models: summary
@@ -208,6 +216,17 @@ impl Entry {
         let nodes = |grade: &u32| self.models.get(grade) > old.models.get(grade);
         self.free.keys().any(more) || self.models.keys().any(nodes)
     }
+}
+
+/// The time of the transition to Ready, in milliseconds since 1970.
+fn ready_since(cluster: &Cluster) -> Option<i64> {
+    let ready = cluster
+        .status
+        .conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready");
+    let ready = ready.filter(|condition| condition.status == "True")?;
+    ready.last_transition_time.map(Timestamp::milliseconds)
 }
 
 /// Free quantity of each resource: allocatable less allocated and allocating.

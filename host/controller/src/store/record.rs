@@ -17,6 +17,7 @@ use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
 use crate::write::patch::read_metadata;
 use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// A result that was written, whether its status shows it yet or not, or that may have been written.
@@ -311,6 +312,11 @@ impl Record {
     /// True if it has the mark of a move.
     pub(crate) fn has_mark(&self) -> bool {
         self.annotations.contains(MOVE_ANNOTATION)
+    }
+
+    /// True if it has the annotation of what left its clusters.
+    pub(crate) fn has_departures(&self) -> bool {
+        self.annotations.contains(FAILBACK_ANNOTATION)
     }
 
     /// The workload affinity groups.

@@ -62,6 +62,8 @@ pub struct SpecificationPatch {
     pub(crate) plugin_failure: Option<Option<String>>,
     /// The mark of a move, likewise. A patch with it is for one version of the binding only: a step depends on what is ready.
     pub(crate) mark: Option<Option<String>>,
+    /// The annotation of what left clusters, likewise.
+    pub(crate) departures: Option<Option<String>>,
 }
 
 /// Status of a binding after a write.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{SpecificationPatch, StatusWanted, WriteJob};
 use crate::condition::{SCHEDULED, ScheduledReason};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};
+use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
 /// Merge patch of the specification, valid for one object at one version.
@@ -24,6 +25,9 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     }
     if let Some(mark) = &patch.mark {
         annotations.insert(MOVE_ANNOTATION.to_owned(), json!(mark));
+    }
+    if let Some(departures) = &patch.departures {
+        annotations.insert(FAILBACK_ANNOTATION.to_owned(), json!(departures));
     }
     let mut metadata = json!({"uid": job.decided().metadata.uid, "resourceVersion": version});
     if !annotations.is_empty() {
@@ -136,11 +140,13 @@ pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, resu
     let policy = patch.applied_policy.as_ref();
     let failure = patch.plugin_failure.as_ref();
     let mark = patch.mark.as_ref();
+    let departures = patch.departures.as_ref();
     clusters
         && placement.is_none_or(|placement| annotation(APPLIED_PLACEMENT) == Some(placement))
         && policy.is_none_or(|policy| annotation(APPLIED_POLICY) == policy.as_deref())
         && failure.is_none_or(|failure| annotation(PLUGIN_FAILURE) == failure.as_deref())
         && mark.is_none_or(|mark| annotation(MOVE_ANNOTATION) == mark.as_deref())
+        && departures.is_none_or(|departures| annotation(FAILBACK_ANNOTATION) == departures.as_deref())
 }
 
 /// Hash of the metadata that a decision reads: labels and annotations, except those that decisions write.

@@ -270,6 +270,9 @@ pub struct GracefulEvictionTask {
     /// Component that requested the eviction.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub producer: String,
+    /// Time at which the eviction was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Timestamp>,
 }
 
 /// A binding that another one follows.

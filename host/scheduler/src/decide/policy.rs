@@ -157,7 +157,7 @@ impl AppliedPolicy {
 }
 
 /// Hash of a result, the same for any order of the clusters. It only has to notice changes, not to withstand forgery.
-pub(crate) fn result_hash(clusters: &[TargetCluster]) -> String {
+pub fn result_hash(clusters: &[TargetCluster]) -> String {
     let mut sorted: Vec<&TargetCluster> = clusters.iter().collect();
     sorted.sort();
     let mut hasher = DefaultHasher::new();

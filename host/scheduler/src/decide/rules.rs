@@ -31,6 +31,8 @@ pub enum Reason {
     ResultExpired,
     /// The binding was on its way to another result, and someone else has changed it since.
     MoveInterrupted,
+    /// A cluster that was left against the policy's wish has been Ready again for the time of the profile, and takes replicas back.
+    TakesBack,
 }
 
 /// Relation between the replicas of a result and those of the binding.

@@ -5,6 +5,7 @@
 //! still wants it there, and moves nothing else. A cluster that flaps is never Ready for the window, so it causes no move.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ impl Left {
         let mut left: Self = text
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
-        left.0.retain(|_, departure| departure.replicas > 0);
+        left.0.retain(|_, departure| departure.replicas >= 0);
         left
     }
 
@@ -55,15 +56,25 @@ impl Left {
         self.0.get(cluster).copied()
     }
 
+    /// True if replicas left a cluster that have not come back.
+    pub fn remains(&self) -> bool {
+        self.clusters().next().is_some()
+    }
+
+    /// Names of the clusters that replicas left and have not come back to.
+    pub fn clusters(&self) -> impl Iterator<Item = &str> {
+        let left = self.0.iter().filter(|(_, departure)| departure.replicas > 0);
+        left.map(|(name, _)| name.as_str())
+    }
+
     /// Remembers that replicas left a cluster. What left it before counts as well. A departure of the same time is the same one, seen
-    /// again.
+    /// again, which may have come back meanwhile.
     pub fn leave(&mut self, cluster: &str, replicas: i32, at: i64) {
-        if replicas <= 0 {
+        let before = self.departure(cluster);
+        if replicas <= 0 || before.is_some_and(|before| before.at >= at) {
             return;
         }
-        let before = self.departure(cluster).filter(|before| before.at != at);
         let replicas = replicas.saturating_add(before.map_or(0, |before| before.replicas));
-        let at = before.map_or(at, |before| before.at.max(at));
         self.0.insert(cluster.to_owned(), Departure { replicas, at });
         while self.0.len() > CLUSTERS_MAX {
             let oldest = self.0.iter().min_by_key(|(_, departure)| departure.at);
@@ -74,16 +85,19 @@ impl Left {
         }
     }
 
-    /// Forgets what came back: a cluster that gets replicas needs them no more.
+    /// Subtracts what came back: a cluster that gets replicas needs them no more. A departure of which nothing is left is kept until
+    /// [`retain`](Self::retain), so that it is known if it is seen again.
     pub fn come_back(&mut self, cluster: &str, replicas: i64) {
-        let Some(departure) = self.0.get_mut(cluster) else {
-            return;
-        };
-        let rest = i64::from(departure.replicas).saturating_sub(replicas.max(0));
-        match i32::try_from(rest) {
-            Ok(rest) if rest > 0 => departure.replicas = rest,
-            _ => _ = self.0.remove(cluster),
+        if let Some(departure) = self.0.get_mut(cluster) {
+            let rest = i64::from(departure.replicas).saturating_sub(replicas.max(0));
+            departure.replicas = i32::try_from(rest.max(0)).unwrap_or(i32::MAX);
         }
+    }
+
+    /// Forgets the departures of which nothing is left, except those that may be seen again: by their cluster and time.
+    pub fn retain(&mut self, is_seen: impl Fn(&str, i64) -> bool) {
+        self.0
+            .retain(|cluster, departure| departure.replicas > 0 || is_seen(cluster, departure.at));
     }
 
     /// Forgets everything: the policy or the replicas changed, and the whole result was decided anew.
@@ -97,7 +111,7 @@ impl Left {
         let is_past = |since: i64| now.saturating_sub(since) >= window;
         let back = self.0.iter().filter(|(name, departure)| {
             let ready = ready_since(name);
-            ready.is_some_and(is_past) && is_past(departure.at)
+            departure.replicas > 0 && ready.is_some_and(is_past) && is_past(departure.at)
         });
         back.map(|(name, departure)| (name.as_str(), i64::from(departure.replicas)))
             .collect()
@@ -105,11 +119,26 @@ impl Left {
 
     /// The next time at which a cluster that is Ready may take replicas back, in milliseconds since 1970; `None` if there is none.
     pub fn next(&self, window: i64, now: i64, ready_since: impl Fn(&str) -> Option<i64>) -> Option<i64> {
-        let times = self.0.iter().filter_map(|(name, departure)| {
+        let left = self.0.iter().filter(|(_, departure)| departure.replicas > 0);
+        let times = left.filter_map(|(name, departure)| {
             let since = ready_since(name)?.max(departure.at);
             Some(since.saturating_add(window))
         });
         times.filter(|time| *time > now).min()
+    }
+}
+
+impl fmt::Display for Left {
+    /// What left, and where: "3 replicas left `a`, 1 left `b`".
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left = self.0.iter().filter(|(_, departure)| departure.replicas > 0);
+        for (index, (name, departure)) in left.enumerate() {
+            match index {
+                0 => write!(formatter, "{} replicas left `{name}`", departure.replicas)?,
+                _ => write!(formatter, ", {} left `{name}`", departure.replicas)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -171,10 +200,23 @@ mod tests {
         let text = left.write().unwrap();
         assert_eq!(text, r#"{"a":{"replicas":5,"at":200}}"#);
         assert_eq!(Left::read(Some(&text)), left);
+        assert_eq!(left.to_string(), "5 replicas left `a`");
         left.come_back("a", 4);
         assert_eq!(left.departure("a"), Some(Departure { replicas: 1, at: 200 }));
         left.come_back("a", i64::MAX);
         left.come_back("b", 1);
+        assert!(!left.remains());
+        // The eviction is seen again, although everything is back.
+        left.retain(|cluster, at| (cluster, at) == ("a", 200));
+        let text = left.write().unwrap();
+        assert_eq!(text, r#"{"a":{"replicas":0,"at":200}}"#);
+        left = Left::read(Some(&text));
+        left.leave("a", 2, 200);
+        assert!(!left.remains());
+        left.leave("a", 2, 300);
+        assert_eq!(left.clusters().collect::<Vec<_>>(), ["a"]);
+        left.come_back("a", 2);
+        left.retain(|_, _| false);
         assert_eq!(left, Left::default());
         for hostile in [
             "",

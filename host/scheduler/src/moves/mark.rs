@@ -314,14 +314,18 @@ pub fn read_mark(text: Option<&str>, binding: &Marked<'_>, exists: impl Fn(&str)
 
 /// True if a binding has a mark of its present result, as far as the binding alone shows: it is on its way to a result that adds up.
 pub fn is_on_its_way(binding: &ResourceBinding) -> bool {
-    let text = binding.metadata.annotations.get(MOVE_ANNOTATION);
-    let mark = text.and_then(|text| Mark::parse(text).ok());
+    destination(binding).is_some()
+}
+
+/// The result that a binding is on its way to, by cluster; `None` if it is not [on its way](is_on_its_way).
+pub fn destination(binding: &ResourceBinding) -> Option<BTreeMap<String, i64>> {
+    let text = binding.metadata.annotations.get(MOVE_ANNOTATION)?;
+    let mark = Mark::parse(text).ok()?;
+    let result = &binding.spec.clusters;
+    let is_of_version = mark.generation == binding.metadata.generation && mark.result == result_hash(result);
+    let target = mark.target(result);
     let total = i64::from(binding.spec.replicas.unwrap_or(0));
-    mark.is_some_and(|mark| {
-        let result = &binding.spec.clusters;
-        let is_of_version = mark.generation == binding.metadata.generation && mark.result == result_hash(result);
-        is_of_version && mark.target(result).values().sum::<i64>() == total
-    })
+    (is_of_version && target.values().sum::<i64>() == total).then_some(target)
 }
 
 /// Hash of what is asked for: the placement, the requests of the policy and the binding, and the policy's words for moves. It only has to

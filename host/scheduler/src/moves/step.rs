@@ -315,7 +315,10 @@ impl<'a> Look<'a> {
         let at_once = if sum < self.seen.total {
             replace(&self.clusters, self.seen.total)
         } else if self.is_decided {
-            shed(&self.clusters, self.seen.total, terms.allowances.max_unavailable, true)
+            // What an autoscaler would take for a surge goes at once, from anywhere: the ready replicas that are asked for stay.
+            let misleads = terms.is_scaled_by_federated_hpa && sum - self.seen.total > tolerated(self.seen.total);
+            let unavailable = terms.allowances.max_unavailable;
+            shed(&self.clusters, self.seen.total, unavailable, !misleads)
         } else {
             current.clone()
         };
@@ -466,9 +469,12 @@ fn surge(terms: &Terms, total: i64) -> (i64, Option<Reason>) {
     if !terms.is_scaled_by_federated_hpa {
         return (surge, None);
     }
-    // Less than a tenth: the tolerance of `replica_calculator.go`.
-    let tolerated = total.saturating_sub(1).max(0) / 10;
-    (surge.min(tolerated), Some(Reason::Autoscaler))
+    (surge.min(tolerated(total)), Some(Reason::Autoscaler))
+}
+
+/// Replicas beyond the total that a FederatedHPA tolerates: less than a tenth (`replica_calculator.go`).
+fn tolerated(total: i64) -> i64 {
+    total.saturating_sub(1).max(0) / 10
 }
 
 /// Replicas by cluster. Negative ones, which Karmada refuses, count as none.

@@ -75,6 +75,7 @@ impl Engine {
             terms: Some(terms),
             exclusion: OnExclusion::Steps,
         };
+        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark, &wanted, answers, moment);
         if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
             let job = self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
@@ -146,6 +147,7 @@ impl Engine {
             terms: Some(terms),
             exclusion: exclusion.unwrap_or_default(),
         };
+        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark.as_ref(), &wanted, answers, moment);
         let kept = Kept {
             affinity: decision.affinity(),
@@ -161,7 +163,7 @@ impl Engine {
     }
 
     /// The way in which a result is written.
-    fn course_of(
+    pub(super) fn course_of(
         &self,
         candidate: &Candidate,
         placement: &Placement,
@@ -195,7 +197,15 @@ impl Engine {
             Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
             Ok(Verdict::Wait(wait)) => {
                 self.announce_wait(candidate, &wait);
-                let shown = format!("it is moved in steps, and waits for {wait}");
+                let shown = match judged.target {
+                    // Nothing but reports is waited for.
+                    target if target == candidate.last() => format!("it is at its target, and waits for {wait}"),
+                    target => format!(
+                        "it is moved in steps from {} to {}, and waits for {wait}",
+                        described(candidate.last()),
+                        described(&target)
+                    ),
+                };
                 self.panel.moving(key, Some(shown));
                 let times = [
                     self.report_due(mark, moment),
@@ -228,9 +238,10 @@ impl Engine {
                     }
                 };
                 let due = text.is_some().then(|| milliseconds(REPORT_TIME));
-                match (&text, judged.known) {
-                    (Some(_), Some(known)) => self.keep_claim(key, known, moment.instant),
-                    _ => self.forget_move(key, moment.instant),
+                // A move that ends is forgotten once its mark is removed.
+                match judged.known {
+                    Some(known) => self.keep_claim(key, known, moment.instant),
+                    None => self.forget_move(key, moment.instant),
                 }
                 self.moves.due.set(key, due, moment.instant);
                 let message = message(&write);

@@ -80,6 +80,16 @@ impl Known {
         }
     }
 
+    /// Uses at least this in each of these clusters.
+    fn add(&mut self, clusters: &[KnownCluster]) {
+        for seen in clusters {
+            match self.clusters.iter_mut().find(|known| known.name == seen.name) {
+                Some(known) => known.unready = known.unready.max(seen.unready),
+                None => self.clusters.push(seen.clone()),
+            }
+        }
+    }
+
     /// True if this uses less of a budget than `before`.
     fn frees(&self, before: &Self) -> bool {
         let claims = |known: &Self| !known.is_blocked;
@@ -130,6 +140,36 @@ impl Engine {
         let admitted: Vec<Arc<BindingKey>> = admitted.map(|((key, _), _)| Arc::clone(key)).collect();
         for key in &admitted {
             self.wake(key, now);
+        }
+    }
+
+    /// Finds out what moves use whose replicas may be ready or not by now, before another one takes a step. What is being written is not
+    /// seen yet, so that such a move uses the more of what it used before and what is seen.
+    pub(super) fn refresh_claims(&mut self, moment: &Moment) {
+        let stale = std::mem::take(&mut self.moves.stale);
+        if self.budgets() == MoveBudgets::default() {
+            return;
+        }
+        for key in stale {
+            let record = self.bindings.get(&key);
+            let candidate = record.and_then(|record| super::Candidate::new(&key, record, self));
+            let Some(candidate) = candidate else { continue };
+            // Without a mark, nothing was given.
+            let Some(mark) = self.read_mark(&candidate, moment) else {
+                continue;
+            };
+            let seen = self.claim_of(&candidate, Some(&mark), moment);
+            let is_in_flight = self.in_flight.contains_key(&key);
+            let (Some(seen), Some(known)) = (seen, self.moves.known.get_mut(&key)) else {
+                continue;
+            };
+            if is_in_flight {
+                known.add(&seen.clusters);
+            } else {
+                known.clusters = seen.clusters;
+                known.is_under_way = seen.is_under_way;
+                known.is_blocked &= !seen.is_under_way;
+            }
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Judged {
     pub(super) verdict: Result<Verdict, Failure>,
     /// What it uses; `None` if there is no move.
     pub(super) known: Option<Known>,
+    /// The result that it ends with, sorted by cluster.
+    pub(super) target: Vec<TargetCluster>,
     /// Time until which the pace's answer holds, in milliseconds since 1970.
     pub(super) valid_until: Option<i64>,
 }
@@ -214,6 +216,7 @@ impl Engine {
                 return Judged {
                     verdict: Ok(verdict),
                     known: None,
+                    target: Vec::new(),
                     valid_until: None,
                 };
             }
@@ -264,6 +267,13 @@ impl Engine {
             }
             verdict => verdict,
         });
+        let target = look.clusters().iter().filter(|cluster| cluster.target > 0);
+        let target = target.map(|cluster| TargetCluster {
+            name: cluster.name.to_owned(),
+            replicas: i32::try_from(cluster.target).unwrap_or(i32::MAX),
+            components: Vec::new(),
+        });
+        let target: Vec<TargetCluster> = target.collect();
         let earlier = self.moves.known.get(&candidate.key);
         let known = Known {
             text: text.clone(),
@@ -275,6 +285,7 @@ impl Engine {
         Judged {
             verdict,
             known: Some(known),
+            target,
             valid_until,
         }
     }
@@ -353,9 +364,11 @@ fn clusters_after<'a>(
     let clusters = look.clusters().iter().filter_map(|cluster| {
         let next = written.map_or(cluster.current, |write| replicas_on(&write.result, cluster.name));
         let claimed = own.iter().find(|own| own.name == cluster.name);
-        let unready = match next > cluster.current {
-            true => next.saturating_sub(cluster.ready),
-            false => claimed.map_or(0, |claimed| claimed.unready).min(next),
+        // A change bounds what is ready, so that the rest counts as given once the cluster has no more than in the target.
+        let unready = match next == cluster.current {
+            true => claimed.map_or(0, |claimed| claimed.unready),
+            false if cluster.target < next => 0,
+            false => next.saturating_sub(cluster.ready).max(0),
         };
         let is_concerned = next != cluster.target || unready > 0;
         is_concerned.then(|| KnownCluster {
@@ -377,8 +390,8 @@ fn outlook(
 ) -> Known {
     let has_mark = mark.is_some_and(|mark| mark.valid().is_some());
     let (is_under_way, has_mark, wait) = match verdict {
-        Some(Verdict::Write(Write { mark: Some(mark), .. })) => (!mark.is_released, true, None),
-        Some(Verdict::Write(_)) => (false, false, None),
+        // A claim is released by the mark, once that is written.
+        Some(Verdict::Write(Write { mark: Some(mark), .. })) => (is_under_way || !mark.is_released, true, None),
         Some(Verdict::Wait(wait)) => (is_under_way, has_mark, Some(wait.clone())),
         _ => (is_under_way, has_mark, None),
     };

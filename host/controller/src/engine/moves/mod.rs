@@ -6,9 +6,11 @@
 //! - `look`: what is seen of a binding, and the verdict on it.
 //! - `carry`: the writes and waits that follow.
 //! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
+//! - `failback`: what left clusters against the policy's wish, and goes back.
 
 mod carry;
 mod claims;
+mod failback;
 mod look;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +42,12 @@ pub(super) struct Moves {
     due: Expiries<Arc<BindingKey>>,
     /// Bindings whose surge a quota has refused, until the quota changes.
     refused: BTreeSet<Arc<BindingKey>>,
+    /// Moves whose replicas may be ready or not by now, so that what they use of the budgets is found out again.
+    stale: BTreeSet<Arc<BindingKey>>,
+    /// Settled bindings whose replicas left clusters against their policy's wish, with these clusters.
+    departed: BTreeMap<Arc<BindingKey>, Vec<String>>,
+    /// Times at which such a binding may take replicas back.
+    returns: Expiries<Arc<BindingKey>>,
     /// True once the bindings with a mark have been looked for.
     is_loaded: bool,
 }
@@ -50,9 +58,11 @@ impl Moves {
         self.known.is_empty()
     }
 
-    /// True if a change of the state of a binding's resource may permit its next step.
-    pub(super) fn follow(&self, key: &BindingKey) -> bool {
-        self.known.get(key).is_some_and(Known::follows_reports)
+    /// Notes that the state of a binding's resource has changed. Returns true if that may permit its next step.
+    pub(super) fn report(&mut self, key: &Arc<BindingKey>) -> bool {
+        let Some(known) = self.known.get(key) else { return false };
+        self.stale.insert(Arc::clone(key));
+        known.follows_reports()
     }
 
     /// Notes that a quota has refused a step. Returns false if the surge was refused already.
@@ -67,12 +77,12 @@ impl Moves {
 
     /// Bindings whose time has come.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<Arc<BindingKey>> {
-        self.due.take(now)
+        self.due.take(now).or_else(|| self.returns.take(now))
     }
 
     /// The earliest time at which a binding is looked at again.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.due.next_due()
+        self.due.next_due().into_iter().chain(self.returns.next_due()).min()
     }
 
     /// Bindings by state, and by what they wait for with the longest wait.
@@ -111,11 +121,17 @@ impl Engine {
         read_mark(Some(text), &marked, |name| self.clusters.contains(name))
     }
 
-    /// Forgets a binding that is gone, at its target, or not decided here.
+    /// Forgets a binding that is gone, at its target, or not decided here, and what is said of its move.
     pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        self.moves.due.forget(key);
-        self.moves.refused.remove(key);
         self.panel.moving(key, None);
+        self.end_move(key, now);
+    }
+
+    /// Forgets what a binding claims, because it has no mark any more.
+    pub(super) fn end_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        self.moves.due.forget(key);
+        self.moves.stale.remove(key);
+        self.moves.refused.remove(key);
         if self.moves.known.remove(key).is_some() {
             self.wake_admitted(now);
         }
@@ -125,14 +141,18 @@ impl Engine {
     pub(super) fn forget_waiting(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let has_mark = self.bindings.get(key).is_some_and(Record::has_mark);
         if !has_mark && self.moves.known.contains_key(key) {
-            self.forget_move(key, now);
+            match self.moves.departed.contains_key(key) {
+                true => self.end_move(key, now),
+                false => self.forget_move(key, now),
+            }
         }
     }
 
     /// Forgets everything, because another process or another profile may have changed it. The bindings with a mark are looked for before
     /// the next decision, and those that wait to begin are looked at.
     pub(super) fn reset_moves(&mut self, now: Instant) {
-        for key in std::mem::take(&mut self.moves).known.into_keys() {
+        let Moves { known, departed, .. } = std::mem::take(&mut self.moves);
+        for key in known.into_keys().chain(departed.into_keys()) {
             self.panel.moving(&key, None);
             self.wake(&key, now);
         }
@@ -152,6 +172,7 @@ impl Engine {
             self.load_claim(&key, moment);
             self.wake(&key, moment.instant);
         }
+        self.load_departed(moment.instant);
     }
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
@@ -161,8 +182,9 @@ impl Engine {
             known.depends_on(cluster) && (waits_for_room || !only_room)
         });
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &concerned {
-            self.wake(key, now);
+        for key in concerned {
+            self.wake(&key, now);
+            self.moves.stale.insert(key);
         }
     }
 

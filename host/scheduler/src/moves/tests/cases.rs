@@ -326,6 +326,30 @@ fn a_federated_hpa_never_sees_a_surge_of_its_tolerance() {
     }
 }
 
+/// A smaller total leaves what is not ready beyond it, unless an autoscaler would ask for even fewer because of it. The ready replicas stay.
+#[test]
+fn a_federated_hpa_never_sees_what_a_smaller_total_leaves() {
+    let case = || Case {
+        present: targets(&[("a", 10), ("b", 6)]),
+        total: 12,
+        ready: vec![("a", 10), ("b", 0)],
+        ..Case::new()
+    };
+    let target = targets(&[("a", 4), ("b", 8)]);
+    let verdict = case().step(Wish::Decided(&target), &TERMS);
+    assert_eq!(verdict, Verdict::Wait(Reason::Pace(Wait::Readiness)));
+    let scaled = Terms {
+        is_scaled_by_federated_hpa: true,
+        ..TERMS
+    };
+    let mut paced = case();
+    let verdict = paced.step(Wish::Decided(&target), &scaled);
+    assert_eq!(
+        paced.write(&verdict),
+        (result(&[("a", 10), ("b", 2)]), Occasion::AtOnce, true)
+    );
+}
+
 #[test]
 fn a_move_that_waits_for_room_releases_its_claim_once() {
     let mut case = Case::new();

@@ -1,0 +1,199 @@
+//! Replicas that left a cluster against their policy's wish: what is noted of them, and the decision that takes them back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use divvy_karmada::api::{Placement, TargetCluster, Timestamp};
+use divvy_profile::WrittenAllowances;
+use divvy_scheduler::decide::rules::Reason;
+use divvy_scheduler::decision::{Circumstances, Estimates};
+use divvy_scheduler::moves::change::Course;
+use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
+use divvy_scheduler::plan::{Plan, PlanInput};
+
+use super::{Candidate, Engine, Moment};
+use crate::decision::LiveDecision;
+use crate::engine::Task;
+use crate::estimates::Answers;
+use crate::objects::BindingKey;
+use crate::takings::Current;
+
+/// Producer of the eviction tasks that replicas leave by against their policy's wish. Those of other producers say that the workload or its
+/// pods are not well there, and would not be after a return.
+const TAINT_MANAGER: &str = "TaintManager";
+
+impl Candidate {
+    fn left(&self) -> Left {
+        let annotations = &self.object().metadata.annotations;
+        Left::read(annotations.get(FAILBACK_ANNOTATION).map(String::as_str))
+    }
+}
+
+impl Engine {
+    /// The time after which what left a cluster goes back, in milliseconds; `None` if nothing does.
+    fn failback(&self) -> Option<i64> {
+        let moves = self.active.moves.as_ref().filter(|moves| moves.pace.is_some())?;
+        Some(moves.failback?.milliseconds())
+    }
+
+    /// The annotation about what left once a result is written; the outer `None` leaves it as it is.
+    ///
+    /// Karmada's eviction tasks say what left. A task stays for a while after its replicas are replaced, so it counts once.
+    pub(in crate::engine) fn departures(
+        &self,
+        candidate: &Candidate,
+        result: &[TargetCluster],
+        reason: Option<Reason>,
+        moment: &Moment,
+    ) -> Option<Option<String>> {
+        self.failback()?;
+        let mut left = candidate.left();
+        if let Some(Reason::PlacementChanged | Reason::PolicyChanged | Reason::RescheduleRequested) = reason {
+            // The whole result is decided anew.
+            left.forget();
+        }
+        let last = replicas_by_name(candidate.last());
+        for (name, replicas) in replicas_by_name(result) {
+            let before = last.get(&name).copied().unwrap_or(0);
+            left.come_back(&name, replicas.saturating_sub(before));
+        }
+        let mut evicted = BTreeSet::new();
+        for task in &candidate.object().spec.graceful_eviction_tasks {
+            if task.producer != TAINT_MANAGER {
+                continue;
+            }
+            let known = left.departure(&task.from_cluster).map(|departure| departure.at);
+            let at = task.creation_timestamp.map(Timestamp::milliseconds);
+            let at = at.or(known).unwrap_or(moment.milliseconds);
+            left.leave(&task.from_cluster, task.replicas.unwrap_or(0), at);
+            evicted.insert((task.from_cluster.as_str(), at));
+        }
+        left.retain(|cluster, at| evicted.contains(&(cluster, at)));
+        let written = left.write();
+        let annotations = &candidate.object().metadata.annotations;
+        (annotations.get(FAILBACK_ANNOTATION) != written.as_ref()).then_some(written)
+    }
+
+    /// Decides a settled binding whose clusters may take back what left them. The outer `None` means that nothing goes back now.
+    pub(in crate::engine) fn take_back(
+        &mut self,
+        candidate: &Candidate,
+        placement: &Arc<Placement>,
+        answers: Option<&Answers>,
+        moment: &Moment,
+    ) -> Option<Option<Task>> {
+        let key = &candidate.key;
+        let left = candidate.left();
+        let Some(window) = self.failback().filter(|_| self.shadow.is_none() && left.remains()) else {
+            self.forget_departed(key);
+            return None;
+        };
+        let now = moment.milliseconds;
+        let clusters = &self.clusters;
+        let ready_since = |name: &str| clusters.ready_since(name).filter(|_| !clusters.is_deleting(name));
+        let (due, next) = (left.due(window, now, ready_since), left.next(window, now, ready_since));
+        // What does not go back now may as soon as there is room, or the policy wants it there again.
+        let again = (!due.is_empty()).then(|| now.saturating_add(window));
+        let next = next.into_iter().chain(again).min().map(|next| next.saturating_sub(now));
+        self.moves.returns.set(key, next, moment.instant);
+        let names = left.clusters().map(str::to_owned).collect();
+        self.moves.departed.insert(Arc::clone(key), names);
+        let shown = format!("{left}; they go back once it has been Ready for the time of `failback`");
+        self.panel.moving(key, Some(shown));
+        if due.is_empty() || candidate.partial_of().is_some() {
+            return None;
+        }
+        if let Some(job) = self.question(candidate, placement, answers) {
+            self.estimating.insert(Arc::clone(key), false);
+            return Some(Some(Task::Estimate(job)));
+        }
+        let decision = self.decide_afresh(candidate, answers, moment);
+        let (present, wanted) = (candidate.last(), decision.result.as_ref().ok()?);
+        let (present, wanted) = (replicas_by_name(present), replicas_by_name(wanted));
+        let target = target(&present, &wanted, &due);
+        // Spread constraints choose clusters together, so that a mixture of two choices may break them.
+        let are_of = |other: &BTreeMap<String, i64>| target.keys().eq(other.keys());
+        let is_mixed = !placement.spread_constraints.is_empty() && !are_of(&present) && !are_of(&wanted);
+        if target == present || is_mixed {
+            return None;
+        }
+        let target = target.into_iter().map(|(name, replicas)| TargetCluster {
+            name,
+            replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+            components: Vec::new(),
+        });
+        let target: Vec<TargetCluster> = target.collect();
+        let words = candidate.written_allowances();
+        // What is not moved in steps is not moved for this reason.
+        let words = words.unwrap_or_else(|_| WrittenAllowances::default());
+        if self.course_of(candidate, placement, &words, &target) != Course::Steps {
+            return None;
+        }
+        let reason = Reason::TakesBack;
+        let job = self.resulting(candidate, (placement, answers), &decision, &target, reason, moment);
+        Some(job.map(Task::from_write))
+    }
+
+    /// The result that the policy would have if there were none.
+    fn decide_afresh(&mut self, candidate: &Candidate, answers: Option<&Answers>, moment: &Moment) -> LiveDecision {
+        let binding = &*candidate.binding;
+        let peers = self.peers(binding);
+        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
+        let circumstances = Circumstances {
+            profile: &self.active.profile,
+            fleet: &snapshot,
+            ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),
+            estimates: current.as_ref().map(|current| current as &dyn Estimates),
+            fresh: true,
+            time: Some(moment.milliseconds),
+            peers: peers.as_ref(),
+            detail: None,
+            without: &[],
+        };
+        let decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
+        self.panel.watchdog.decided();
+        decision
+    }
+
+    /// Forgets that replicas left a binding's clusters.
+    pub(in crate::engine) fn forget_departed(&mut self, key: &Arc<BindingKey>) {
+        if self.moves.departed.remove(key).is_some() {
+            self.moves.returns.forget(key);
+            self.panel.moving(key, None);
+        }
+    }
+
+    /// Looks again at the bindings whose replicas left a cluster that has changed.
+    pub(in crate::engine) fn wake_departed(&mut self, cluster: &str, now: Instant) {
+        let concerned = self.moves.departed.iter();
+        let concerned = concerned.filter(|(_, clusters)| clusters.iter().any(|name| name == cluster));
+        let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &concerned {
+            self.wake(key, now);
+        }
+    }
+
+    /// Looks at the bindings that replicas have left, once.
+    pub(super) fn load_departed(&mut self, now: Instant) {
+        if self.failback().is_none() {
+            return;
+        }
+        let departed = self.bindings.iter();
+        let departed = departed.filter(|(_, record)| record.is_ours && record.has_departures());
+        let departed: Vec<Arc<BindingKey>> = departed.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &departed {
+            self.wake(key, now);
+        }
+    }
+}
+
+fn replicas_by_name(result: &[TargetCluster]) -> BTreeMap<String, i64> {
+    let mut replicas = BTreeMap::new();
+    for target in result {
+        *replicas.entry(target.name.clone()).or_default() += i64::from(target.replicas.max(0));
+    }
+    replicas
+}

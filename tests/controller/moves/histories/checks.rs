@@ -1,0 +1,231 @@
+//! The rules that every write is checked by.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use divvy_controller::write::WriteJob;
+use divvy_controller::write::patch::specification_patch;
+use divvy_karmada::api::{ReadJson, ResourceBinding, TargetCluster};
+use divvy_scheduler::moves::mark::{Mark, Marked, is_on_its_way, read_mark};
+use divvy_scheduler::moves::readiness::{Report, Reporting};
+use divvy_scheduler::moves::step::{Look, Places, Seen, Wish, look};
+use serde_json::Value;
+
+use super::super::super::simulation::EPOCH;
+use super::{KEYS, NAMES, World};
+
+/// Seconds after which the scheduler believes a report that has not changed.
+const REPORT_TIME: i64 = 60;
+
+/// What is read of a binding that is stored, to look at it as the scheduler may.
+struct Stored {
+    object: ResourceBinding,
+    mark: Option<Mark>,
+    reports: Vec<(String, i64, i64)>,
+}
+
+impl Stored {
+    fn new(binding: &Value) -> Self {
+        let object = ResourceBinding::from_json(&binding.to_string()).expect("a binding");
+        let text = object.metadata.annotations.get("divvy.io/move");
+        let states = binding["status"]["aggregatedStatus"].as_array().into_iter().flatten();
+        Self {
+            mark: text.and_then(|text| Mark::parse(text).ok()),
+            reports: states
+                .map(|state| {
+                    let count = |field: &str| state["status"][field].as_i64().unwrap_or(0);
+                    let name = state["clusterName"].as_str().unwrap_or_default().to_owned();
+                    (name, count("replicas"), count("readyReplicas"))
+                })
+                .collect(),
+            object,
+        }
+    }
+}
+
+impl World {
+    /// The ready replicas of a binding that the scheduler may know of, and what all moves use of the budgets: the bindings under way, and
+    /// the replicas that are not ready.
+    ///
+    /// The target is that of a valid mark. Otherwise it is `decided`, or the result.
+    fn look<R>(&self, stored: &Stored, decided: Option<&[TargetCluster]>, see: impl FnOnce(&Look<'_>) -> R) -> R {
+        let object = &stored.object;
+        let asked = stored.mark.as_ref().map_or(0, |mark| mark.asked);
+        let milliseconds = (EPOCH + self.now) * 1_000;
+        let marked = Marked {
+            generation: object.metadata.generation,
+            asked,
+            result: &object.spec.clusters,
+            total: object.spec.replicas.unwrap_or(0).into(),
+            now: milliseconds,
+        };
+        let text = object.metadata.annotations.get("divvy.io/move").map(String::as_str);
+        let mark = read_mark(text, &marked, |_| true);
+        let binding = &self.simulation.binding(&object.metadata.name)["status"]["aggregatedStatus"];
+        let fingerprint = |name: &str| {
+            let states = binding.as_array().into_iter().flatten();
+            let state = states.into_iter().find(|state| state["clusterName"] == name);
+            state.map_or(0, |state| fingerprint(&state.to_string()))
+        };
+        let reports = stored.reports.iter().map(|(name, replicas, ready)| Report {
+            cluster: name,
+            applied: true,
+            replicas: Some(*replicas),
+            ready_replicas: Some(*ready),
+            fingerprint: fingerprint(name),
+            ..Report::default()
+        });
+        let reports: Vec<Report<'_>> = reports.collect();
+        let seen = Seen {
+            generation: marked.generation,
+            asked,
+            present: marked.result,
+            total: marked.total,
+            evicted: &object.spec.graceful_eviction_tasks,
+            is_dispatching_suspended: false,
+            mark: mark.as_ref(),
+            reports: &reports,
+            reporting: Reporting::ReadyReplicas,
+            now: milliseconds,
+        };
+        let places = Places {
+            exists: &|_| true,
+            is_ready: &|name| self.is_ready[index(name)],
+            room: &|_| i64::MAX,
+            region: &|_| "",
+            leaves_at_once: &|_| false,
+            report_time: REPORT_TIME * 1_000,
+        };
+        let wish = match mark.as_ref().is_some_and(|mark| mark.valid().is_some()) {
+            true => Wish::Continue,
+            false => Wish::Decided(decided.unwrap_or(marked.result)),
+        };
+        see(&look(seen, wish, &places).expect("there is something to look at"))
+    }
+
+    /// No write takes what is ready below what is allowed, and none exceeds a budget.
+    pub(super) fn check(&mut self, job: &WriteJob) {
+        let Some(patch) = &job.specification else { return };
+        let Some(result) = patch.clusters.as_deref() else {
+            return;
+        };
+        let key = job.key.name.as_str();
+        let binding = self.simulation.binding(key);
+        if binding["metadata"]["resourceVersion"] != job.decided().metadata.resource_version.as_str() {
+            return;
+        }
+        let stored = Stored::new(binding);
+        let (before, next) = (counts(&stored.object.spec.clusters), counts(result));
+        let total = i64::from(stored.object.spec.replicas.unwrap_or(0));
+        let known: i64 = self.look(&stored, None, |look| {
+            look.clusters().iter().map(|cluster| cluster.ready).sum()
+        });
+        let copies = &self.copies[key];
+        let kept: i64 = (0..4)
+            .filter(|cluster| self.is_ready[*cluster])
+            .map(|cluster| copies[cluster].kept(next[cluster]))
+            .sum();
+        let least = known.min(total - self.setting.unavailable);
+        assert!(
+            kept >= least,
+            "seed {}, second {}: `{key}` {before:?} -> {next:?} of {total} keeps {kept} of {known} ready: {job:?}",
+            self.seed,
+            self.now
+        );
+        self.steps += 1;
+        if self.setting.is_scaled {
+            check_autoscaler(before, next, total);
+        }
+        let written = specification_patch(job, patch, "");
+        let mark = written["metadata"]["annotations"]["divvy.io/move"].as_str();
+        let mark = mark.and_then(|text| Mark::parse(text).ok());
+        let target = mark.map(|mark| mark.target(result)).unwrap_or_default();
+        let target = target.into_iter().map(|(name, replicas)| TargetCluster {
+            name,
+            replicas: i32::try_from(replicas).expect("a small count"),
+            components: Vec::new(),
+        });
+        let target: Vec<TargetCluster> = target.collect();
+        self.check_budgets(key, before, next, total, &target);
+    }
+
+    fn check_budgets(&self, key: &str, before: [i64; 4], next: [i64; 4], total: i64, target: &[TargetCluster]) {
+        let given: i64 = before
+            .iter()
+            .zip(next)
+            .map(|(before, next)| (next - before).max(0))
+            .sum();
+        // What is missing, and what is beyond the total, is written at once.
+        let is_step = before.iter().sum::<i64>() >= total && given > 0;
+        if !is_step {
+            return;
+        }
+        let (mut bindings, mut unready, mut claims) = (0, 0, Vec::new());
+        // A binding that is under way may go on, however many others are: what is written at once asks for no budget.
+        let stored = Stored::new(self.simulation.binding(key));
+        let begins = !self.look(&stored, None, |look| look.is_under_way());
+        for other in KEYS {
+            let stored = Stored::new(self.simulation.binding(other));
+            // What is on its way by a void mark depends on a decision that is not known here.
+            if other != key && !is_on_its_way(&stored.object) {
+                continue;
+            }
+            let target = (other == key).then_some(target);
+            self.look(&stored, target, |look| {
+                bindings += i64::from(begins && other != key && look.is_under_way());
+                let claimed = look.claimed(|_| "");
+                claims.push(format!("`{other}` {claimed:?}"));
+                unready += claimed.iter().map(|cluster| cluster.unready).sum::<i64>();
+            });
+        }
+        let limits = self.setting;
+        let situation = || {
+            let claims = claims.join("\n");
+            format!("seed {}, second {}\n{claims}\n{}", self.seed, self.now, self.story())
+        };
+        assert!(
+            limits.bindings.is_none_or(|limit| bindings < limit),
+            "{bindings} other bindings are under way beside `{key}`, {}",
+            situation()
+        );
+        assert!(
+            limits.replicas.is_none_or(|limit| unready + given <= limit),
+            "`{key}` {before:?} -> {next:?} gives {given} beside {unready}, {}",
+            situation()
+        );
+    }
+}
+
+/// With as much load as `total` pods have, a FederatedHPA of Karmada does not compute a smaller total because of a step
+/// (`replica_calculator.go`): it multiplies the pods with the ratio of their load, unless that is within its tolerance, and divides them
+/// by the surge.
+fn check_autoscaler(before: [i64; 4], next: [i64; 4], total: i64) {
+    let (before, pods): (i64, i64) = (before.iter().sum(), next.iter().sum());
+    if pods <= before.max(total) {
+        return;
+    }
+    let is_tolerated = (pods - total) * 10 < pods;
+    assert!(
+        is_tolerated,
+        "{pods} pods of {total} have so little load that an autoscaler removes some"
+    );
+}
+
+pub(super) fn counts(result: &[TargetCluster]) -> [i64; 4] {
+    NAMES.map(|name| {
+        let own = result.iter().find(|target| target.name == name);
+        own.map_or(0, |target| i64::from(target.replicas))
+    })
+}
+
+fn index(name: &str) -> usize {
+    NAMES.iter().position(|known| *known == name).expect("a cluster")
+}
+
+/// The fingerprint of an entry, as marks have it.
+fn fingerprint(text: &str) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let hash = hasher.finish();
+    let halves = [hash >> 32, hash & u64::from(u32::MAX)].map(|half| u32::try_from(half).expect("half of it"));
+    (halves[0] ^ halves[1]).max(1)
+}

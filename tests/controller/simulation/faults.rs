@@ -1,0 +1,85 @@
+//! A scheduler that is killed, writes that meet another version, and what metrics say of it.
+
+use std::sync::Arc;
+
+use divvy_controller::engine::{ActiveProfile, Engine};
+use divvy_controller::lease::Term;
+use divvy_controller::objects::{Kind, Object, ObjectKey};
+use divvy_controller::watch::Change;
+use divvy_controller::write::{WriteJob, WriteOutcome, Written};
+use serde_json::Value;
+
+use super::{Simulation, fetched};
+
+impl Simulation {
+    /// Kills the scheduler, and starts another one, which knows nothing but what is stored.
+    pub(in super::super) fn kill(&mut self, active: &ActiveProfile) {
+        self.engine = Engine::new(active.clone(), Arc::clone(&self.panel));
+        if let Some(held) = &mut self.held {
+            held.clear();
+        }
+        for kind in Kind::ALL {
+            self.relist(kind);
+            if kind == Kind::Binding {
+                self.observe(Change::ListBegins(kind));
+                let bindings: Vec<Value> = self.bindings.values().cloned().collect();
+                for binding in bindings {
+                    let object = Object::read(kind, fetched(&binding)).expect("a binding");
+                    self.observe(Change::Listed(kind, object));
+                }
+                self.observe(Change::ListEnds(kind));
+            }
+        }
+        let moment = self.moment();
+        self.engine.lead(Some(Term(1)), &moment);
+        self.run();
+    }
+
+    /// Carries a write out that was held back, unless the binding has another version by now.
+    pub(in super::super) fn deliver(&mut self, job: &WriteJob) {
+        let stored = &self.bindings[&job.key.name];
+        if stored["metadata"]["resourceVersion"] != job.decided().metadata.resource_version.as_str() {
+            let written = Written {
+                latest: Some(fetched(stored)),
+                outcome: WriteOutcome::Superseded,
+                ..Written::default()
+            };
+            let moment = self.moment();
+            self.engine.complete(&job.key, written, &moment);
+        } else {
+            self.carry_out(job);
+        }
+        self.run();
+    }
+
+    /// Carries a write out without telling the scheduler.
+    pub(in super::super) fn deliver_silently(&mut self, job: &WriteJob) {
+        let stored = &self.bindings[&job.key.name];
+        if stored["metadata"]["resourceVersion"] == job.decided().metadata.resource_version.as_str() {
+            let _written = self.write(job);
+        }
+    }
+
+    /// The quota of the namespace changes.
+    pub(in super::super) fn quota_changes(&mut self) {
+        let key = ObjectKey {
+            namespace: "default".to_owned(),
+            name: "quota".to_owned(),
+        };
+        self.observe(Change::Deleted(Kind::Quota, key));
+    }
+
+    /// Publishes the figures of the scheduler.
+    pub(in super::super) fn publish(&self) {
+        self.engine.publish(self.now());
+    }
+
+    /// The lines of a scrape that begin with a name.
+    pub(in super::super) fn scraped(&self, name: &str) -> Vec<String> {
+        let text = self.metrics.render();
+        text.lines()
+            .filter(|line| line.starts_with(name))
+            .map(str::to_owned)
+            .collect()
+    }
+}
