@@ -21,7 +21,7 @@ const CLUSTERS: usize = 50;
 /// Replicas of each binding, and those that it may have beyond.
 const REPLICAS: i64 = 8;
 const SURGE: i64 = 4;
-const PROFILE: &str = "[[profile]]\nname = 'moving'\nextends = 'karmada'\n[profile.moves]\nmax-surge = '50%'\nmax-unavailable = 0\n\
+const PROFILE: &str = "[[profile]]\nname = 'moving'\nextends = 'karmada'\n[profile.moves]\npace = 'surge'\nmax-surge = '50%'\nmax-unavailable = 0\n\
                        federated-hpa = false\n[profile.moves.budgets]\nbindings = 100\n";
 
 #[tokio::test]
@@ -56,8 +56,9 @@ async fn every_step_has_a_mark_and_none_is_repeated_although_the_scheduler_is_ki
             let ready = members.ready(&name(number));
             assert!(
                 ready >= REPLICAS,
-                "{}: {ready} of {REPLICAS} replicas are ready",
-                name(number)
+                "{}: {ready} of {REPLICAS} replicas are ready\n{}",
+                name(number),
+                history(&scenario, &name(number))?
             );
         }
         if kills.first().is_some_and(|count| arrived >= *count) {
@@ -129,6 +130,29 @@ async fn until(
         );
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// The writes to a binding: its results, marks and reports.
+fn history(scenario: &Scenario, binding: &str) -> Result<String, Error> {
+    let mut lines = String::new();
+    for write in scenario.control_plane.audit_log().writes()? {
+        if write.name() == binding && write.object_ref.resource == BINDING.plural {
+            let body = &write.request_object;
+            let reported = body["status"]["aggregatedStatus"].as_array().into_iter().flatten();
+            let reported: Vec<String> = reported
+                .map(|entry| format!("{} {}", entry["clusterName"], entry["status"]["readyReplicas"]))
+                .collect();
+            lines += &format!(
+                "{:?} {} {} {:?} {} {reported:?}\n",
+                write.request_received_timestamp,
+                write.user.username,
+                write.response_status.code,
+                result(body),
+                body["metadata"]["annotations"]["divvy.io/move"],
+            );
+        }
+    }
+    Ok(lines)
 }
 
 /// Reads the audit log: each result after the first has a mark of its own generation, stays within the surge, and is written once.
