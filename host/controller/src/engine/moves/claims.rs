@@ -149,7 +149,10 @@ impl Engine {
 
     /// Finds out what moves use whose replicas may be ready or not by now, before another one takes a step. What is being written is not
     /// seen yet, so that such a move uses the more of what it used before and what is seen. Moves that wait for what is freed are looked at.
-    pub(super) fn refresh_claims(&mut self, moment: &Moment) {
+    pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) {
+        if self.moves.stale.is_empty() {
+            return;
+        }
         let stale = std::mem::take(&mut self.moves.stale);
         if self.budgets() == MoveBudgets::default() {
             return;
