@@ -19,20 +19,22 @@ fn moving(generation: i64) -> tempfile::NamedTempFile {
         "clusters": {"east-1": [4], "west-1": [4, 2]},
     });
     let weights = ["east-1", "west-1"].map(|name| json!({"targetCluster": {"clusterNames": [name]}, "weight": 1}));
+    let placement = json!({"replicaScheduling": {
+        "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted",
+        "weightPreference": {"staticWeightList": weights},
+    }});
     let binding = json!({
         "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
         "metadata": {
             "namespace": "shop", "name": "moving-deployment", "generation": generation,
-            "annotations": {"divvy.io/move": mark.to_string()},
+            "annotations": {
+                "divvy.io/move": mark.to_string(),
+                "policy.karmada.io/applied-placement": placement.to_string(),
+            },
         },
         "spec": {
             "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "moving"},
-            "replicas": 8,
-            "clusters": result,
-            "placement": {"replicaScheduling": {
-                "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted",
-                "weightPreference": {"staticWeightList": weights},
-            }},
+            "replicas": 8, "clusters": result, "placement": placement,
         },
     });
     let file = tempfile::Builder::new()
@@ -47,7 +49,22 @@ fn moving(generation: i64) -> tempfile::NamedTempFile {
 fn diff_leaves_a_binding_on_its_way_and_says_where_it_stands() {
     let file = moving(3);
     let path = file.path().display().to_string();
-    check(&["diff", "-f", "fleet.yaml", "-f", &path], 0, str![[""]], str![[""]]);
+    check(
+        &["diff", "-f", "fleet.yaml", "-f", &path],
+        0,
+        str![[r#"
+the assigned clusters → profile default
+
+nothing changes
+latent: 1 binding would be placed differently if rescheduled (--latent lists them)
+
+"#]],
+        str![[r#"
+warning: 1 binding is on the way to another result, by `divvy.io/move`: `shop/moving-deployment` (east-1 6 → 4, west-1 3 → 4)
+  hint: `divvy run` takes the next step once the last one is ready; until the move has ended, `diff`, `headroom` and `survive` leave such a binding as it is
+
+"#]],
+    );
     for command in ["schedule", "headroom"] {
         let (_, _, warnings) = run(&[command, "-f", "fleet.yaml", "-f", &path]);
         let expected = "(east-1 6 → 4, west-1 3 → 4)";
@@ -88,6 +105,10 @@ spec:
     std::fs::write(&path, text).expect("it can be written");
     let path = path.display().to_string();
     let (_, _, warnings) = run(&["schedule", "-f", "fleet.yaml", "-f", &path]);
-    let expected = "PropagationPolicy shop/paced: annotation `divvy.io/moves`: maxSurge: ";
-    assert!(warnings.contains(expected), "{warnings}");
+    for expected in [
+        "annotation `divvy.io/moves`: maxSurge: ",
+        "in: PropagationPolicy shop/paced",
+    ] {
+        assert!(warnings.contains(expected), "{warnings}");
+    }
 }

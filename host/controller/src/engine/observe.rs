@@ -289,6 +289,10 @@ impl Engine {
         let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
         let may_step = change.aggregated && self.moves.report(&key);
+        if change.aggregated && !may_step {
+            // Its replicas that are ready now may permit the steps of others.
+            self.refresh_claims(moment);
+        }
         if change.is_new || change.metadata || change.generation && !is_in_flight || may_step {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,

@@ -76,6 +76,7 @@ impl Engine {
     fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
         let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
         let _inside = span.entered();
+        self.refresh_claims(moment);
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;

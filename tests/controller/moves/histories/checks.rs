@@ -195,6 +195,74 @@ impl World {
     }
 }
 
+/// A cluster of a move: its replicas, those known to be ready, and those of the target.
+struct Column {
+    current: i64,
+    ready: i64,
+    target: i64,
+}
+
+impl World {
+    /// Nothing disturbs the bindings any more, and everything is written: none could take a further step. So each step was as large as the
+    /// allowances and budgets permit, and none could have been made earlier: they permit a larger step only where they permit one of a
+    /// single replica, because both only grow with it.
+    pub(super) fn check_progress(&mut self) {
+        let bindings = KEYS.map(|key| Stored::new(self.simulation.binding(key)));
+        let claims = |look: &Look<'_>| -> i64 { look.claimed(|_| "").iter().map(|cluster| cluster.unready).sum() };
+        let unready: i64 = bindings.iter().map(|stored| self.look(stored, None, claims)).sum();
+        let spare = self.setting.replicas.map_or(i64::MAX, |limit| limit - unready);
+        for (key, stored) in KEYS.into_iter().zip(&bindings) {
+            let is_released = stored.mark.as_ref().is_none_or(|mark| mark.is_released);
+            // What is still there of earlier results counts as there.
+            let lags = |look: &Look<'_>| look.clusters().iter().any(|cluster| cluster.present > cluster.current);
+            if is_released || !is_on_its_way(&stored.object) || self.look(stored, None, lags) {
+                continue;
+            }
+            let columns: Vec<Column> = self.look(stored, None, |look| {
+                let columns = look.clusters().iter().map(|cluster| Column {
+                    current: cluster.current,
+                    ready: cluster.ready,
+                    target: cluster.target,
+                });
+                columns.collect()
+            });
+            let total = self.total(key);
+            let sum: i64 = columns.iter().map(|column| column.current).sum();
+            let ready: i64 = columns.iter().map(|column| column.ready).sum();
+            let gives = columns.iter().any(|column| column.current < column.target) && spare > 0;
+            let mut takers = columns.iter().filter(|column| column.current > column.target);
+            let least = ready.min(total - self.setting.unavailable);
+            let takes = takers.any(|column| column.current > column.ready || ready > least);
+            let surge = self.surge(total);
+            let may_step = [
+                (gives && sum < total + surge, "give"),
+                (takes && sum > total, "take"),
+                (gives && takes, "give and take"),
+            ];
+            let possible = may_step.into_iter().find_map(|(may, step)| may.then_some(step));
+            assert_eq!(
+                possible,
+                None,
+                "seed {}, second {}: `{key}` waits: {:?} of {total}\n{}\n{}",
+                self.seed,
+                self.now,
+                counts(&stored.object.spec.clusters),
+                self.simulation.explanation(key)["move"],
+                self.story()
+            );
+            self.waited += 1;
+        }
+    }
+
+    /// The surge of a step: a FederatedHPA tolerates less than a tenth.
+    fn surge(&self, total: i64) -> i64 {
+        match self.setting.is_scaled {
+            true => self.setting.surge.min((total - 1) / 10),
+            false => self.setting.surge,
+        }
+    }
+}
+
 /// With as much load as `total` pods have, a FederatedHPA of Karmada does not compute a smaller total because of a step
 /// (`replica_calculator.go`): it multiplies the pods with the ratio of their load, unless that is within its tolerance, and divides them
 /// by the surge.

@@ -50,6 +50,8 @@ struct World {
     is_calm: bool,
     steps: usize,
     kills: usize,
+    /// Looks at a binding that could not take a further step, in seconds.
+    waited: usize,
     waits: BTreeMap<String, i64>,
     /// What happened, for messages.
     story: Vec<String>,
@@ -72,6 +74,7 @@ impl World {
             is_calm: true,
             steps: 0,
             kills: 0,
+            waited: 0,
             waits: BTreeMap::new(),
             story: Vec::new(),
         };
@@ -430,6 +433,9 @@ impl World {
             self.pump();
             self.simulation.pass(Duration::from_secs(1));
             self.pump();
+            if self.is_calm {
+                self.check_progress();
+            }
             self.note_waits();
             if self.is_calm && KEYS.iter().all(|key| self.has_ended(key)) {
                 return;
@@ -452,6 +458,7 @@ struct Tally {
     ended: usize,
     steps: usize,
     kills: usize,
+    waited: usize,
     /// Seconds by reason.
     waits: BTreeMap<String, i64>,
     /// Bindings whose moves did not end.
@@ -474,6 +481,7 @@ impl Tally {
             }
             tally.steps += world.steps;
             tally.kills += world.kills;
+            tally.waited += world.waited;
             for (reason, seconds) in world.waits {
                 *tally.waits.entry(reason).or_default() += seconds;
             }
@@ -486,6 +494,7 @@ impl Tally {
         self.ended += other.ended;
         self.steps += other.steps;
         self.kills += other.kills;
+        self.waited += other.waited;
         self.left.extend(other.left);
         for (reason, seconds) in other.waits {
             *self.waits.entry(reason).or_default() += seconds;
@@ -522,10 +531,12 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         ended,
         steps,
         kills,
+        waited,
         waits,
         left,
     } = all;
-    println!("{histories} histories, {ended} ended, {steps} results, {kills} kills; seconds waited for");
+    println!("{histories} histories, {ended} ended, {steps} results, {kills} kills");
+    println!("{waited} times, a binding could not take a larger or an earlier step; seconds waited for");
     for (reason, seconds) in waits.iter().filter(|(_, seconds)| **seconds > 0) {
         println!("{reason:>16} {seconds:>8}");
     }
@@ -535,6 +546,7 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         left.join("\n")
     );
     assert!(steps > 20 * histories, "the histories do something: {steps}");
+    assert!(waited > histories, "steps are waited for: {waited}");
     for reason in ["readiness", "budget", "quota", "reports"] {
         assert!(
             waits.get(reason).is_some_and(|seconds| *seconds > 0),

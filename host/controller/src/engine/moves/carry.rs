@@ -75,7 +75,6 @@ impl Engine {
             terms: Some(terms),
             exclusion: OnExclusion::Steps,
         };
-        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark, &wanted, answers, moment);
         if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
             let job = self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
@@ -147,7 +146,6 @@ impl Engine {
             terms: Some(terms),
             exclusion: exclusion.unwrap_or_default(),
         };
-        self.refresh_claims(moment);
         let judged = self.judge(candidate, mark.as_ref(), &wanted, answers, moment);
         let kept = Kept {
             affinity: decision.affinity(),

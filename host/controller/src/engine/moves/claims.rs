@@ -21,6 +21,8 @@ pub(in crate::engine) struct Known {
     pub(super) is_under_way: bool,
     /// True if it waits for something else than a budget, and needs no claim.
     pub(super) is_blocked: bool,
+    /// True if a budget of replicas limits its next step, whatever it waits for.
+    pub(super) is_limited: bool,
     /// True if the binding has a mark.
     pub(super) has_mark: bool,
     /// The clusters in which it gives or takes.
@@ -126,8 +128,10 @@ impl Engine {
         if budgets == MoveBudgets::default() {
             return;
         }
-        let waits =
-            |known: &Known| matches!(&known.wait, Some((wait, _)) if matches!(wait, Wait::Budget(_) | Wait::Admission));
+        let waits = |known: &Known| {
+            let is_for_budget = |(wait, _): &(Wait, Instant)| matches!(wait, Wait::Budget(_) | Wait::Admission);
+            known.is_limited || known.wait.as_ref().is_some_and(is_for_budget)
+        };
         if !self.moves.known.values().any(waits) {
             return;
         }
@@ -144,12 +148,16 @@ impl Engine {
     }
 
     /// Finds out what moves use whose replicas may be ready or not by now, before another one takes a step. What is being written is not
-    /// seen yet, so that such a move uses the more of what it used before and what is seen.
-    pub(super) fn refresh_claims(&mut self, moment: &Moment) {
+    /// seen yet, so that such a move uses the more of what it used before and what is seen. Moves that wait for what is freed are looked at.
+    pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) {
+        if self.moves.stale.is_empty() {
+            return;
+        }
         let stale = std::mem::take(&mut self.moves.stale);
         if self.budgets() == MoveBudgets::default() {
             return;
         }
+        let mut frees = false;
         for key in stale {
             let record = self.bindings.get(&key);
             let candidate = record.and_then(|record| super::Candidate::new(&key, record, self));
@@ -166,10 +174,14 @@ impl Engine {
             if is_in_flight {
                 known.add(&seen.clusters);
             } else {
+                frees |= seen.frees(known);
                 known.clusters = seen.clusters;
                 known.is_under_way = seen.is_under_way;
                 known.is_blocked &= !seen.is_under_way;
             }
+        }
+        if frees {
+            self.wake_admitted(moment.instant);
         }
     }
 

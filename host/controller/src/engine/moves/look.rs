@@ -275,9 +275,11 @@ impl Engine {
         });
         let target: Vec<TargetCluster> = target.collect();
         let earlier = self.moves.known.get(&candidate.key);
+        let is_pace = matches!(verdict, Ok(Verdict::Wait(Wait::Pace(_))));
         let known = Known {
             text: text.clone(),
             priority,
+            is_limited: is_pace && ledger.limit_room(&mut look.clusters().to_vec(), region).is_some(),
             names: look.clusters().iter().map(|cluster| cluster.name.to_owned()).collect(),
             clusters: clusters_after(&look, &own, verdict.as_ref().ok(), region),
             ..outlook(is_under_way, mark, verdict.as_ref().ok(), earlier, moment.instant)
@@ -404,6 +406,7 @@ fn outlook(
         priority: 0,
         is_under_way,
         is_blocked: !is_under_way && !is_awaiting_budget,
+        is_limited: false,
         has_mark,
         names: Vec::new(),
         clusters: Vec::new(),
