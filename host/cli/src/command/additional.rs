@@ -55,6 +55,7 @@ pub(super) fn with_plugins(
                 let table = configuration.plugin.entry(plugin.name.clone()).or_default();
                 *table = PluginTable {
                     path: Some(path.clone()),
+                    artifact: None,
                     // The checksum in the profile is that of the replaced file.
                     sha256: None,
                     ..table.clone()
