@@ -96,6 +96,9 @@ pub fn pull(repository: &dyn Repository, pull: &Pull<'_>) -> Result<Pulled, Arti
                 reference: written.clone(),
             })?;
             let signatures = listed.fetch(repository)?;
+            if signatures.is_empty() {
+                return Err(ArtifactsError::NotSigned { reference: written });
+            }
             let key = signature::check(keys, &signatures, (reference, digest, &root.bytes), pull.today)?;
             Some((key.path().to_owned(), listed, signatures))
         }

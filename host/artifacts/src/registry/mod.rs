@@ -32,11 +32,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The repository of an artifact. Nothing is requested yet.
+    /// The repository of an artifact. Nothing is requested yet, unless the registry is on this machine: then, whether it wants encryption.
     ///
     /// # Errors
     ///
-    /// If the registry's host may not be asked without encryption, or the certificates of the system cannot be read.
+    /// If the credentials for the registry cannot be read, or a registry on this machine has a certificate that is not trusted.
     pub fn new(reference: &ArtifactReference, options: &RegistryOptions) -> Result<Self, ArtifactsError> {
         let client = Client::new(reference.host(), reference.repository(), options)?;
         let base = format!("{}/v2/{}", client.origin(), reference.repository());

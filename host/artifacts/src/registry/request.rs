@@ -161,10 +161,11 @@ impl Answer {
 
 impl Client {
     pub(super) fn new(host: &str, repository: &str, options: &RegistryOptions) -> Result<Self, ArtifactsError> {
-        let is_plain = options.plain_http || is_local(host);
+        let agent = agent(is_local(host));
+        let is_plain = options.plain_http || is_local(host) && !speaks_tls(&agent, host)?;
         let origin = format!("{}://{host}", if is_plain { "http" } else { "https" });
         Ok(Self {
-            agent: agent()?,
+            agent,
             origin,
             repository: repository.to_owned(),
             credentials: Credentials::find(host, &options.credentials)?,
@@ -179,9 +180,11 @@ impl Client {
     /// Sends a request, once more with credentials if the registry asks for them.
     pub(super) fn send(&self, request: &Request<'_>, scope: Scope) -> Result<Answer, ArtifactsError> {
         let known = self.authorization.borrow().clone();
-        let known = known.filter(|(known, _)| known.covers(scope)).map(|(_, value)| value);
+        let known = known.filter(|(known, _)| known.covers(scope) && self.is_own(request.url));
+        let known = known.map(|(_, value)| value);
         let answer = self.follow(request, known.as_deref())?;
-        if answer.status() != 401 {
+        // An upload may go to another host, which is none of the registry's credentials' business.
+        if answer.status() != 401 || !self.is_own(request.url) {
             return Ok(answer);
         }
         let Some(value) = authorization::value(self, &answer, &self.repository, scope, self.credentials.as_ref())?
@@ -287,11 +290,12 @@ impl Client {
     }
 
     fn is_own(&self, url: &str) -> bool {
-        origin_of(url).as_deref() == Some(self.origin.as_str())
+        origin_of(url) == origin_of(&self.origin)
     }
 }
 
-fn agent() -> Result<Agent, ArtifactsError> {
+/// A proxy is not for this machine: it would get what must not leave it without encryption.
+fn agent(is_local: bool) -> Agent {
     let found = rustls_native_certs::load_native_certs();
     let roots: Vec<Certificate<'static>> = found
         .certs
@@ -305,6 +309,7 @@ fn agent() -> Result<Agent, ArtifactsError> {
         .build();
     let configuration = Agent::config_builder()
         .tls_config(tls)
+        .proxy(if is_local { None } else { ureq::Proxy::try_from_env() })
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
@@ -315,7 +320,31 @@ fn agent() -> Result<Agent, ArtifactsError> {
         .timeout_send_body(Some(TRANSFER_TIMEOUT))
         .user_agent(concat!("divvy/", env!("CARGO_PKG_VERSION")))
         .build();
-    Ok(configuration.new_agent())
+    configuration.new_agent()
+}
+
+/// Finds out whether a registry on this machine wants encryption: one behind a forwarded port usually does, one for tests does not.
+fn speaks_tls(agent: &Agent, host: &str) -> Result<bool, ArtifactsError> {
+    let url = format!("https://{host}/v2/");
+    match agent.get(&url).call() {
+        Ok(_) => Ok(true),
+        // It does, and is not believed: without encryption it would not be asked, either.
+        Err(error) => match not_believed(&error) {
+            Some(message) => Err(ArtifactsError::Transport { url, message }),
+            None => Ok(false),
+        },
+    }
+}
+
+/// The reason if a certificate is not believed; `None` for any other error.
+fn not_believed(error: &ureq::Error) -> Option<String> {
+    let error = match error {
+        ureq::Error::Rustls(error) => error,
+        // During a handshake, it is an error of reading.
+        ureq::Error::Io(error) => error.get_ref()?.downcast_ref::<rustls::Error>()?,
+        _ => return None,
+    };
+    matches!(error, rustls::Error::InvalidCertificate(_)).then(|| error.to_string())
 }
 
 /// True for names and addresses that never leave the machine.
@@ -336,10 +365,16 @@ pub(super) fn origin_of(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let authority = uri.authority()?;
     // Credentials in an address would be sent to wherever a redirect leads.
-    match authority.as_str().contains('@') {
-        true => None,
-        false => Some(format!("{}://{authority}", uri.scheme_str()?)),
+    if authority.as_str().contains('@') {
+        return None;
     }
+    let scheme = uri.scheme_str()?;
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let authority = authority.as_str();
+    Some(format!(
+        "{scheme}://{}",
+        authority.strip_suffix(usual).unwrap_or(authority)
+    ))
 }
 
 fn host_of(url: &str) -> Option<String> {
@@ -406,5 +441,6 @@ mod tests {
         );
         assert_eq!(origin_of("https://r.example@evil.example/v2/"), None);
         assert_ne!(origin_of("http://r.example/"), origin_of("https://r.example/"));
+        assert_eq!(origin_of("https://r.example:443/"), origin_of("https://r.example/"));
     }
 }

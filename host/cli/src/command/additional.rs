@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use divvy_loader::inspection::DescribedPlugin;
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::{PluginTable, ProfileConfiguration, ScoreEntry};
+use divvy_scheduler::profile::libraries::Libraries;
 
 use super::chosen_profile::ChosenProfile;
 use super::libraries::{described, diagnostic, not_found};
@@ -110,12 +111,8 @@ fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, direc
                 }
             }
             "Select" => {
-                let path = |selector: &str| {
-                    let table = configuration.plugin.get(selector);
-                    table
-                        .and_then(|table| table.path.clone())
-                        .or_else(|| directories.find(selector))
-                };
+                let libraries = Libraries::new(configuration, directories);
+                let path = |selector: &str| Some(libraries.locate(selector).ok()??.path);
                 let select = configuration.select.clone().unwrap_or_default();
                 configuration.select = Some(with_selector(select, plugin, path));
             }
