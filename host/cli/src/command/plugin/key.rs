@@ -15,8 +15,8 @@ use crate::report::errors::{Diagnostic, Failure};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  divvy plugin key surge.key                 # asks for a password; writes surge.key and surge.key.pub
-  divvy plugin key ci.key --password-file p  # without a terminal";
+  divvy plugin key surge.key   # asks for a password, and writes surge.key.pub as well
+  divvy plugin key ci.key --password-file password.txt";
 
 /// Arguments of `divvy plugin key`.
 #[derive(Debug, Args)]
