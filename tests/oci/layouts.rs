@@ -75,19 +75,9 @@ fn one_content_can_have_several_tags_and_signers() {
     workshop
         .run(&["plugin", "key", "second.key", "--no-password"])
         .expect_success();
-    let library = plugin("average").display().to_string();
-    let reference = format!("{NAME}:1.0.0");
-    let push = [
-        "plugin",
-        "push",
-        &reference,
-        &library,
-        "--layout",
-        "outbox",
-        "--sign-with",
-        "second.key",
-    ];
-    workshop.run(&push).expect_success();
+    workshop
+        .push_as(&format!("{NAME}:1.0.0"), "average", "second.key", &[])
+        .expect_success();
     for (tag, key) in [
         ("1.0.0", "k.key.pub"),
         ("latest", "k.key.pub"),
@@ -236,19 +226,8 @@ fn keys_are_written_once_and_can_have_a_password() {
     workshop
         .run(&["plugin", "key", "safe.key", "--password-file", "password"])
         .expect_success();
-    let library = plugin("average").display().to_string();
     let reference = format!("{NAME}:1.0.0");
-    let push = [
-        "plugin",
-        "push",
-        &reference,
-        &library,
-        "--layout",
-        "outbox",
-        "--sign-with",
-        "safe.key",
-    ];
-    let with = |more: &[&str]| workshop.run(&[&push[..], more].concat());
+    let with = |more: &[&str]| workshop.push_as(&reference, "average", "safe.key", more);
     with(&["--password-file", "wrong"]).expect_refusal("is not a minisign secret key");
     with(&["--password-file", "password"]).expect_success();
     workshop.pull(&reference, &["--key", "safe.key.pub"]).expect_success();

@@ -95,19 +95,15 @@ impl Workshop {
 
     /// Pushes `average` to the layout `outbox`, signed.
     fn push(&self, tag: &str, more: &[&str]) -> Ran {
-        let reference = format!("{NAME}:{tag}");
-        let library = plugin("average").display().to_string();
-        let push = [
-            "plugin",
-            "push",
-            &reference,
-            &library,
-            "--layout",
-            "outbox",
-            "--sign-with",
-            "k.key",
-        ];
-        self.run(&[&push[..], more].concat()).expect_success()
+        let pushed = self.push_as(&format!("{NAME}:{tag}"), "average", "k.key", more);
+        pushed.expect_success()
+    }
+
+    /// Pushes a bundled plugin to the layout `outbox`, signed with this key.
+    fn push_as(&self, reference: &str, name: &str, key: &str, more: &[&str]) -> Ran {
+        let library = plugin(name).display().to_string();
+        let signed = ["--layout", "outbox", "--sign-with", key];
+        self.run(&[&["plugin", "push", reference, &library], &signed[..], more].concat())
     }
 
     /// Pulls from the layout `outbox` into `plugins`.

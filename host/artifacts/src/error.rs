@@ -247,7 +247,7 @@ impl ArtifactsError {
                 "ask its author to push it with `--sign-with`; without `--key`, a digest in the reference says what is expected".to_owned(),
             ),
             Self::NoTag { .. } | Self::NoVersion { .. } => Some("write `HOST/REPOSITORY:VERSION`".to_owned()),
-            Self::Replaceable(_) => Some("let only root and yourself write to it".to_owned()),
+            Self::Replaceable(_) => Some("let only root and yourself write to it; `--allow-replaceable-files` is for the volumes of a pod".to_owned()),
             Self::NotEncrypted { .. } => {
                 Some("only registries on this machine may be asked without encryption; `--plain-http` permits it".to_owned())
             }

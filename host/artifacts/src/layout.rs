@@ -67,25 +67,33 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// As [`Self::open`], if others can change the folder, or if it cannot be written.
+    /// As [`Self::open`], or if it cannot be written.
     pub fn create(folder: &Path, reference: &ArtifactReference) -> Result<Self, ArtifactsError> {
         let layout = Self::new(folder, reference);
         let blobs = layout.blobs();
-        fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
-        if let Some(replaceable) = replaceable_by_others(folder) {
-            return Err(replaceable.into());
-        }
         layout.check_links()?;
         fs::create_dir_all(&blobs).map_err(|source| file_error(&blobs, source))?;
-        if let Some(replaceable) = replaceable_by_others(&blobs) {
-            return Err(replaceable.into());
-        }
         let marker = folder.join(MARKER);
         if marker.symlink_metadata().is_err() {
             let text = format!("{}\n", json!({ "imageLayoutVersion": VERSION }));
             layout.replace(folder, &marker, text.as_bytes())?;
         }
         Self::open(folder, reference)
+    }
+
+    /// As [`Self::create`], for a folder that only root and this user may change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::create`], and [`ArtifactsError::Replaceable`] if others can change the folder or the one with its blobs.
+    pub fn create_own(folder: &Path, reference: &ArtifactReference) -> Result<Self, ArtifactsError> {
+        // Before anything is written, and again for what was there already.
+        fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
+        let check = |path: &Path| replaceable_by_others(path).map_or(Ok(()), |found| Err(ArtifactsError::from(found)));
+        check(folder)?;
+        let layout = Self::create(folder, reference)?;
+        check(&layout.blobs())?;
+        Ok(layout)
     }
 
     fn new(folder: &Path, reference: &ArtifactReference) -> Self {

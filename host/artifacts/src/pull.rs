@@ -51,6 +51,8 @@ pub struct Pull<'a> {
     pub today: Date,
     /// The folder that it is pulled into.
     pub into: &'a Path,
+    /// True if others than root and this user may be able to change the folder.
+    pub allow_replaceable: bool,
 }
 
 /// An artifact that was pulled.
@@ -126,7 +128,10 @@ pub fn pull(repository: &dyn Repository, pull: &Pull<'_>) -> Result<Pulled, Arti
             message: error.to_string(),
         })
     })?;
-    let store = Layout::create(pull.into, reference)?;
+    let store = match pull.allow_replaceable {
+        true => Layout::create(pull.into, reference)?,
+        false => Layout::create_own(pull.into, reference)?,
+    };
     let library = download(repository, layer, &store)?;
     let facts = inspect(&written, library.path(), &said)?;
     // All is checked. The name comes last, so a folder never has a name without its content.

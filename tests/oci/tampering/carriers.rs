@@ -93,18 +93,9 @@ pub(super) const CASES: &[Case] = &[
             workshop
                 .run(&["plugin", "key", "other.key", "--no-password"])
                 .expect_success();
-            let (reference, library) = (format!("{NAME}:1"), plugin("average").display().to_string());
-            let push = [
-                "plugin",
-                "push",
-                &reference,
-                &library,
-                "--layout",
-                "outbox",
-                "--sign-with",
-                "other.key",
-            ];
-            workshop.run(&push).expect_success();
+            workshop
+                .push_as(&format!("{NAME}:1"), "average", "other.key", &[])
+                .expect_success();
         },
         "it was made by another key, or for other content",
     ),
@@ -147,21 +138,8 @@ pub(super) const CASES: &[Case] = &[
         "another plugin under this name",
         SIGNED,
         |workshop, folder| {
-            let (reference, library) = (
-                "registry.example/plugins/surge:1",
-                plugin("surge").display().to_string(),
-            );
-            let push = [
-                "plugin",
-                "push",
-                reference,
-                &library,
-                "--layout",
-                "outbox",
-                "--sign-with",
-                "k.key",
-            ];
-            workshop.run(&push).expect_success();
+            let pushed = workshop.push_as("registry.example/plugins/surge:1", "surge", "k.key", &[]);
+            pushed.expect_success();
             folder.edit_index(|entries| {
                 entries.retain(|entry| {
                     !entry["annotations"][REF_NAME]

@@ -137,6 +137,18 @@ fn copy_of(original: &Workshop) -> Workshop {
     workshop
 }
 
+/// The volumes of a pod are like this.
+#[test]
+fn a_folder_that_everyone_can_write_to_can_be_permitted() {
+    let workshop = Workshop::new();
+    workshop.push("1", &[]);
+    fs::create_dir_all(workshop.path("plugins")).expect("a folder");
+    let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(workshop.path("plugins"), everyone).expect("permissions");
+    let permitted = [SIGNED, &["--allow-replaceable-files"]].concat();
+    workshop.pull(&format!("{NAME}:1"), &permitted).expect_success();
+}
+
 /// A title is shown by registries, and is never a path.
 #[test]
 fn a_title_is_not_a_path() {

@@ -116,9 +116,11 @@ impl ArtifactError {
                 "pull it into one of them: `divvy plugin pull {reference} --into FOLDER`; a folder is named by `plugin-directories`, \
                  `--plugin-directory` or DIVVY_PLUGIN_PATH"
             )),
-            Self::WrongDigest { .. } | Self::WrongSize { .. } => Some(format!(
-                "someone changed it, or it was not copied as a whole; pull it again: `divvy plugin pull {reference} --into FOLDER`"
-            )),
+            Self::WrongDigest { .. } | Self::WrongSize { .. } | Self::TooLarge { .. } | Self::Unreadable { .. } => {
+                Some(format!(
+                    "someone changed it, or it was not copied as a whole; pull it again: `divvy plugin pull {reference} --into FOLDER`"
+                ))
+            }
             Self::NoPlatform { expected, .. } => Some(format!("ask its author for a build for {expected}")),
             _ => None,
         }

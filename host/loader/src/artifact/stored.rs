@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use super::digest::ContentDigest;
-use super::document::{DOCUMENT_BYTES_MAX, Descriptor, Document, MANIFEST_TYPE, Platform};
+use super::document::{DOCUMENT_BYTES_MAX, Descriptor, Document, Platform};
 use super::error::ArtifactError;
 
 /// Folder of the blobs in a layout.
@@ -55,7 +55,6 @@ fn library(blobs: &Path, root: &Path, digest: &ContentDigest) -> Result<StoredLi
         Document::Manifest(manifest) => *manifest,
         Document::Index(index) => {
             let descriptor = index.for_platform(&what, &platform)?;
-            debug_assert_eq!(descriptor.media_type, MANIFEST_TYPE);
             let path = blobs.join(descriptor.digest.hexadecimal());
             let bytes = read_document(&path, &descriptor.digest, Some(descriptor.size))?;
             Document::parse_manifest(&format!("`{}`", path.display()), &bytes)?

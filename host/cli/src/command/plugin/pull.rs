@@ -47,6 +47,9 @@ pub(in crate::command) struct PullArguments {
     /// Take whatever the registry has, without a digest or a signature
     #[arg(long, conflicts_with_all = ["keys", "profile"])]
     unsigned: bool,
+    /// Pull into a folder that other users can change, such as a volume of a pod
+    #[arg(long)]
+    allow_replaceable_files: bool,
     #[command(flatten)]
     place: PlaceArguments,
     /// Output format
@@ -119,6 +122,7 @@ fn pull_one(
             trust,
             today,
             into: &arguments.into,
+            allow_replaceable: arguments.allow_replaceable_files,
         },
     )
 }
