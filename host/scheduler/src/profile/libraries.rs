@@ -300,13 +300,7 @@ impl<'a> Libraries<'a> {
 }
 
 /// The error for a library of an artifact that was changed since the artifact was pulled.
-fn not_as_pinned(
-    name: &str,
-    artifact: &PinnedArtifact,
-    path: &Path,
-    expected: &str,
-    actual: &str,
-) -> RegistryError {
+fn not_as_pinned(name: &str, artifact: &PinnedArtifact, path: &Path, expected: &str, actual: &str) -> RegistryError {
     let what = format!("the library `{}`", path.display());
     let digest = |digits: &str| ContentDigest::of_hexadecimal(digits);
     let error = match (digest(expected), digest(actual)) {
