@@ -57,32 +57,12 @@ pub fn push(repository: &dyn Repository, push: &Push<'_>) -> Result<Pushed, Arti
             reference: reference.to_string(),
         });
     };
-    let libraries = push
-        .libraries
-        .iter()
-        .map(|path| read(path))
-        .collect::<Result<Vec<_>, _>>()?;
+    let libraries = push.libraries.iter().map(|path| read(path));
+    let mut libraries = libraries.collect::<Result<Vec<_>, _>>()?;
+    // The digest does not depend on the order in which they are given.
+    libraries.sort_by_key(|library| library.facts.platform());
     check_together(&libraries)?;
-    let mut manifests = Vec::new();
-    for library in &libraries {
-        manifests.push(push_library(repository, library)?);
-    }
-    let (root, bytes) = match manifests.as_slice() {
-        [(only, bytes)] => (only.clone(), bytes.clone()),
-        several => {
-            for (descriptor, bytes) in several {
-                repository.put_document(None, descriptor, bytes)?;
-            }
-            let described = several.iter().zip(&libraries);
-            let described = described.map(|((descriptor, _), library)| Descriptor {
-                platform: Some(library.facts.platform()),
-                ..descriptor.clone()
-            });
-            let mut index = Index::new(Some(ARTIFACT_TYPE), described.collect());
-            index.annotations.extend(version(&libraries));
-            document(INDEX_TYPE, &index)?
-        }
-    };
+    let (root, bytes) = push_contents(repository, &libraries)?;
     // A signature is there before the tag leads to what it signs.
     if let Some(signing) = push.signing {
         repository.put_document(None, &root, &bytes)?;
@@ -93,6 +73,26 @@ pub fn push(repository: &dyn Repository, push: &Push<'_>) -> Result<Pushed, Arti
         pinned: reference.with_digest(root.digest.hexadecimal()),
         libraries: libraries.into_iter().map(|library| library.facts).collect(),
     })
+}
+
+/// Pushes libraries with everything that is below the document that the tag leads to, and returns that document.
+fn push_contents(repository: &dyn Repository, libraries: &[Library]) -> Result<(Descriptor, Vec<u8>), ArtifactsError> {
+    let manifests = libraries.iter().map(|library| push_library(repository, library));
+    let manifests = manifests.collect::<Result<Vec<_>, _>>()?;
+    if let [only] = manifests.as_slice() {
+        return Ok(only.clone());
+    }
+    for (descriptor, bytes) in &manifests {
+        repository.put_document(None, descriptor, bytes)?;
+    }
+    let described = manifests.into_iter().zip(libraries);
+    let described = described.map(|((descriptor, _), library)| Descriptor {
+        platform: Some(library.facts.platform()),
+        ..descriptor
+    });
+    let mut index = Index::new(Some(ARTIFACT_TYPE), described.collect());
+    index.annotations.extend(version(libraries));
+    document(INDEX_TYPE, &index)
 }
 
 fn read(path: &Path) -> Result<Library, ArtifactsError> {
@@ -205,4 +205,84 @@ fn document(media_type: &str, content: &impl Serialize) -> Result<(Descriptor, V
         Err(_) => None,
     };
     Ok((descriptor, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use divvy_loader::artifact::{Platform, find_artifact};
+
+    use super::*;
+    use crate::facts::PluginFacts;
+    use crate::layout::Layout;
+
+    /// A library that no one reads, with made-up facts.
+    fn library(architecture: &str, version: &str) -> Library {
+        let platform = Platform::linux(architecture);
+        let plugin = PluginFacts {
+            name: "surge".to_owned(),
+            version: version.to_owned(),
+            description: String::new(),
+            language: "rust".to_owned(),
+            abi_version: "1.1".to_owned(),
+            oldest_abi_version: "1.0".to_owned(),
+            certified: true,
+            extension_points: vec!["Pace".to_owned()],
+            strategies: Vec::new(),
+        };
+        Library {
+            path: format!("{architecture}/libsurge.so").into(),
+            bytes: format!("the library for {architecture}").into_bytes(),
+            facts: LibraryFacts {
+                architecture: platform.architecture,
+                os: platform.os,
+                target: format!("{architecture}-linux-gnu"),
+                oldest_glibc: None,
+                plugins: vec![plugin],
+            },
+        }
+    }
+
+    #[test]
+    fn several_architectures_are_an_index_from_which_each_host_finds_its_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let reference: ArtifactReference = "registry.example/surge:1.0.0".parse().expect("a reference");
+        let layout = Layout::create(folder.path(), &reference).expect("a layout");
+        let own = std::env::consts::ARCH;
+        let libraries = [library("s390x", "1.0.0"), library(own, "1.0.0")];
+        let (root, bytes) = push_contents(&layout, &libraries).expect("it is pushed");
+        layout.put_document(Some("1.0.0"), &root, &bytes).expect("it is named");
+        assert_eq!(
+            (root.media_type.as_str(), root.artifact_type.as_deref()),
+            (INDEX_TYPE, Some(ARTIFACT_TYPE))
+        );
+        let found = find_artifact([folder.path()], &root.digest).expect("it has a library for this host");
+        assert_eq!(std::fs::read(found.path).expect("the library"), libraries[1].bytes);
+        let Ok(Document::Index(index)) = Document::parse("index", &bytes) else {
+            panic!("it is an index");
+        };
+        assert_eq!(
+            index.annotations.get(VERSION_ANNOTATION).map(String::as_str),
+            Some("1.0.0")
+        );
+        let other = index
+            .for_platform("index", &Platform::linux("s390x"))
+            .expect("it has another");
+        assert_ne!(other.digest.hexadecimal(), found.checksum);
+    }
+
+    #[test]
+    fn libraries_of_one_artifact_have_the_same_plugins_and_different_platforms() {
+        let refused = |first, second| {
+            let refused = check_together(&[first, second]);
+            refused.expect_err("they do not belong together").to_string()
+        };
+        assert_eq!(
+            refused(library("x86_64", "1.0.0"), library("aarch64", "1.1.0")),
+            "`x86_64/libsurge.so` has surge 1.0.0, and `aarch64/libsurge.so` has surge 1.1.0"
+        );
+        assert_eq!(
+            refused(library("x86_64", "1.0.0"), library("x86_64", "1.0.0")),
+            "`x86_64/libsurge.so` and `x86_64/libsurge.so` are both for linux/amd64"
+        );
+    }
 }
