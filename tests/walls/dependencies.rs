@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 37] = [
+const CRATES: [(&str, &[&str]); 38] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -104,6 +104,8 @@ const CRATES: [(&str, &[&str]); 37] = [
         "divvy-loader",
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
+    // References are the profile's, documents the loader's.
+    ("divvy-artifacts", &["divvy-loader", "divvy-profile"]),
     ("divvy-sandbox", &[]),
     ("divvy-witness", &[]),
     (
@@ -183,6 +185,7 @@ const CRATES: [(&str, &[&str]); 37] = [
     (
         "divvy-cli",
         &[
+            "divvy-artifacts",
             "divvy-attribution",
             "divvy-conformance",
             "divvy-controller",

@@ -222,12 +222,13 @@ impl PluginFile {
 
     /// Like [`Self::check`], but returns everything that was found.
     fn checked(&self, options: LoadOptions<'_>) -> Result<Checked, LoadError> {
-        let record = self.record(options.name)?;
-        let plugin = record.name();
-        self.check_record(&record, &plugin, options.allow_uncertified)?;
+        // First, since nothing that another file says is of interest.
         if let Some(expected) = options.checksum {
             self.check_checksum(expected, self.checksum())?;
         }
+        let record = self.record(options.name)?;
+        let plugin = record.name();
+        self.check_record(&record, &plugin, options.allow_uncertified)?;
         let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.load_error(&plugin, &self.path))?;
         // A library with a certificate for other types must fail for that reason, not for fields that this host misreads.
         if !record.is_certified() {

@@ -7,6 +7,7 @@
 //! This crate knows the form of a profile and nothing about plugins: `divvy-scheduler` finds them, and checks a profile's
 //! entries against them.
 
+mod artifact;
 mod built_in;
 mod cost;
 mod deadline;
@@ -18,6 +19,7 @@ mod moves;
 mod selectors;
 pub mod table;
 
+pub use artifact::{ArtifactReference, InvalidReference, PinnedArtifact};
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile, is_bundled};
 pub use cost::CostConfiguration;
 pub use deadline::Deadline;
@@ -241,6 +243,18 @@ impl ProfileSource {
             problems.push(Problem {
                 key: FieldPath::dotted("name"),
                 reason: format!("a second profile `{}`", profile.name),
+                hint: None,
+                may_follow: false,
+            });
+        }
+        for (name, _) in profile
+            .plugin
+            .iter()
+            .filter(|(_, table)| table.path.is_some() && table.artifact.is_some())
+        {
+            problems.push(Problem {
+                key: FieldPath::dotted("plugin").key(name).key("artifact"),
+                reason: "it has `path` and `artifact`, and a library is found by one of them".to_owned(),
                 hint: None,
                 may_follow: false,
             });

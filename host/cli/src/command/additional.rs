@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use divvy_loader::inspection::DescribedPlugin;
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
 use divvy_profile::{PluginTable, ProfileConfiguration, ScoreEntry};
+use divvy_scheduler::profile::libraries::Libraries;
 
 use super::chosen_profile::ChosenProfile;
 use super::libraries::{described, diagnostic, not_found};
@@ -55,6 +56,7 @@ pub(super) fn with_plugins(
                 let table = configuration.plugin.entry(plugin.name.clone()).or_default();
                 *table = PluginTable {
                     path: Some(path.clone()),
+                    artifact: None,
                     // The checksum in the profile is that of the replaced file.
                     sha256: None,
                     ..table.clone()
@@ -109,12 +111,8 @@ fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, direc
                 }
             }
             "Select" => {
-                let path = |selector: &str| {
-                    let table = configuration.plugin.get(selector);
-                    table
-                        .and_then(|table| table.path.clone())
-                        .or_else(|| directories.find(selector))
-                };
+                let libraries = Libraries::new(configuration, directories);
+                let path = |selector: &str| Some(libraries.locate(selector).ok()??.path);
                 let select = configuration.select.clone().unwrap_or_default();
                 configuration.select = Some(with_selector(select, plugin, path));
             }

@@ -1,10 +1,14 @@
-//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones, and checks that one keeps its
-//! contracts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones, checks that one keeps its
+//! contracts, and pushes and pulls artifacts.
 
+mod artifact;
 mod golden;
 mod inspect;
+mod key;
 mod library;
 mod new;
+mod pull;
+mod push;
 mod test;
 mod verify;
 
@@ -23,7 +27,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins, show what each accepts, create and test new ones.
+/// List plugins, show what each accepts, create and test new ones, push and pull them.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     /// List every plugin, and every file that is named like a plugin but cannot be loaded
@@ -60,6 +64,21 @@ Examples:
     /// plugin's folder.
     #[command(after_help = test::EXAMPLES)]
     Test(test::TestArguments),
+    /// Push a plugin to a registry as an OCI artifact, signed with a key
+    ///
+    /// The signature names the artifact, its tag and its digest. With libraries for several architectures, the artifact is an image
+    /// index. Credentials are those of `docker login`, `podman login` or `oras login`.
+    #[command(after_help = push::EXAMPLES)]
+    Push(push::PushArguments),
+    /// Pull a plugin from a registry into a folder, after checking its digest and its signature
+    ///
+    /// Prints the lines that pin it in a profile. The profile then loads exactly this library, in a process of its own, and nothing is
+    /// downloaded by any other command. If anything is not as it should be, the folder stays as it was.
+    #[command(after_help = pull::EXAMPLES)]
+    Pull(pull::PullArguments),
+    /// Make a pair of keys for signing plugins, as minisign does
+    #[command(after_help = key::EXAMPLES)]
+    Key(key::KeyArguments),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -103,6 +122,9 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
         PluginCommand::Verify(arguments) => verify::run(arguments, console),
         PluginCommand::New(arguments) => new::run(arguments, console),
         PluginCommand::Test(arguments) => test::run(arguments, console),
+        PluginCommand::Push(arguments) => push::run(arguments, console),
+        PluginCommand::Pull(arguments) => pull::run(arguments, console),
+        PluginCommand::Key(arguments) => key::run(arguments, console),
     }
 }
 
@@ -129,13 +151,31 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
 /// would run. A file that cannot be loaded stays in the list with its error.
 fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Found> {
     let listed = libraries.directories().list().into_iter();
-    let mut files: BTreeMap<String, Located> = listed
-        .map(|(name, path)| (name, Located { path, is_given: false }))
-        .collect();
+    let mut files: BTreeMap<String, Located> = listed.map(|(name, path)| (name, Located::found(path))).collect();
     let used = plugin_names(profile);
+    let mut unpulled = Vec::new();
     for name in &used {
-        if let Some(located) = libraries.locate(name) {
-            files.insert(name.clone(), located);
+        match libraries.locate(name) {
+            Ok(Some(located)) => {
+                files.insert(name.clone(), located);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                files.remove(name);
+                let path = libraries
+                    .artifact_candidates(name)
+                    .into_iter()
+                    .next()
+                    .unwrap_or_default();
+                unpulled.push(Found {
+                    isolation: libraries.isolation(name, &Located::given(path.clone())),
+                    missing: Vec::new(),
+                    library: Err(error),
+                    in_profile: true,
+                    path: absolute(&path),
+                    name: name.clone(),
+                });
+            }
         }
     }
     // A library of several plugins is not found by the name of one of them: a profile gives its path.
@@ -176,7 +216,9 @@ fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Fo
             name,
         }
     };
-    files.into_iter().map(load).collect()
+    let mut found: Vec<Found> = files.into_iter().map(load).chain(unpulled).collect();
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found
 }
 
 fn absolute(path: &Path) -> PathBuf {
