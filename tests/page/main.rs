@@ -8,6 +8,7 @@ mod figures;
 mod hostile;
 mod keyboard;
 mod large;
+mod layout;
 mod pages;
 
 use std::path::PathBuf;

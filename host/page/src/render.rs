@@ -10,21 +10,15 @@ use crate::packed::{packed, policy_hash};
 use crate::texts::visible;
 use crate::verdict::{Verdict, verdict};
 
-/// Apache ECharts, as its npm package has it: `assets/echarts`.
-const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
-/// The licence notices that ECharts requires, its own and that of the part taken from D3.
-const NOTICES: [&str; 2] = [
-    include_str!("../assets/echarts/NOTICE"),
-    include_str!("../assets/echarts/LICENSE-d3"),
-];
 const STYLE: &str = include_str!("../assets/page.css");
 /// The page's own scripts, in the order in which they depend on one another.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("../assets/format.js"),
     include_str!("../assets/data.js"),
     include_str!("../assets/table.js"),
     include_str!("../assets/grid.js"),
-    include_str!("../assets/charts.js"),
+    include_str!("../assets/lines.js"),
+    include_str!("../assets/bars.js"),
     include_str!("../assets/clusters.js"),
     include_str!("../assets/heat.js"),
     include_str!("../assets/moves.js"),
@@ -65,8 +59,6 @@ struct Page<'a> {
     omitted: Vec<String>,
     policy: String,
     style: &'a str,
-    charts: &'a str,
-    notices: String,
     script: &'a str,
     data: String,
 }
@@ -81,8 +73,7 @@ pub fn render(content: &Content) -> Result<String, PageError> {
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let verdict = verdict(content).visible();
     let policy = format!(
-        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        policy_hash(CHARTS),
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         policy_hash(&script),
         policy_hash(STYLE)
     );
@@ -107,8 +98,6 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         omitted,
         policy,
         style: STYLE,
-        charts: CHARTS,
-        notices: NOTICES.join("\n\n"),
         script: &script,
         data: packed(&data).map_err(PageError::Data)?,
     };
@@ -141,34 +130,12 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sha2::{Digest, Sha256};
-
     use super::*;
-
-    #[test]
-    fn the_vendored_files_are_those_of_the_package() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/echarts");
-        let sums = std::fs::read_to_string(folder.join("SHA256")).unwrap();
-        let mut files = 0;
-        for line in sums.lines() {
-            let (sum, name) = line.split_once("  ").unwrap();
-            let digest = Sha256::digest(std::fs::read(folder.join(name)).unwrap());
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(digest, sum, "{name}");
-            files += 1;
-        }
-        assert_eq!(files, 4);
-        let version = std::fs::read_to_string(folder.join("VERSION")).unwrap();
-        assert!(
-            CHARTS.contains(&format!("\"{}\"", version.trim())),
-            "another version than VERSION"
-        );
-    }
 
     /// An inline script ends at the first closing tag, wherever it is.
     #[test]
     fn no_script_or_style_holds_a_tag_that_ends_it() {
-        for text in SCRIPTS.iter().chain(&NOTICES).chain([&CHARTS, &STYLE]) {
+        for text in SCRIPTS.iter().chain([&STYLE]) {
             let text = text.to_ascii_lowercase();
             assert!(!text.contains("</script") && !text.contains("</style") && !text.contains("<!--"));
         }
