@@ -72,10 +72,21 @@ fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
 
 #[test]
 fn the_page_of_the_same_input_is_the_same() {
-    let arguments = ["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "-o", "html"];
+    let arguments = [
+        "diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--time", "2026-03-14T02:00:00Z", "-o", "html",
+    ];
     let (exit, page, errors) = run(&arguments);
     assert_eq!(exit, Some(0), "{errors}");
     assert!(page == run(&arguments).1, "two pages of one input differ");
+    assert!(page.contains("2026-03-14 02:00:00 UTC"));
+    // Without a time, the one that builds agree on stands for the clock's.
+    let page = |input: &str| {
+        let mut command = divvy(&["diff", "-f", input, "-f", "dump.yaml", "-o", "html"]);
+        let output = command.env("SOURCE_DATE_EPOCH", "1000000000").output();
+        String::from_utf8(output.expect("the binary can be started").stdout).expect("a page is UTF-8")
+    };
+    let first = page("fleet.yaml");
+    assert!(first == page("fleet.yaml") && first.contains("2001-09-09 01:46:40 UTC"));
 }
 
 #[test]

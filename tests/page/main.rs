@@ -5,6 +5,7 @@
 mod accessibility;
 mod browser;
 mod figures;
+mod heading;
 mod hostile;
 mod keyboard;
 mod large;

@@ -50,6 +50,11 @@ struct SideText {
 struct Page<'a> {
     title: &'static str,
     verdict: &'a Verdict,
+    fleet: String,
+    /// As RFC 3339, and for people.
+    date: &'a str,
+    date_shown: String,
+    digest: &'a str,
     command: String,
     version: &'a str,
     sides: Vec<SideText>,
@@ -84,6 +89,10 @@ pub fn render(content: &Content) -> Result<String, PageError> {
             Command::Headroom => "How far workloads can grow",
         },
         verdict: &verdict,
+        fleet: visible(&content.heading.fleet),
+        date: &content.heading.date,
+        date_shown: content.heading.date.replace('T', " ").replace('Z', " UTC"),
+        digest: content.heading.digest.as_deref().unwrap_or_default(),
         command: content
             .arguments
             .iter()

@@ -31,6 +31,7 @@ pub(super) use prepare::{Loaded, Prepared, load, prepare};
 use super::choosing::Shown;
 use super::input::workload_kinds;
 use super::logging;
+use super::origin::heading;
 use super::output::{Output, binding_name, check_destination, cluster_names};
 use crate::exit::Exit;
 use crate::report::binding_errors::{self, BindingError};
@@ -103,6 +104,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let clusters: Vec<String> = clusters.into_iter().map(str::to_owned).collect();
     let shown = prepared.shown.clone();
     let left_out = prepared.left_out;
+    let origin = prepared.origin.clone();
     let policies = match arguments.sum {
         Some(SumOf::Policy) => policies(&prepared),
         _ => BTreeMap::new(),
@@ -141,6 +143,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     }) = page
     {
         let mut content = page::difference(&document, bindings, hidden, explanations);
+        content.heading = heading(&origin, &arguments.situation.time)?;
         if !clusters.is_empty() {
             content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
         }

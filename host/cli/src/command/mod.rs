@@ -21,6 +21,7 @@ mod libraries;
 mod logging;
 mod man_pages;
 mod missing_clusters;
+mod origin;
 mod output;
 mod plugin;
 mod policies;

@@ -124,7 +124,7 @@ impl From<LeastSeverity> for Severity {
 /// Reads the manifests, reviews all policies and prints the findings.
 pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Exit, Failure> {
     let kinds = WorkloadKinds::default();
-    let mut manifests = arguments.input.read(&kinds, false)?;
+    let (mut manifests, _) = arguments.input.read(&kinds, false)?;
     let paths = (&arguments.overlay[..], &arguments.overlay_from[..]);
     let mut overlays = Overlays::of_paths(paths, arguments.input.validate, &kinds, false);
     let mut problems = manifests.problems.clone();

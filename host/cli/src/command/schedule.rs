@@ -24,6 +24,7 @@ use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strateg
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::input::{InputArguments, workload_kinds};
+use super::origin::heading;
 use super::output::{Output, OutputParser, binding_name, check_destination, cluster_names};
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
@@ -136,7 +137,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let profile = Arc::new(profile.overriding_strategy(strategy));
     let kinds = workload_kinds(&chosen.configuration);
     let choosing = &arguments.choosing;
-    let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
+    let (mut manifests, origin) = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
     let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
     let labels = choosing.labels(&manifests, &live);
     let mut detected = manifests.detect(kinds);
@@ -245,6 +246,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             _ if has_page => {
                 let explained = (explanations, explained);
                 let mut content = page::decisions(&report, &profile, arguments.assume, explained);
+                content.heading = heading(&origin, &arguments.time)?;
                 if choosing.shows_clusters() {
                     content.retain_clusters(&clusters);
                 }

@@ -21,6 +21,16 @@ impl TimeArguments {
         self.time.or_else(|| profile.needs_time().then(|| self.milliseconds()))
     }
 
+    /// The time that a page shows, in milliseconds since 1970: the requested one, or that of the wall clock. `SOURCE_DATE_EPOCH` takes
+    /// the place of the clock, as in builds that can be repeated.
+    pub(super) fn date(&self) -> i64 {
+        let fixed = || {
+            let text = std::env::var("SOURCE_DATE_EPOCH").ok()?;
+            text.trim().parse::<i64>().ok()?.checked_mul(1000)
+        };
+        self.time.or_else(fixed).unwrap_or_else(|| self.milliseconds())
+    }
+
     /// The time, in milliseconds since 1970: the requested one, or that of the wall clock. A command calls this once, so
     /// that all its decisions are made as of one time.
     pub(super) fn milliseconds(&self) -> i64 {

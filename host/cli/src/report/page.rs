@@ -11,7 +11,7 @@ use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
-use divvy_page::{Command, Content, Explained, Explanations, Growth};
+use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
@@ -55,6 +55,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         command,
         arguments: std::iter::once("divvy".to_owned()).chain(arguments).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        heading: Heading::default(),
         base,
         after,
         assumes: true,
