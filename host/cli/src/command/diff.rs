@@ -320,10 +320,7 @@ fn forecast(
         cluster_view::views(&names, &comparison.clusters, &shown())
     });
     let page = is_page.then(|| {
-        let mut explanations = match options.explains {
-            Explains::Assigned => Explanations::for_assigned(),
-            Explains::Everything | Explains::Nothing => Explanations::default(),
-        };
+        let mut explanations = Explanations::for_scope(options.explains == Explains::Assigned);
         let bindings = page::compared(&shown(), &comparison.bindings, &mut explanations);
         Page {
             hidden: after.entries.len() - bindings.len(),

@@ -16,6 +16,7 @@ use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning, WorkloadLabels};
 use divvy_page::Explanations;
+use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
@@ -146,9 +147,18 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let explains_later =
         arguments.explain && !arguments.assume && console.verbosity() == 0 && !has_page && !choosing.shows_clusters();
     let explains_now = arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console);
+    // A page of a large fleet explains the clusters that have or had replicas.
+    let is_brief = has_page
+        && !choosing.shows_clusters()
+        && !logging::gives_reasons(console)
+        && !page::explains_everything(detected.bindings.len(), manifests.clusters.len());
     let scheduler = Scheduler::new(Arc::clone(&profile))
         .keeping_no_plans()
-        .explaining(explains_now && !explains_later)
+        .explaining_in(match (explains_now && !explains_later, is_brief) {
+            (false, _) => None,
+            (true, false) => Some(Detail::Full),
+            (true, true) => Some(Detail::Assigned),
+        })
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
     let selected = arguments.input.judge(&manifests.problems, console);
@@ -180,7 +190,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         Mutex::new(scheduler.knowing_placements_of(&detected.bindings))
     });
     let started = Instant::now();
-    let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
+    let (mut explanations, mut explained) = (Explanations::for_scope(is_brief), ExplainedBindings::new());
     let deciding = Deciding {
         scheduler,
         bindings: &detected.bindings,
