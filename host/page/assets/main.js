@@ -33,7 +33,8 @@ const start = async () => {
     return;
   }
   const data = await unpack();
-  const sections = [
+  if (data.command === "tables") data.tables.forEach(sheetSection);
+  const sections = data.command === "tables" ? [] : [
     ...(data.command === "headroom" ? [growthSection] : []),
     clustersSection, regionsSection, bindingsSection,
     ...(data.command === "headroom" ? [] : [movesSection]),

@@ -7,6 +7,7 @@
 //! - [`explanations`]: reasons per cluster, kept in little memory while decisions are made.
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
+//! - [`sheet`]: a page of tables.
 //! - [`verdict`]: the headline and its figures, which the page shows even if scripts are off.
 //! - [`digest`]: the digest of the input, which a page names.
 //! - [`render()`]: the file.
@@ -21,9 +22,11 @@ pub mod flow;
 mod number;
 mod packed;
 pub mod render;
+pub mod sheet;
 mod texts;
 pub mod verdict;
 
 pub use content::{Binding, Command, Content, Growth, Heading};
 pub use explanations::{Explained, Explanations};
-pub use render::{PageError, render};
+pub use render::{PageError, render, render_sheet};
+pub use sheet::Sheet;

@@ -40,7 +40,7 @@ use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::format::{Content, Printed};
 use crate::report::progress::Progress;
 use crate::report::text::{counted, listed};
-use crate::report::{cluster_views, forecast as report, page, style};
+use crate::report::{cluster_views, forecast as report, page, sheets, style};
 
 /// Maximum number of clusters that an error names.
 const NAMED_MAX: usize = 5;
@@ -48,11 +48,6 @@ const NAMED_MAX: usize = 5;
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
     check_destination(&arguments.output, "diff", console)?;
-    if arguments.output.is_page() && arguments.without_each.is_some() {
-        let message = "`--without-each` has no page";
-        let hint = "`--without NAME -o html` shows one of the losses";
-        return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
-    }
     let directories = arguments.profile.directories()?;
     let without_plugins = arguments.profile.without_plugins();
     let plain = without_plugins.read()?;
@@ -85,6 +80,14 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         drop(progress);
         let exit = exit_of_losses(arguments, &document, console);
         document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
+        if arguments.output.is_page() {
+            if !arguments.situation.choosing.quiet {
+                let mut sheet = sheets::without_each(&document);
+                sheet.heading = heading(&prepared.origin, &arguments.situation.time)?;
+                sheets::print(&sheet, console)?;
+            }
+            return Ok(exit.max(prepared.left_out));
+        }
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),

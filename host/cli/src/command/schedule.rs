@@ -100,7 +100,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
     /// Explain each result: rejections, scores, replicas that fit, and the strategy's remarks
     #[arg(long)]
@@ -144,8 +144,12 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let mut detected = manifests.detect(kinds);
     // Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
     // possible where a result affects the next ones, and where plugins are watched.
-    let explains_later =
-        arguments.explain && !arguments.assume && console.verbosity() == 0 && !has_page && !choosing.shows_clusters();
+    let explains_later = arguments.explain
+        && !arguments.assume
+        && console.verbosity() == 0
+        && !has_page
+        && !arguments.output.is_markdown()
+        && !choosing.shows_clusters();
     let explains_now = arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console);
     // A page of a large fleet explains the clusters that have or had replicas.
     let is_brief = has_page
@@ -558,8 +562,11 @@ struct Decisions<'a> {
 }
 
 impl Content for Decisions<'_> {
-    fn write_text(&self, _layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
-        table::write(self.report, self.options, out)
+    fn write_text(&self, layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
+        match layout {
+            Layout::Terminal(_) => table::write(self.report, self.options, out),
+            Layout::Markdown => table::write_markdown(self.report, self.options, out),
+        }
     }
 
     // Rows are made when they are written, on all cores, because all of them together may not fit into memory.

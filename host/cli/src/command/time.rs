@@ -7,7 +7,7 @@ use divvy_karmada::api::Timestamp;
 use divvy_scheduler::profile::Profile;
 
 /// The time of the decisions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct TimeArguments {
     /// Decide as of this time instead of now (RFC 3339, or milliseconds since 1970), for plugins that read the time
     #[arg(long, value_name = "TIME", value_parser = milliseconds, allow_hyphen_values = true)]

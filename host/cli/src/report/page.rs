@@ -47,13 +47,18 @@ pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure>
     console.print_as_it_is(&page)
 }
 
-/// A page without data, from the command and its sides.
-fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
+/// The command line of this process, the program's name first.
+pub(crate) fn arguments() -> Vec<String> {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once("divvy".to_owned()).chain(arguments).collect()
+}
+
+/// A page without data, from the command and its sides.
+fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
     Content {
         command,
-        arguments: std::iter::once("divvy".to_owned()).chain(arguments).collect(),
+        arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         heading: Heading::default(),
         base,

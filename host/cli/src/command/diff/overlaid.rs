@@ -76,7 +76,7 @@ impl Overlays {
     }
 
     /// The files of the overlay, and of its earlier state.
-    pub(super) fn files(&self) -> impl Iterator<Item = &[PathBuf]> {
+    pub(in crate::command) fn files(&self) -> impl Iterator<Item = &[PathBuf]> {
         self.overlay
             .iter()
             .chain(&self.before)
