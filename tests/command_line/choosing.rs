@@ -207,6 +207,12 @@ shop/paused-deployment  Duplicated    -     -               Skipped: scheduling 
         let document = json(command, &["--cluster", "region=east", "--cluster", "east-1"]);
         validate(&schema, &schema, &document, "clusters").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(document["clusters"].as_array().map(Vec::len), Some(2));
+        let views = document["clusters"].as_array().expect("a list");
+        for key in ["before", "after"] {
+            let sum: i64 = views.iter().filter_map(|view| view[key].as_i64()).sum();
+            assert_eq!(document["totals"][key], sum, "{key}");
+        }
+        assert_eq!(document["totals"]["clusters"], 2);
     }
 }
 

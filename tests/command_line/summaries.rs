@@ -222,3 +222,27 @@ fn the_comment_on_a_pull_request_is_markdown() {
     }
     assert!(!text.contains("ended with exit code"), "{text}{errors}");
 }
+
+#[test]
+fn decisions_are_markdown_as_well() {
+    let arguments = [
+        "schedule",
+        "-f",
+        "fleet.yaml",
+        "-f",
+        "scheduled.yaml",
+        "-f",
+        "unschedulable.yaml",
+    ];
+    let (exit, table, _) = run(&arguments);
+    let (markdown_exit, text, stderr) = run(&[&arguments[..], &["-o", "markdown"]].concat());
+    assert_eq!(markdown_exit, exit, "{stderr}");
+    assert!(text.starts_with("| BINDING | STRATEGY | REPLICAS |"), "{text}");
+    let totals = table
+        .lines()
+        .find(|line| line.contains(" bindings: "))
+        .expect("there are totals");
+    assert!(text.contains(&format!("**{totals}**")), "{text}");
+    let (_, explained, stderr) = run(&[&arguments[..], &["-o", "markdown", "--explain"]].concat());
+    assert!(explained.len() > text.len(), "{explained}\n{stderr}");
+}

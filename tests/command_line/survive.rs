@@ -328,3 +328,39 @@ fn lists_are_shortened_and_printed_as_markdown() {
     let name = |name: &str| format!("resourcebinding.work.karmada.io/{name}-deployment\n");
     assert_eq!(stdout, [name("a"), name("b"), name("c")].concat());
 }
+
+#[test]
+fn chosen_workloads_are_summed_up_alone() {
+    let text = [
+        fleet(),
+        workload("a", 2, &aggregated("e1"), ""),
+        workload("b", 2, &aggregated("e2"), ""),
+        workload("c", 2, &aggregated("w1"), ""),
+        workload("idle", 2, &aggregated("none"), ""),
+    ]
+    .concat();
+    let all = document(&text, &["--loss", "cluster"], 1);
+    assert_eq!(all["totals"]["placed"], 3, "{all:#}");
+    assert_eq!(all["losses"].as_array().map(Vec::len), Some(3), "{all:#}");
+    for arguments in [&["b-deployment"][..], &["--workload", "shop/deployment/b"]] {
+        let chosen = document(&text, &[arguments, &["--loss", "cluster"]].concat(), 1);
+        let expected = json!([{"each": "cluster", "name": "e2", "clusters": 1, "bindings": 1, "hanging": 1}]);
+        assert_eq!(chosen["losses"], expected);
+        let expected = json!([{"each": "cluster", "losses": 3, "surviving": 0, "hanging": 1}]);
+        assert_eq!(chosen["levels"], expected);
+        let totals = &chosen["totals"];
+        assert_eq!(
+            [
+                &totals["bindings"],
+                &totals["placed"],
+                &totals["notSurviving"],
+                &totals["hanging"]
+            ],
+            [1, 1, 1, 1],
+            "{totals}"
+        );
+    }
+    let (exit, stdout, _) = survive(&text, &["--loss", "cluster", "b-deployment"]);
+    assert_eq!(exit, Some(1));
+    assert!(!stdout.contains("e1") && !stdout.contains("not shown"), "{stdout}");
+}

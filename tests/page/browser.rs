@@ -194,6 +194,21 @@ impl Browser {
         self.settle();
     }
 
+    /// Sets the size of the reader's text, 16 unless a reader chose another. Pages that are opened afterwards know it.
+    pub(crate) fn write_in(&mut self, pixels: u32) {
+        self.call(
+            "Page.setFontSizes",
+            json!({"fontSizes": {"standard": pixels, "fixed": pixels * 13 / 16}}),
+        );
+        self.settle();
+    }
+
+    /// Types into the element that has the focus.
+    pub(crate) fn write(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text}));
+        self.settle();
+    }
+
     /// Waits until the page has drawn what changed.
     fn settle(&mut self) {
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");

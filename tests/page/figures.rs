@@ -233,3 +233,54 @@ fn chosen_clusters_are_shown_alone_and_moves_are_left_out() {
     let problems = browser.problems();
     assert!(problems.is_empty(), "{problems:#?}");
 }
+
+/// All figures and rows of the pages of tables are those of the JSON.
+#[test]
+fn tables_are_those_of_the_json() {
+    let [.., each, survive, policies] = commands();
+    let document = pages::json(&each);
+    let (mut browser, _folder, _) = opened(&each);
+    let losses = rows(&mut browser, "Losses");
+    let failures = document["failures"].as_array().expect("a list");
+    assert_eq!(losses.len(), failures.len());
+    for (row, failure) in losses.iter().zip(failures) {
+        assert_eq!(failure["name"], row[0].as_str());
+        let shown = [2, 3, 4, 5, 6, 8].map(|column| number(&row[column]));
+        let keys = [
+            "displaced",
+            "rehomed",
+            "removed",
+            "lost",
+            "newlyUnschedulable",
+            "beyondCapacity",
+        ];
+        assert_eq!(shown, keys.map(|key| count(&failure[key])), "{row:?}");
+    }
+    assert_eq!(figure(&mut browser, "absorbed"), count(&document["totals"]["absorbed"]));
+    let bars = browser.evaluate("document.querySelectorAll('.bar .full').length");
+    assert_eq!(bars, failures.len(), "a line at 100% in every bar");
+
+    let document = pages::json(&survive);
+    let (mut browser, _folder, _) = opened(&survive);
+    for name in ["hanging", "notSurviving", "surviving", "placed", "beyondCapacity"] {
+        assert_eq!(figure(&mut browser, name), count(&document["totals"][name]), "{name}");
+    }
+    let shown = rows(&mut browser, "Workloads that do not survive");
+    let bindings = document["bindings"].as_array().expect("a list");
+    assert_eq!(shown.len(), bindings.len());
+    for (row, binding) in shown.iter().zip(bindings) {
+        let losses = binding["losses"].as_array().expect("a list");
+        assert_eq!(binding["binding"], row[0].as_str());
+        assert_eq!(number(&row[5]), i64::try_from(losses.len()).expect("few"));
+    }
+
+    let document = pages::json(&policies);
+    let (mut browser, _folder, _) = opened(&policies);
+    for name in ["errors", "warnings", "infos", "dead", "shadowed", "withoutPolicy"] {
+        assert_eq!(figure(&mut browser, name), count(&document["totals"][name]), "{name}");
+    }
+    let shown = rows(&mut browser, "Policies");
+    assert_eq!(shown.len(), document["policies"].as_array().map_or(0, Vec::len));
+    let problems = browser.problems();
+    assert!(problems.is_empty(), "{problems:#?}");
+}

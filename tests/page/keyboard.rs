@@ -1,11 +1,14 @@
 //! Everything that a mouse can do, a keyboard can.
 
+use serde_json::{Value, json};
+
 use super::{commands, opened};
 
 const ARROW_RIGHT: u32 = 39;
 const ARROW_DOWN: u32 = 40;
 const ENTER: u32 = 13;
 const END: u32 = 35;
+const DELETE: u32 = 46;
 
 #[test]
 fn a_heat_map_is_walked_by_arrow_keys_and_says_why() {
@@ -73,4 +76,41 @@ fn a_table_sorts_by_its_headers() {
             "{values:?}"
         );
     }
+}
+
+/// What a reader types stays in the heat map and in both tables, and nothing else does.
+#[test]
+fn bindings_are_filtered_by_typing() {
+    let (mut browser, _folder, _) = opened(&commands()[1]);
+    browser.evaluate("document.querySelectorAll('#bindings summary').forEach((summary) => summary.click())");
+    let names = "new Promise((done) => setTimeout(() => {
+        const texts = (where) => [...new Set([...document.querySelectorAll(`#bindings ${where}`)].map((name) => name.textContent))];
+        done([texts('.grid .line .name'), texts('details:nth-of-type(1) tbody th'), texts('details:nth-of-type(2) tbody th'), texts('.remark[role=status]')]);
+    }, 400))";
+    let before = browser.evaluate(names);
+    let count = |names: &Value| names.as_array().map_or(0, Vec::len);
+    // The second table shows its first rows.
+    assert_eq!([0, 1, 2].map(|index| count(&before[index])), [5, 7, 5], "{before}");
+    browser.evaluate("document.querySelector('#bindings input[type=search]').focus()");
+    browser.write("Search");
+    let found = browser.evaluate(names);
+    for index in 0..3 {
+        assert_eq!(found[index], json!(["shop/search-deployment"]), "{found}");
+    }
+    assert_eq!(found[3][0], "1 binding of 7, 7 clusters of 12.");
+    // A name of which nothing changes is said to be there.
+    browser.evaluate("document.activeElement.select()");
+    browser.write("nightly");
+    let found = browser.evaluate(names);
+    assert_eq!(found[0], json!([]));
+    assert_eq!(found[1], json!(["shop/nightly-report-job"]));
+    assert_eq!(
+        found[3][0],
+        "0 bindings of 7, 0 clusters of 12. 1 binding of this name does not change."
+    );
+    browser.evaluate("document.activeElement.select()");
+    browser.press("Delete", DELETE);
+    assert_eq!(browser.evaluate(names), before);
+    let problems = browser.problems();
+    assert!(problems.is_empty(), "{problems:#?}");
 }

@@ -5,9 +5,11 @@
 mod accessibility;
 mod browser;
 mod figures;
+mod heading;
 mod hostile;
 mod keyboard;
 mod large;
+mod layout;
 mod pages;
 
 use std::path::PathBuf;
@@ -18,10 +20,17 @@ use tempfile::TempDir;
 const FLEET: [&str; 2] = ["-f", "examples/fleet"];
 const DRAINED: [&str; 2] = ["--drain", "eu-aws-frankfurt"];
 
-/// Arguments of the three commands that have a page.
-fn commands() -> [Vec<&'static str>; 3] {
+/// Arguments of all commands that have a page: those with charts, then those with tables alone.
+fn commands() -> [Vec<&'static str>; 6] {
     let with = |command: &'static str, more: &[&'static str]| [&[command][..], &FLEET, more].concat();
-    [with("schedule", &[]), with("diff", &DRAINED), with("headroom", &[])]
+    [
+        with("schedule", &[]),
+        with("diff", &DRAINED),
+        with("headroom", &[]),
+        with("diff", &["--without-each", "cluster"]),
+        with("survive", &[]),
+        with("policies", &["--severity", "info"]),
+    ]
 }
 
 /// A browser that has opened the page of a command. The folder holds the file.

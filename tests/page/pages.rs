@@ -56,8 +56,8 @@ static BUILD: LazyLock<Build> = LazyLock::new(|| {
     }
 });
 
-/// Runs `divvy` in the root of the repository.
-pub(crate) fn divvy(arguments: &[&str]) -> Output {
+/// `divvy` with these arguments, in the root of the repository.
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(&BUILD.binary);
     command
         .args(arguments)
@@ -65,7 +65,12 @@ pub(crate) fn divvy(arguments: &[&str]) -> Output {
         .env_clear()
         .env("DIVVY_PLUGIN_PATH", &BUILD.plugins)
         .stdin(Stdio::null());
-    command.output().expect("the binary can be started")
+    command
+}
+
+/// Runs `divvy` in the root of the repository.
+pub(crate) fn divvy(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the binary can be started")
 }
 
 /// The JSON that `divvy` writes with `-o json`.

@@ -29,7 +29,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "forecast policies",
             "cluster_views headroom survive",
             "page structured totals",
-            "table",
+            "sheets table",
             // The formats of `-o`.
             "format",
         ],

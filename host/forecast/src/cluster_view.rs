@@ -1,6 +1,6 @@
 //! A forecast from one cluster's view: the replicas of each binding that it has and gets, or the reason why it gets none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
@@ -21,6 +21,38 @@ pub struct ClusterViewsDocument {
     pub format: u32,
     /// The clusters, by name.
     pub clusters: Vec<ClusterView>,
+    /// Sums over the clusters that are listed.
+    pub totals: ClusterViewTotals,
+}
+
+/// Sums over some clusters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterViewTotals {
+    /// Clusters.
+    pub clusters: usize,
+    /// Bindings that have replicas there after the decisions.
+    pub bindings: usize,
+    /// Replicas that the clusters have.
+    pub before: i64,
+    /// Replicas that they get.
+    pub after: i64,
+}
+
+impl ClusterViewTotals {
+    fn of(views: &[ClusterView]) -> Self {
+        let rows = views.iter().flat_map(|view| &view.bindings);
+        let here = rows.filter(|row| row.after.is_some());
+        let bindings: BTreeSet<(&str, &str)> = here.map(|row| (row.binding.as_str(), row.kind.as_str())).collect();
+        let clusters = || views.iter().map(|view| &view.cluster);
+        Self {
+            clusters: views.len(),
+            bindings: bindings.len(),
+            before: clusters().map(|cluster| cluster.before).sum(),
+            after: clusters().map(|cluster| cluster.after).sum(),
+        }
+    }
 }
 
 /// One cluster.
@@ -127,9 +159,11 @@ pub fn views(names: &[&str], rows: &[ClusterRow], placed: &[Placed<'_>]) -> Clus
         bindings.sort_by(|left, right| (&left.binding, &left.kind).cmp(&(&right.binding, &right.kind)));
         Some(ClusterView { cluster, bindings })
     });
+    let clusters: Vec<ClusterView> = clusters.collect();
     ClusterViewsDocument {
         format: crate::document::FORMAT,
-        clusters: clusters.collect(),
+        totals: ClusterViewTotals::of(&clusters),
+        clusters,
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
-use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::cycle::{CycleError, Detail};
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
 use divvy_scheduler::decide::clearing::clears;
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
@@ -62,17 +62,21 @@ pub enum Explains {
 }
 
 impl Explains {
-    /// Removes explanations outside the scope from a decision, and the plan of one that is not explained.
+    /// Removes the plan of a decision of which not everything is explained.
     fn trimmed(self, mut decision: Decision, summaries: &mut PlanSummaries) -> Decision {
-        if self == Self::Nothing {
+        if self != Self::Everything {
             summaries.put_into(&mut decision);
         }
-        if let (Self::Assigned, Some(explanation)) = (self, decision.explanation.as_mut()) {
-            let clusters = &mut explanation.clusters;
-            clusters.retain(|cluster| cluster.replicas.is_some() || cluster.last.is_some());
-            clusters.shrink_to_fit();
-        }
         decision
+    }
+
+    /// The clusters that are explained.
+    fn detail(self) -> Option<Detail> {
+        match self {
+            Self::Nothing => None,
+            Self::Everything => Some(Detail::Full),
+            Self::Assigned => Some(Detail::Assigned),
+        }
     }
 }
 
@@ -269,7 +273,7 @@ fn decide_all(
         Scheduler::new(Arc::clone(&side.profile))
             .keeping_no_plans()
             .assuming(options.assumes)
-            .explaining(options.explains != Explains::Nothing)
+            .explaining_in(options.explains.detail())
             .deciding_at(options.time)
             .knowing(placements.clone())
     };

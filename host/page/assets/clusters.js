@@ -8,7 +8,7 @@ const REPLICAS = "replicas";
 const clustersSection = (data) => {
   const { clusters, regions, clusterStates: states } = data;
   const node = section("clusters", "Clusters",
-    "Two bars each, before and after. Used: what the cluster reports. Given and given up: what the decisions add and take away. Free: the rest.");
+    "Two bars each, before and after. Used: what the cluster reports. Given and given up: what the decisions add and take away. Free: the rest, up to the line at 100%.");
   const total = (resource) => clusters.usage[resource].allocatable.filter((value) => value > 0).length;
   const resources = Object.keys(clusters.usage).filter((name) => total(name) > 0);
   const preferred = ["cpu", "memory", "pods"];
@@ -22,11 +22,11 @@ const clustersSection = (data) => {
   const isLarge = everyone.length > SINGLE_MAX;
 
   /** One bar pair: a cluster, or several together. */
-  const measure = (name, members, isTitle = false) => {
+  const measure = (name, members) => {
     const usage = clusters.usage[resource];
     const sum = (column) => members.reduce((all, index) => all + (usage && usage.allocatable[index] < 0 ? 0 : column[index]), 0);
-    if (!usage) return { name, isTitle, before: sum(clusters.from), after: sum(clusters.to), whole: 0 };
-    return { name, isTitle, before: sum(usage.from), after: sum(usage.to), whole: sum(usage.allocatable) };
+    if (!usage) return { name, before: sum(clusters.from), after: sum(clusters.to), whole: 0 };
+    return { name, before: sum(usage.from), after: sum(usage.to), whole: sum(usage.allocatable) };
   };
   const members = (index) => everyone.filter((cluster) => clusters.region[cluster] === index);
   const fullness = (index) => {
@@ -34,75 +34,67 @@ const clustersSection = (data) => {
     return usage ? usage.to[index] / Math.max(1, usage.allocatable[index]) : clusters.to[index];
   };
   let cut = 0;
-  const bars = () => {
+  const groupsOf = () => {
     cut = 0;
-    if (region === "regions") return regions.map((_, index) => measure(regionName(data, index), members(index)));
+    if (region === "regions") return [{ rows: regions.map((_, index) => measure(regionName(data, index), members(index))) }];
     const chosen = region === "all" ? regions.map((_, index) => index) : [Number(region)];
-    return chosen.flatMap((index) => {
+    return chosen.map((index) => {
       const all = members(index).sort((left, right) => fullness(right) - fullness(left));
       const shown = all.slice(0, SINGLE_MAX).sort((left, right) => left - right);
       cut += all.length - shown.length;
-      const title = measure(`${regionName(data, index)} \u00b7 ${counted(all.length, "cluster")}`, [], true);
-      return [title, ...shown.map((cluster) => measure(clusters.name[cluster], [cluster]))];
+      return {
+        title: `${regionName(data, index)} \u00b7 ${counted(all.length, "cluster")}`,
+        rows: shown.map((cluster) => measure(clusters.name[cluster], [cluster])),
+      };
     });
   };
 
+  const usageOf = () => clusters.usage[resource];
   const show = (value) => (resource === REPLICAS ? plain(value) : quantity(resource, value));
-  const options = () => {
-    const rows = bars();
-    holder.style.height = `${Math.max(150, rows.length * 38 + 64)}px`;
-    remark.textContent = cut > 0 ? `The ${SINGLE_MAX} fullest clusters are drawn; the table has the other ${plain(cut)} as well.` : "";
-    // A length of zero is not drawn, not even as a border.
-    const part = (read) => rows.map((row) => (row.isTitle || read(row) === 0 ? "-" : read(row)));
-    const series = (name, stack, read, fill, decal, border) => ({
-      name, type: "bar", stack, barWidth: 11, barGap: "25%", data: part(read),
-      itemStyle: { color: colour(fill), decal, borderColor: border ? colour(border) : undefined, borderWidth: border ? 1 : 0 },
-    });
-    const free = (row, used) => Math.max(0, row.whole - used);
-    const list = [
-      series("Used", "before", (row) => Math.max(0, row.before), "used", { symbol: "none" }),
-      series("Free", "before", (row) => free(row, row.before), "free", { symbol: "none" }, "line"),
-      series("Used", "after", (row) => Math.max(0, Math.min(row.before, row.after)), "used", { symbol: "none" }),
-      series("Given", "after", (row) => Math.max(0, row.after - row.before), "gain", patterns.lines()),
-      series("Given up", "after", (row) => Math.max(0, row.before - row.after), "gone", patterns.dots(), "loss"),
-      series("Free", "after", (row) => free(row, Math.max(row.before, row.after)), "free", { symbol: "none" }, "line"),
+  /** `3 of 5 cores`: a unit that both have is written once. @param {string} part @param {string} whole */
+  const ofWhole = (part, whole) => {
+    const unit = whole.slice(whole.indexOf(" ") + 1);
+    return `${part.endsWith(` ${unit}`) ? part.slice(0, -unit.length - 1) : part} of ${whole}`;
+  };
+  /** The tracks of a row, as parts of what is allocatable or, without that, of the largest count. */
+  const tracks = ({ before, after }, whole) => {
+    const [from, to] = [Math.max(0, before) / whole, Math.max(0, after) / whole];
+    const least = Math.min(from, to);
+    const free = (value) => ({ kind: "free", from: value, to: usageOf() ? 1 : value });
+    return [
+      [{ kind: "used", from: 0, to: from }, free(from)],
+      [{ kind: "used", from: 0, to: least }, { kind: "gain", from: least, to }, { kind: "gone", from: to, to: from }, free(Math.max(from, to))],
     ];
-    const over = (row) => (row.after > row.whole ? " over" : "");
-    const text = (row) => row.whole > 0 ? `${percent(row.before, row.whole)} \u2192 ${percent(row.after, row.whole)}${over(row)}`
-      : `${plain(row.before)} \u2192 ${plain(row.after)}`;
-    return {
-      grid: { left: 8, right: 8, top: 34, bottom: 8, containLabel: true },
-      legend: { top: 0, left: 0, data: ["Used", "Given", "Given up", "Free"], textStyle: { color: colour("ink") }, itemWidth: 18, selectedMode: false },
-      tooltip: { trigger: "item", ...tooltip(({ dataIndex }) => {
-        const row = rows[dataIndex];
-        if (row.isTitle) return row.name;
-        const whole = row.whole > 0 ? `\nallocatable ${show(row.whole)}\nfree ${show(row.whole - row.before)} \u2192 ${show(row.whole - row.after)}` : "";
-        return `${row.name}\n${resource} ${show(row.before)} \u2192 ${show(row.after)} (${text(row)})${whole}`;
-      }) },
-      xAxis: {
-        type: "value", position: "top", axisLabel: { color: colour("muted"), hideOverlap: true, formatter: (value) => show(value) },
-        splitLine: { lineStyle: { color: colour("line") } }
-      },
-      yAxis: [
-        {
-          type: "category", inverse: true, data: rows.map((row) => row.name), axisTick: { show: false }, axisLine: { show: false },
-          axisLabel: {
-            color: colour("ink"), width: Math.min(190, holder.clientWidth * 0.34), overflow: "truncate",
-            formatter: (name, index) => (rows[index].isTitle ? `{title|${name}}` : name),
-            rich: { title: { fontWeight: "bold", color: colour("ink"), fontSize: 13 } },
-          },
-        },
-        {
-          type: "category", inverse: true, data: rows.map((row) => (row.isTitle ? "" : text(row))), position: "right",
-          axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: colour("ink"), fontSize: 12 },
-        },
-      ],
-      series: list,
+  };
+  const draw = () => {
+    const groups = groupsOf();
+    remark.textContent = cut > 0 ? `The ${SINGLE_MAX} fullest clusters are drawn; the table has the other ${plain(cut)} as well.` : "";
+    const largest = Math.max(1, ...groups.flatMap((group) => group.rows).map((row) => Math.max(row.before, row.after)));
+    const hasWhole = Boolean(usageOf());
+    const bar = (row) => {
+      if (!hasWhole) return { name: row.name, tracks: tracks(row, largest), value: `${show(row.before)} \u2192 ${show(row.after)}` };
+      if (row.whole > 0) {
+        return {
+          name: row.name, isOver: row.after > row.whole, tracks: tracks(row, row.whole), detail: ofWhole(show(row.after), show(row.whole)),
+          value: `${percent(row.before, row.whole)} \u2192 ${percent(row.after, row.whole)}`,
+        };
+      }
+      // Without any allocatable quantity, whatever is used is too much.
+      const over = (value) => (value > 0 ? [{ kind: "over", from: 0, to: BAR_END }] : []);
+      const isUsed = row.before > 0 || row.after > 0;
+      return {
+        name: row.name, isOver: row.after > 0, tracks: [over(row.before), over(row.after)],
+        value: isUsed ? `${show(row.before)} \u2192 ${show(row.after)}` : "nothing allocatable", detail: isUsed ? "nothing allocatable" : "",
+      };
     };
+    const keys = [["used", "Used"], ["gain", "Given"], ["gone", "Given up"]];
+    if (hasWhole) keys.push(["free", "Free"], ["over", "Above 100%"], ["line", "100%"]);
+    const label = `${resource} of ${counted(everyone.length, "cluster")}, before and after`;
+    holder.replaceChildren(barLegend(keys), bars(label, groups.map(({ title, rows }) => ({ title, bars: rows.map(bar) })), hasWhole));
   };
 
   const update = () => {
-    drawing.draw();
+    draw();
     const wasOpen = tables.firstElementChild.open;
     tables.replaceChildren(clusterTable());
     tables.firstElementChild.open = wasOpen;
@@ -153,9 +145,6 @@ const clustersSection = (data) => {
   const holder = element("div");
   const tables = element("div");
   node.append(controls, holder, remark, tables);
-  // The space is reserved before the chart is drawn, so that nothing below it jumps.
-  holder.style.height = `${Math.max(150, bars().length * 38 + 64)}px`;
-  const drawing = chart(holder, options,
-    `Bars of ${counted(everyone.length, "cluster")} by region: used, given, given up and free, before and after. The table below has the same figures.`);
+  draw();
   tables.append(clusterTable());
 };

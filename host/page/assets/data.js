@@ -30,6 +30,7 @@ const unpack = async () => {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const data = await new Response(stream).json();
+  if (data.command === "tables") return data;
   const first = new Array(data.bindings.key.length + 1).fill(0);
   for (const binding of data.cells.binding) first[binding + 1] += 1;
   for (let index = 1; index < first.length; index += 1) first[index] += first[index - 1];

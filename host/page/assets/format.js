@@ -9,12 +9,15 @@ const plain = (value) => (value < 0 ? "\u2212" : "") + numbers.format(Math.abs(v
 /** A change with its sign. @param {number} change */
 const signed = (change) => (change > 0 ? "+" : "") + plain(change);
 
-const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 2 });
+const wholeNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 0 });
 
-/** A number for a narrow cell: from a thousand on it is rounded. @param {number} value @param {boolean} [hasSign] */
+/** A number for a narrow cell, in at most five characters: from a thousand on it is rounded. @param {number} value @param {boolean} [hasSign] */
 const short = (value, hasSign = false) => {
   if (Math.abs(value) < 1000) return hasSign ? signed(value) : plain(value);
-  return (value < 0 ? "\u2212" : hasSign ? "+" : "") + shortNumbers.format(Math.abs(value));
+  // Two digits of 1,234, and all three of 123,456.
+  const rounded = /^\d{3}/.test(wholeNumbers.format(Math.abs(value))) ? wholeNumbers : shortNumbers;
+  return (value < 0 ? "\u2212" : hasSign ? "+" : "") + rounded.format(Math.abs(value));
 };
 
 /** `1 replica`, `1,200 replicas`. @param {number} count @param {string} thing */

@@ -12,35 +12,19 @@ const growthSection = (data) => {
   const shown = bounded.slice(0, TIGHTEST_MAX);
   if (shown.length > 0) {
     if (bounded.length > shown.length) node.append(element("p", { class: "remark" }, `The ${TIGHTEST_MAX} with the least headroom are drawn.`));
-    const holder = element("div");
-    holder.style.height = `${shown.length * 30 + 70}px`;
-    node.append(holder);
     const now = (row) => bindings.replicas[growth.binding[row]];
-    chart(holder, () => {
-      const series = (name, read, fill, decal) => ({
-        name, type: "bar", stack: "one", barWidth: 14, data: shown.map(read), itemStyle: { color: colour(fill), decal },
-      });
+    const bar = (row) => {
+      const most = growth.most[row];
+      // What has no room at all is above it everywhere.
+      const fraction = most > 0 ? now(row) / most : now(row) > 0 ? BAR_END : 0;
+      const tracks = most > 0 ? [[{ kind: "used", from: 0, to: fraction }, { kind: "gain", from: fraction, to: 1 }]] : [[{ kind: "over", from: 0, to: fraction }]];
       return {
-        grid: { left: 8, right: 8, top: 34, bottom: 8, containLabel: true },
-        legend: { top: 0, left: 0, textStyle: { color: colour("ink") }, selectedMode: false },
-        tooltip: { trigger: "item", ...tooltip(({ dataIndex }) => {
-          const row = shown[dataIndex];
-          return `${bindings.key[growth.binding[row]]}\nnow ${plain(now(row))}, at most ${plain(growth.most[row])}`;
-        }) },
-        xAxis: { type: "value", position: "top", axisLabel: { color: colour("muted"), hideOverlap: true }, splitLine: { lineStyle: { color: colour("line") } } },
-        yAxis: [
-          { type: "category", inverse: true, data: shown.map((row) => bindings.key[growth.binding[row]]), axisTick: { show: false },
-            axisLine: { show: false }, axisLabel: { color: colour("ink"), width: Math.min(260, holder.clientWidth * 0.4), overflow: "truncate" } },
-          { type: "category", inverse: true, position: "right", data: shown.map((row) => signed(growth.headroom[row])),
-            axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: colour("ink") } },
-        ],
-        series: [
-          series("Schedules", (row) => Math.min(now(row), growth.most[row]), "used", { symbol: "none" }),
-          series("Headroom", (row) => Math.max(0, growth.headroom[row]), "gain", patterns.lines()),
-          series("Too many", (row) => Math.max(0, -growth.headroom[row]), "gone", patterns.dots()),
-        ],
+        name: bindings.key[growth.binding[row]], tracks, isOver: growth.headroom[row] < 0,
+        value: signed(growth.headroom[row]), detail: `now ${plain(now(row))}, at most ${plain(most)}`,
       };
-    }, `Bars of the ${counted(shown.length, "workload")} with the least headroom. The table below has all of them.`);
+    };
+    node.append(barLegend([["used", "Replicas now"], ["gain", "Headroom"], ["over", "Above 100%: too many"], ["line", "100%: the most that can be scheduled"]]),
+      bars(`The ${counted(shown.length, "workload")} with the least headroom`, [{ bars: shown.map(bar) }], true));
   } else {
     node.append(element("p", { class: "empty" }, "No workload has a bound."));
   }

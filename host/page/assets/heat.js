@@ -154,12 +154,15 @@ const bindingsSection = (data) => {
   const why = panel();
   const count = element("p", { class: "remark", role: "status" });
   const holder = element("div");
+  const isMeant = (index) => needle === "" || bindings.key[index].toLowerCase().includes(needle);
   const draw = () => {
     const pool = only ? changed : all;
-    const rows = pool.filter((index) => needle === "" || bindings.key[index].toLowerCase().includes(needle));
+    const rows = pool.filter(isMeant);
     if (byChange) rows.sort((left, right) => weight.rows[right] - weight.rows[left] || left - right);
     const columns = columnsOf(rows);
-    count.textContent = `${counted(rows.length, "binding")} of ${plain(all.length)}, ${counted(columns.length, "cluster")} of ${plain(clusters.name.length)}.`;
+    const others = rows.length === 0 && only ? all.filter(isMeant).length : 0;
+    const hint = others > 0 ? ` ${counted(others, "binding")} of this name ${others === 1 ? "does" : "do"} not change.` : "";
+    count.textContent = `${counted(rows.length, "binding")} of ${plain(all.length)}, ${counted(columns.length, "cluster")} of ${plain(clusters.name.length)}.${hint}`;
     holder.replaceChildren(legend(mode), grid({
       label: "Replicas per binding and cluster", corner: "Binding",
       rows: rows.map((index) => bindings.key[index]), columns: columns.map((index) => clusters.name[index]),
@@ -186,9 +189,10 @@ const bindingsSection = (data) => {
         region = value;
         draw();
       }),
-      search("Binding", (text) => {
+      search("Filter bindings", (text) => {
         needle = text;
         draw();
+        tables.forEach((table) => table.refresh());
       }),
       changed.length > 0 && changed.length < all.length ? tick("Only what changes", only, (checked) => {
         only = checked;
@@ -198,7 +202,8 @@ const bindingsSection = (data) => {
   );
   draw();
   const change = (index) => bindings.to[index] - bindings.from[index];
-  node.append(
+  // The tables follow the filter, too.
+  const tables = [
     twin("Bindings as a table", () => table("Bindings", [
       { title: "Binding", value: (index) => bindings.key[index] },
       { title: "Strategy", value: (index) => texts[bindings.strategy[index]] || "\u2013" },
@@ -210,7 +215,7 @@ const bindingsSection = (data) => {
       { title: "Moved", value: (index) => bindings.moved[index], numeric: true },
       { title: "Lost", value: (index) => bindings.lost[index] + bindings.stranded[index], numeric: true },
       { title: "Message", value: (index) => texts[bindings.message[index]], long: true },
-    ], all, "No binding.")),
+    ], all.filter(isMeant), "No binding.")),
     twin("Bindings and clusters as a table", () => {
       const cellChange = (cell) => replicasOf(cells.to[cell]) - replicasOf(cells.from[cell]);
       return table("Replicas per binding and cluster", [
@@ -221,9 +226,10 @@ const bindingsSection = (data) => {
         { title: states[1], value: (cell) => cells.to[cell], text: (cell) => orNone(cells.to[cell]), numeric: true },
         { title: "Change", value: cellChange, text: (cell) => signed(cellChange(cell)), numeric: true, tone: (cell) => toneOf(cellChange(cell)) },
         { title: "Why", value: (cell) => reasonOf(data, cells.binding[cell], cells.cluster[cell]), long: true },
-      ], cells.binding.map((_, index) => index), "No binding has replicas.");
+      ], cells.binding.map((_, index) => index).filter((cell) => isMeant(cells.binding[cell])), "No binding has replicas.");
     }),
-  );
+  ];
+  node.append(...tables);
 };
 
 /** True if a binding could not be scheduled. @param {Data} data */

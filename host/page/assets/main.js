@@ -4,6 +4,11 @@ const status = document.getElementById("status");
 
 /** Opens the tables of charts for print, and closes them again. */
 const printTables = () => {
+  // A browser that only shows how print would look tells the query alone.
+  addEventListener("beforeprint", printGrids);
+  matchMedia("print").addEventListener("change", ({ matches }) => {
+    if (matches) printGrids();
+  });
   const opened = [];
   addEventListener("beforeprint", () => {
     document.querySelectorAll("details.twin:not([open])").forEach((details) => {
@@ -28,7 +33,8 @@ const start = async () => {
     return;
   }
   const data = await unpack();
-  const sections = [
+  if (data.command === "tables") data.tables.forEach(sheetSection);
+  const sections = data.command === "tables" ? [] : [
     ...(data.command === "headroom" ? [growthSection] : []),
     clustersSection, regionsSection, bindingsSection,
     ...(data.command === "headroom" ? [] : [movesSection]),
@@ -37,7 +43,6 @@ const start = async () => {
   status.hidden = true;
   performance.mark("divvy-rows");
   await breath();
-  await drawWaiting();
   printTables();
   performance.mark("divvy-ready");
   document.documentElement.dataset.ready = "true";

@@ -99,6 +99,10 @@ const twin = (title, make) => {
   details.fill = () => {
     if (details.children.length === 1) details.append(make());
   };
+  /** Makes it anew from other rows, if it was made. */
+  details.refresh = () => {
+    if (details.children.length > 1) details.lastElementChild.replaceWith(make());
+  };
   details.addEventListener("toggle", () => {
     if (details.open) details.fill();
   });

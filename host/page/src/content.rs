@@ -29,6 +29,8 @@ pub struct Content {
     pub arguments: Vec<String>,
     /// Version of the program.
     pub version: String,
+    /// The input and the time.
+    pub heading: Heading,
     /// The side that the first state comes from; `None` if it is the assigned clusters.
     pub base: Option<SideDocument>,
     /// The side that the second state comes from.
@@ -51,6 +53,17 @@ pub struct Content {
     pub explanations: Explanations,
     /// Remarks, as sentences.
     pub notes: Vec<String>,
+}
+
+/// What a reader must know to tell one report from another.
+#[derive(Debug, Clone, Default)]
+pub struct Heading {
+    /// The time for which the command decided, as RFC 3339 in UTC.
+    pub date: String,
+    /// Name of the fleet: the context of a control plane, or the files and folders that were read.
+    pub fleet: String,
+    /// SHA-256 of the input ([`crate::digest::of_streams`]); `None` if it came from a pipe with a name.
+    pub digest: Option<String>,
 }
 
 /// One binding.

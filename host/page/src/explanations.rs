@@ -44,10 +44,10 @@ pub struct Explanations {
 }
 
 impl Explanations {
-    /// Reasons of decisions that are explained only for clusters that have or had replicas.
-    pub fn for_assigned() -> Self {
+    /// Reasons of decisions, which are explained only for clusters that have or had replicas if `is_brief` is true.
+    pub fn for_scope(is_brief: bool) -> Self {
         Self {
-            is_brief: true,
+            is_brief,
             ..Self::default()
         }
     }

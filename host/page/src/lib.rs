@@ -7,21 +7,26 @@
 //! - [`explanations`]: reasons per cluster, kept in little memory while decisions are made.
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
+//! - [`sheet`]: a page of tables.
 //! - [`verdict`]: the headline and its figures, which the page shows even if scripts are off.
+//! - [`digest`]: the digest of the input, which a page names.
 //! - [`render()`]: the file.
 //!
 //! This crate opens no files, has no output and makes no decisions.
 
 pub mod content;
 pub mod data;
+pub mod digest;
 pub mod explanations;
 pub mod flow;
 mod number;
 mod packed;
 pub mod render;
+pub mod sheet;
 mod texts;
 pub mod verdict;
 
-pub use content::{Binding, Command, Content, Growth};
+pub use content::{Binding, Command, Content, Growth, Heading};
 pub use explanations::{Explained, Explanations};
-pub use render::{PageError, render};
+pub use render::{PageError, render, render_sheet};
+pub use sheet::Sheet;

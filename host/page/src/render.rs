@@ -3,32 +3,30 @@
 use std::io;
 
 use askama::Template;
+use divvy_forecast::document::SideDocument;
+use serde::Serialize;
 
-use crate::content::{Command, Content};
+use crate::content::{Command, Content, Heading};
 use crate::data::data;
 use crate::packed::{packed, policy_hash};
+use crate::sheet::{Sheet, SheetData};
 use crate::texts::visible;
 use crate::verdict::{Verdict, verdict};
 
-/// Apache ECharts, as its npm package has it: `assets/echarts`.
-const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
-/// The licence notices that ECharts requires, its own and that of the part taken from D3.
-const NOTICES: [&str; 2] = [
-    include_str!("../assets/echarts/NOTICE"),
-    include_str!("../assets/echarts/LICENSE-d3"),
-];
 const STYLE: &str = include_str!("../assets/page.css");
 /// The page's own scripts, in the order in which they depend on one another.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("../assets/format.js"),
     include_str!("../assets/data.js"),
     include_str!("../assets/table.js"),
     include_str!("../assets/grid.js"),
-    include_str!("../assets/charts.js"),
+    include_str!("../assets/lines.js"),
+    include_str!("../assets/bars.js"),
     include_str!("../assets/clusters.js"),
     include_str!("../assets/heat.js"),
     include_str!("../assets/moves.js"),
     include_str!("../assets/growth.js"),
+    include_str!("../assets/sheet.js"),
     include_str!("../assets/main.js"),
 ];
 
@@ -56,19 +54,35 @@ struct SideText {
 struct Page<'a> {
     title: &'static str,
     verdict: &'a Verdict,
+    fleet: String,
+    /// As RFC 3339, and for people.
+    date: &'a str,
+    date_shown: String,
+    digest: &'a str,
     command: String,
     version: &'a str,
     sides: Vec<SideText>,
-    assumes: bool,
-    is_headroom: bool,
+    /// How capacity is counted; empty if nothing is decided.
+    capacity: &'static str,
     notes: Vec<String>,
     omitted: Vec<String>,
     policy: String,
     style: &'a str,
-    charts: &'a str,
-    notices: String,
     script: &'a str,
     data: String,
+}
+
+/// Everything of a page but its style, script and data.
+struct Parts<'a> {
+    title: &'static str,
+    verdict: Verdict,
+    arguments: &'a [String],
+    version: &'a str,
+    heading: &'a Heading,
+    sides: Vec<SideText>,
+    capacity: &'static str,
+    notes: &'a [String],
+    omitted: Vec<String>,
 }
 
 /// Renders a content as one HTML file.
@@ -78,52 +92,99 @@ struct Page<'a> {
 /// A [`PageError`] if the data or the template cannot be written. Neither depends on the content's texts.
 pub fn render(content: &Content) -> Result<String, PageError> {
     let (data, omitted) = data(content);
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
-    let verdict = verdict(content).visible();
-    let policy = format!(
-        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        policy_hash(CHARTS),
-        policy_hash(&script),
-        policy_hash(STYLE)
-    );
-    let page = Page {
+    let parts = Parts {
         title: match content.command {
             Command::Schedule => "Where workloads run",
             Command::Diff => "What moves",
             Command::Headroom => "How far workloads can grow",
         },
-        verdict: &verdict,
-        command: content
+        verdict: verdict(content).visible(),
+        arguments: &content.arguments,
+        version: &content.version,
+        heading: &content.heading,
+        sides: sides(content),
+        capacity: match (content.command, content.assumes) {
+            (Command::Headroom, true) => "each workload grows alone, beside everything that is decided",
+            (Command::Headroom, false) => "each workload grows alone",
+            (_, true) => "each result takes its room from those after it",
+            (_, false) => "each binding decided on its own",
+        },
+        notes: &content.notes,
+        omitted,
+    };
+    file(parts, &data)
+}
+
+/// Renders a page of tables as one HTML file.
+///
+/// # Errors
+///
+/// A [`PageError`] if the data or the template cannot be written. Neither depends on the texts.
+pub fn render_sheet(sheet: &Sheet) -> Result<String, PageError> {
+    let data = SheetData {
+        format: 1,
+        command: "tables",
+        tables: &sheet.tables,
+    };
+    let parts = Parts {
+        title: sheet.title,
+        verdict: sheet.verdict.clone().visible(),
+        arguments: &sheet.arguments,
+        version: &sheet.version,
+        heading: &sheet.heading,
+        sides: sheet.side.iter().map(|text| side("Profile", text)).collect(),
+        capacity: "",
+        notes: &sheet.notes,
+        omitted: Vec::new(),
+    };
+    file(parts, &data)
+}
+
+fn file(parts: Parts<'_>, data: &impl Serialize) -> Result<String, PageError> {
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        policy_hash(&script),
+        policy_hash(STYLE)
+    );
+    let page = Page {
+        title: parts.title,
+        verdict: &parts.verdict,
+        fleet: visible(&parts.heading.fleet),
+        date: &parts.heading.date,
+        date_shown: parts.heading.date.replace('T', " ").replace('Z', " UTC"),
+        digest: parts.heading.digest.as_deref().unwrap_or_default(),
+        command: parts
             .arguments
             .iter()
             .map(|argument| visible(&quoted(argument)))
             .collect::<Vec<_>>()
             .join(" "),
-        version: &content.version,
-        sides: sides(content),
-        assumes: content.assumes,
-        is_headroom: content.command == Command::Headroom,
-        notes: content.notes.iter().map(|note| visible(note)).collect(),
-        omitted,
+        version: parts.version,
+        sides: parts.sides,
+        capacity: parts.capacity,
+        notes: parts.notes.iter().map(|note| visible(note)).collect(),
+        omitted: parts.omitted,
         policy,
         style: STYLE,
-        charts: CHARTS,
-        notices: NOTICES.join("\n\n"),
         script: &script,
-        data: packed(&data).map_err(PageError::Data)?,
+        data: packed(data).map_err(PageError::Data)?,
     };
     // The template drops the line break at its end.
     let text = page.render().map_err(PageError::Template)?;
     Ok(text + "\n")
 }
 
-fn sides(content: &Content) -> Vec<SideText> {
-    let side = |label, side: &divvy_forecast::document::SideDocument| SideText {
+fn side(label: &'static str, side: &SideDocument) -> SideText {
+    SideText {
         label,
         profile: visible(&side.profile),
         strategy: side.strategy.as_deref().map(visible).unwrap_or_default(),
         changes: visible(&side.changes.join(" ")),
-    };
+    }
+}
+
+fn sides(content: &Content) -> Vec<SideText> {
     match &content.base {
         Some(base) => vec![side("Before", base), side("After", &content.after)],
         None => vec![side("Profile", &content.after)],
@@ -141,34 +202,12 @@ fn quoted(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sha2::{Digest, Sha256};
-
     use super::*;
-
-    #[test]
-    fn the_vendored_files_are_those_of_the_package() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/echarts");
-        let sums = std::fs::read_to_string(folder.join("SHA256")).unwrap();
-        let mut files = 0;
-        for line in sums.lines() {
-            let (sum, name) = line.split_once("  ").unwrap();
-            let digest = Sha256::digest(std::fs::read(folder.join(name)).unwrap());
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(digest, sum, "{name}");
-            files += 1;
-        }
-        assert_eq!(files, 4);
-        let version = std::fs::read_to_string(folder.join("VERSION")).unwrap();
-        assert!(
-            CHARTS.contains(&format!("\"{}\"", version.trim())),
-            "another version than VERSION"
-        );
-    }
 
     /// An inline script ends at the first closing tag, wherever it is.
     #[test]
     fn no_script_or_style_holds_a_tag_that_ends_it() {
-        for text in SCRIPTS.iter().chain(&NOTICES).chain([&CHARTS, &STYLE]) {
+        for text in SCRIPTS.iter().chain([&STYLE]) {
             let text = text.to_ascii_lowercase();
             assert!(!text.contains("</script") && !text.contains("</style") && !text.contains("<!--"));
         }

@@ -427,6 +427,7 @@ mod tests {
             command,
             arguments: Vec::new(),
             version: String::new(),
+            heading: crate::content::Heading::default(),
             base: None,
             after: SideDocument::default(),
             assumes: true,

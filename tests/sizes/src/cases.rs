@@ -12,8 +12,18 @@ pub(crate) struct Case {
     input: Input,
     /// Arguments after the input.
     arguments: &'static [&'static str],
-    /// Seconds that it should take at most, and MB.
-    goal: Option<(f64, u64)>,
+    goal: Goal,
+}
+
+/// What a case should take at most.
+#[derive(Debug, Clone, Copy)]
+enum Goal {
+    /// Anything.
+    Open,
+    /// Seconds, and MB.
+    Fixed(f64, u64),
+    /// So many times the seconds and MB of an earlier case of the same run.
+    Times(f64, &'static str),
 }
 
 /// All cases, in the order of the table.
@@ -22,88 +32,124 @@ pub(crate) const CASES: &[Case] = &[
         "schedule-json",
         Input::Fleet,
         &["schedule", "-o", "json"],
-        Some((1.5, 150)),
+        Goal::Fixed(1.5, 150),
     ),
-    case("schedule-table", Input::Fleet, &["schedule"], Some((1.5, 150))),
+    case("schedule-table", Input::Fleet, &["schedule"], Goal::Fixed(1.5, 150)),
     case(
         "schedule-wide",
         Input::Fleet,
         &["schedule", "-o", "wide"],
-        Some((1.5, 150)),
+        Goal::Fixed(1.5, 150),
     ),
     // At most three times JSON.
     case(
         "schedule-yaml",
         Input::Fleet,
         &["schedule", "-o", "yaml"],
-        Some((4.5, 150)),
+        Goal::Fixed(4.5, 150),
     ),
-    case("schedule-name", Input::Fleet, &["schedule", "-o", "name"], None),
+    case("schedule-name", Input::Fleet, &["schedule", "-o", "name"], Goal::Open),
     case(
         "schedule-explain",
         Input::Fleet,
         &["schedule", "--explain", "-o", "json", "web-00*"],
-        None,
+        Goal::Open,
     ),
     case(
         "schedule-assume",
         Input::Fleet,
         &["schedule", "--assume", "-o", "json"],
-        None,
+        Goal::Open,
     ),
     case(
         "diff-drain",
         Input::Dump,
         &["diff", "--drain", "member-00007"],
-        Some((10.0, 800)),
+        Goal::Fixed(10.0, 800),
     ),
     case(
         "diff-region",
         Input::Dump,
         &["diff", "--without", "region=region-3"],
-        Some((10.0, 800)),
+        Goal::Fixed(10.0, 800),
     ),
     case(
         "diff-each",
         Input::Dump,
         &["diff", "--without-each", "cluster"],
-        Some((60.0, 800)),
+        Goal::Fixed(60.0, 800),
     ),
-    case("headroom", Input::Dump, &["headroom", "web-000*"], None),
-    case("deployments-json", Input::Deployments, &["schedule"], Some((4.0, 600))),
+    // Also compares what each binding had with what each loss leaves.
+    case(
+        "survive",
+        Input::Dump,
+        &["survive", "--loss", "cluster"],
+        Goal::Times(1.5, "diff-each"),
+    ),
+    case(
+        "page-schedule-json",
+        Input::Pages,
+        &["schedule", "-o", "json"],
+        Goal::Open,
+    ),
+    case(
+        "page-schedule",
+        Input::Pages,
+        &["schedule", "-o", "html"],
+        Goal::Times(3.0, "page-schedule-json"),
+    ),
+    case(
+        "page-diff-json",
+        Input::Pages,
+        &["diff", "--drain", "member-00007", "-o", "json"],
+        Goal::Open,
+    ),
+    case(
+        "page-diff",
+        Input::Pages,
+        &["diff", "--drain", "member-00007", "-o", "html"],
+        Goal::Times(3.0, "page-diff-json"),
+    ),
+    case("headroom", Input::Dump, &["headroom", "web-000*"], Goal::Open),
+    case(
+        "deployments-json",
+        Input::Deployments,
+        &["schedule"],
+        Goal::Fixed(4.0, 600),
+    ),
     case(
         "deployments-yaml",
         Input::DeploymentsAsYaml,
         &["schedule"],
-        Some((12.0, 600)),
+        Goal::Fixed(12.0, 600),
     ),
     case(
         "deployments-unmatched",
         Input::DeploymentsAlone,
         &["schedule"],
-        Some((4.0, 600)),
+        Goal::Fixed(4.0, 600),
     ),
     case(
         "policies",
         Input::Policies,
         &["schedule", "-o", "json"],
-        Some((4.0, 600)),
+        Goal::Fixed(4.0, 600),
     ),
     case(
         "policies-by-label",
         Input::PoliciesByLabel,
         &["schedule", "-o", "json"],
-        Some((4.0, 600)),
+        Goal::Fixed(4.0, 600),
     ),
     case(
         "policies-diff",
         Input::Policies,
         &["diff", "--drain", "member-00007"],
-        Some((10.0, 800)),
+        Goal::Fixed(10.0, 800),
     ),
 ];
 
-const fn case(name: &'static str, input: Input, arguments: &'static [&'static str], goal: Option<(f64, u64)>) -> Case {
+const fn case(name: &'static str, input: Input, arguments: &'static [&'static str], goal: Goal) -> Case {
     Case {
         name,
         input,
@@ -114,18 +160,23 @@ const fn case(name: &'static str, input: Input, arguments: &'static [&'static st
 
 /// A line of the table.
 pub(crate) struct Outcome {
-    case: &'static str,
-    figures: Figures,
+    pub(crate) case: &'static str,
+    pub(crate) figures: Figures,
     goal: Option<(f64, u64)>,
 }
 
 impl Case {
-    /// Makes the input, unless it is there, and runs the command on it. `scale` divides all sizes.
+    /// Makes the input, unless it is there, and runs the command on it. `scale` divides all sizes. Goals may depend on earlier cases.
     ///
     /// # Errors
     ///
     /// A sentence, if the input cannot be written or the command fails.
-    pub(crate) fn run(&'static self, divvy: &Path, inputs: &Path, scale: usize) -> Result<Outcome, String> {
+    pub(crate) fn run(
+        &'static self,
+        divvy: &Path,
+        (inputs, scale): (&Path, usize),
+        earlier: &[Outcome],
+    ) -> Result<Outcome, String> {
         let folder = inputs.join(format!("{}-{scale}", self.input.name()));
         self.input
             .make(&folder, scale)
@@ -142,7 +193,17 @@ impl Case {
         Ok(Outcome {
             case: self.name,
             figures: measure(divvy, &arguments, &inputs.join("figures"))?,
-            goal: self.goal,
+            goal: match self.goal {
+                Goal::Open => None,
+                Goal::Fixed(seconds, megabytes) => Some((seconds, megabytes)),
+                Goal::Times(times, case) => {
+                    let other = earlier.iter().find(|outcome| outcome.case == case);
+                    other.map(|Outcome { figures, .. }| {
+                        let megabytes = (figures.megabytes as f64 * times).round() as u64;
+                        ((figures.seconds * times * 100.0).round() / 100.0, megabytes)
+                    })
+                }
+            },
         })
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum Input {
     Fleet,
     /// 1,000 clusters with 300 APIs and 50,000 bindings as servers store them.
     Dump,
+    /// The same clusters with 20,000 bindings.
+    Pages,
     /// 100 MB of Deployments and a policy for them.
     Deployments,
     /// The same Deployments as YAML.
@@ -34,6 +36,7 @@ impl Input {
         match self {
             Self::Fleet => "fleet",
             Self::Dump => "dump",
+            Self::Pages => "pages",
             Self::Deployments => "deployments",
             Self::DeploymentsAsYaml => "deployments-yaml",
             Self::DeploymentsAlone => "deployments-alone",
@@ -61,13 +64,14 @@ impl Input {
                 let bindings = (0..size(2_000)).map(|number| binding(number, clusters, false));
                 list(&at("bindings.json"), bindings)?;
             }
-            Self::Dump => {
+            Self::Dump | Self::Pages => {
                 let clusters = size(1_000);
                 list(
                     &at("clusters.json"),
                     (0..clusters).map(|number| cluster(number, 300, true)),
                 )?;
-                let bindings = (0..size(50_000)).map(|number| binding(number, clusters, true));
+                let bindings = (0..size(if self == Self::Dump { 50_000 } else { 20_000 }))
+                    .map(|number| binding(number, clusters, true));
                 list(&at("bindings.json"), bindings)?;
             }
             Self::Deployments | Self::DeploymentsAsYaml | Self::DeploymentsAlone => {

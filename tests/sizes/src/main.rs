@@ -69,8 +69,11 @@ fn run() -> Result<(), String> {
         return Err(format!("no case is called so; there are: {}", names.join(", ")));
     }
     println!("{}", Outcome::TITLES);
+    let mut outcomes = Vec::new();
     for case in cases {
-        println!("{}", case.run(&arguments.divvy, &arguments.inputs, arguments.scale)?);
+        let outcome = case.run(&arguments.divvy, (&arguments.inputs, arguments.scale), &outcomes)?;
+        println!("{outcome}");
+        outcomes.push(outcome);
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ pub(super) use prepare::{Loaded, Prepared, load, prepare};
 use super::choosing::Shown;
 use super::input::workload_kinds;
 use super::logging;
+use super::origin::heading;
 use super::output::{Output, binding_name, check_destination, cluster_names};
 use crate::exit::Exit;
 use crate::report::binding_errors::{self, BindingError};
@@ -39,7 +40,7 @@ use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::format::{Content, Printed};
 use crate::report::progress::Progress;
 use crate::report::text::{counted, listed};
-use crate::report::{cluster_views, forecast as report, page, style};
+use crate::report::{cluster_views, forecast as report, page, sheets, style};
 
 /// Maximum number of clusters that an error names.
 const NAMED_MAX: usize = 5;
@@ -47,11 +48,6 @@ const NAMED_MAX: usize = 5;
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
     check_destination(&arguments.output, "diff", console)?;
-    if arguments.output.is_page() && arguments.without_each.is_some() {
-        let message = "`--without-each` has no page";
-        let hint = "`--without NAME -o html` shows one of the losses";
-        return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
-    }
     let directories = arguments.profile.directories()?;
     let without_plugins = arguments.profile.without_plugins();
     let plain = without_plugins.read()?;
@@ -84,6 +80,14 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         drop(progress);
         let exit = exit_of_losses(arguments, &document, console);
         document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
+        if arguments.output.is_page() {
+            if !arguments.situation.choosing.quiet {
+                let mut sheet = sheets::without_each(&document);
+                sheet.heading = heading(&prepared.origin, &arguments.situation.time)?;
+                sheets::print(&sheet, console)?;
+            }
+            return Ok(exit.max(prepared.left_out));
+        }
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),
@@ -103,6 +107,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let clusters: Vec<String> = clusters.into_iter().map(str::to_owned).collect();
     let shown = prepared.shown.clone();
     let left_out = prepared.left_out;
+    let origin = prepared.origin.clone();
     let policies = match arguments.sum {
         Some(SumOf::Policy) => policies(&prepared),
         _ => BTreeMap::new(),
@@ -141,6 +146,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     }) = page
     {
         let mut content = page::difference(&document, bindings, hidden, explanations);
+        content.heading = heading(&origin, &arguments.situation.time)?;
         if !clusters.is_empty() {
             content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
         }
@@ -317,10 +323,7 @@ fn forecast(
         cluster_view::views(&names, &comparison.clusters, &shown())
     });
     let page = is_page.then(|| {
-        let mut explanations = match options.explains {
-            Explains::Assigned => Explanations::for_assigned(),
-            Explains::Everything | Explains::Nothing => Explanations::default(),
-        };
+        let mut explanations = Explanations::for_scope(options.explains == Explains::Assigned);
         let bindings = page::compared(&shown(), &comparison.bindings, &mut explanations);
         Page {
             hidden: after.entries.len() - bindings.len(),

@@ -19,6 +19,7 @@ use divvy_scheduler::cycle::CycleError;
 use super::choosing::Shown;
 use super::diff::{self, SituationArguments};
 use super::input::workload_kinds;
+use super::origin::heading;
 use super::output::{Output, OutputParser, binding_name, check_destination};
 use super::setup::ProfileArguments;
 use crate::exit::Exit;
@@ -272,6 +273,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         let sides = (&prepared.after, &future);
         let clusters = compare(&prepared.original, None, sides, &growing.side.profile).clusters;
         let mut content = page::headroom(&document, &subjects, clusters);
+        content.heading = heading(&prepared.origin, &arguments.situation.time)?;
         let choosing = &arguments.situation.choosing;
         if choosing.shows_clusters() {
             let clusters = prepared.after.clusters.values().map(|entry| &entry.object);

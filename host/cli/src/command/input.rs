@@ -1,6 +1,7 @@
 //! The input of commands that decide: manifests from files, from standard input, or from a live control plane.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -19,6 +20,7 @@ use divvy_scheduler::strategy::{
 };
 
 use super::connection::{ConnectionArguments, connection_failure};
+use super::origin::{Digesting, Origin};
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
@@ -90,11 +92,20 @@ pub(super) fn workload_kinds(configuration: &ProfileConfiguration) -> WorkloadKi
 impl InputArguments {
     /// Reads everything. Problems in files are collected in the manifests; a control plane that cannot be read is an
     /// error.
-    pub(super) fn read(&self, kinds: &WorkloadKinds, keep_cluster_json: bool) -> Result<Manifests, Failure> {
+    pub(super) fn read(&self, kinds: &WorkloadKinds, keep_cluster_json: bool) -> Result<(Manifests, Origin), Failure> {
+        let mut origin = Origin::of(&self.inputs, &self.connection);
         let live = self.live_lists()?;
         let files = self.inputs.iter().map(|input| input.as_str().into());
         let inputs: Vec<Input> = files.chain(live).collect();
-        Ok(read_files(&inputs, self.validate, kinds, keep_cluster_json))
+        let mut standard = Digesting::new(std::io::stdin().lock());
+        let manifests = read_from(&inputs, &mut standard, self.validate, kinds, keep_cluster_json);
+        origin.add_files(&manifests.files);
+        standard
+            .into_digest()
+            .into_iter()
+            .for_each(|digest| origin.add_stream(digest));
+        origin.add_texts(&inputs);
+        Ok((manifests, origin))
     }
 
     /// The exit code of problems in the input. They end the run, or are only reported if objects with problems are left out.
@@ -159,6 +170,18 @@ pub(super) fn read_files(
     kinds: &WorkloadKinds,
     keep_cluster_json: bool,
 ) -> Manifests {
+    let mut standard = std::io::stdin().lock();
+    read_from(inputs, &mut standard, validate, kinds, keep_cluster_json)
+}
+
+/// The same, with a stream for standard input.
+fn read_from(
+    inputs: &[Input],
+    standard: &mut dyn Read,
+    validate: ValidateMode,
+    kinds: &WorkloadKinds,
+    keep_cluster_json: bool,
+) -> Manifests {
     let started = Instant::now();
     let options = ReadOptions {
         workload_kinds: kinds.clone(),
@@ -168,7 +191,7 @@ pub(super) fn read_files(
         ..ReadOptions::default()
     };
     let progress = Progress::start("reading");
-    let read = divvy_manifests::read(inputs, &mut std::io::stdin().lock(), &options);
+    let read = divvy_manifests::read(inputs, standard, &options);
     drop(progress);
     tracing::info!(
         clusters = read.clusters.len(),

@@ -22,6 +22,7 @@ mod logging;
 mod man_pages;
 mod missing_clusters;
 mod moving;
+mod origin;
 mod output;
 mod plugin;
 mod policies;

@@ -27,14 +27,6 @@ impl OutputParser {
     pub(super) const WITH_PAGE_AND_MARKDOWN: Self = Self {
         has: &[Needs::Nothing, Needs::Markdown, Needs::Page],
     };
-    /// Format of a command that has a page.
-    pub(super) const WITH_PAGE: Self = Self {
-        has: &[Needs::Nothing, Needs::Page],
-    };
-    /// Format of a command that has Markdown.
-    pub(super) const WITH_MARKDOWN: Self = Self {
-        has: &[Needs::Nothing, Needs::Markdown],
-    };
     /// Format of a command that has neither.
     pub(super) const PLAIN: Self = Self { has: &[Needs::Nothing] };
 }

@@ -13,13 +13,15 @@ use divvy_manifests::WorkloadLabels;
 
 use super::diff::Overlays;
 use super::input::InputArguments;
-use super::output::{Output, OutputParser};
+use super::origin::heading;
+use super::output::{Output, OutputParser, check_destination};
+use super::time::TimeArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, location};
 use crate::report::format::Printed;
 use crate::report::policies::{self as report, Hidden};
-use crate::report::{style, warnings};
+use crate::report::{sheets, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,7 +101,7 @@ pub(super) struct PoliciesArguments {
     #[arg(long, short, conflicts_with = "output")]
     quiet: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
 }
 
@@ -123,10 +125,12 @@ impl From<LeastSeverity> for Severity {
 
 /// Reads the manifests, reviews all policies and prints the findings.
 pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Exit, Failure> {
+    check_destination(&arguments.output, "policies", console)?;
     let kinds = WorkloadKinds::default();
-    let mut manifests = arguments.input.read(&kinds, false)?;
+    let (mut manifests, mut origin) = arguments.input.read(&kinds, false)?;
     let paths = (&arguments.overlay[..], &arguments.overlay_from[..]);
     let mut overlays = Overlays::of_paths(paths, arguments.input.validate, &kinds, false);
+    overlays.files().for_each(|files| origin.add_files(files));
     let mut problems = manifests.problems.clone();
     problems.extend(overlays.problems());
     let left_out = arguments.input.judge(&problems, console)?;
@@ -180,7 +184,11 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
         true => Exit::Success,
         false => Exit::Unschedulable,
     };
-    if !arguments.quiet {
+    if arguments.output.is_page() && !arguments.quiet {
+        let mut sheet = sheets::policies(&document, hidden.beyond_top + hidden.milder);
+        sheet.heading = heading(&origin, &TimeArguments::default())?;
+        sheets::print(&sheet, console)?;
+    } else if !arguments.quiet {
         let is_wide = arguments.output.is_wide();
         let content = Printed {
             document: &document,

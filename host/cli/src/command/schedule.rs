@@ -16,6 +16,7 @@ use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning, WorkloadLabels};
 use divvy_page::Explanations;
+use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
@@ -24,6 +25,7 @@ use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strateg
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::input::{InputArguments, workload_kinds};
+use super::origin::heading;
 use super::output::{Output, OutputParser, binding_name, check_destination, cluster_names};
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
@@ -98,7 +100,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
     /// Explain each result: rejections, scores, replicas that fit, and the strategy's remarks
     #[arg(long)]
@@ -136,18 +138,31 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let profile = Arc::new(profile.overriding_strategy(strategy));
     let kinds = workload_kinds(&chosen.configuration);
     let choosing = &arguments.choosing;
-    let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
+    let (mut manifests, origin) = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
     let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
     let labels = choosing.labels(&manifests, &live);
     let mut detected = manifests.detect(kinds);
     // Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
     // possible where a result affects the next ones, and where plugins are watched.
-    let explains_later =
-        arguments.explain && !arguments.assume && console.verbosity() == 0 && !has_page && !choosing.shows_clusters();
+    let explains_later = arguments.explain
+        && !arguments.assume
+        && console.verbosity() == 0
+        && !has_page
+        && !arguments.output.is_markdown()
+        && !choosing.shows_clusters();
     let explains_now = arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console);
+    // A page of a large fleet explains the clusters that have or had replicas.
+    let is_brief = has_page
+        && !choosing.shows_clusters()
+        && !logging::gives_reasons(console)
+        && !page::explains_everything(detected.bindings.len(), manifests.clusters.len());
     let scheduler = Scheduler::new(Arc::clone(&profile))
         .keeping_no_plans()
-        .explaining(explains_now && !explains_later)
+        .explaining_in(match (explains_now && !explains_later, is_brief) {
+            (false, _) => None,
+            (true, false) => Some(Detail::Full),
+            (true, true) => Some(Detail::Assigned),
+        })
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
     let selected = arguments.input.judge(&manifests.problems, console);
@@ -179,7 +194,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         Mutex::new(scheduler.knowing_placements_of(&detected.bindings))
     });
     let started = Instant::now();
-    let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
+    let (mut explanations, mut explained) = (Explanations::for_scope(is_brief), ExplainedBindings::new());
     let deciding = Deciding {
         scheduler,
         bindings: &detected.bindings,
@@ -245,6 +260,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             _ if has_page => {
                 let explained = (explanations, explained);
                 let mut content = page::decisions(&report, &profile, arguments.assume, explained);
+                content.heading = heading(&origin, &arguments.time)?;
                 if choosing.shows_clusters() {
                     content.retain_clusters(&clusters);
                 }
@@ -547,8 +563,11 @@ struct Decisions<'a> {
 }
 
 impl Content for Decisions<'_> {
-    fn write_text(&self, _layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
-        table::write(self.report, self.options, out)
+    fn write_text(&self, layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
+        match layout {
+            Layout::Terminal(_) => table::write(self.report, self.options, out),
+            Layout::Markdown => table::write_markdown(self.report, self.options, out),
+        }
     }
 
     // Rows are made when they are written, on all cores, because all of them together may not fit into memory.

@@ -12,13 +12,15 @@ use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
 
 use super::diff::{self, LossOfEach, Prepared, SituationArguments};
 use super::input::workload_kinds;
-use super::output::{Output, OutputParser, binding_name};
+use super::origin::heading;
+use super::output::{Output, OutputParser, binding_name, check_destination};
 use super::setup::ProfileArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::format::Printed;
 use crate::report::progress::Progress;
+use crate::report::sheets;
 use crate::report::style;
 use crate::report::survive as report;
 use crate::report::text::{counted, listed};
@@ -88,12 +90,13 @@ pub(super) struct SurviveArguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
 }
 
 /// Reads the manifests, decides each loss and prints what does not survive.
 pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exit, Failure> {
+    check_destination(&arguments.output, "survive", console)?;
     let choosing = &arguments.situation.choosing;
     if choosing.shows_clusters() {
         let diagnostic = Diagnostic::new("`divvy survive` shows no clusters");
@@ -127,21 +130,24 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
     let progress = Progress::start("losing each");
     let situation = &prepared.after;
     let survival = survive(situation, &loaded.side, &losses, manner, options);
-    let mut summed = summary(situation, &loaded.side, &losses, &levels, manner, &survival);
+    // Chosen bindings are summed up alone.
+    let chosen: Option<Vec<bool>> = match index {
+        Some(index) => Some((0..situation.bindings.len()).map(|other| other == index).collect()),
+        None if choosing.is_partial() => {
+            let bindings = situation.bindings.iter();
+            Some(bindings.map(|binding| prepared.shown.includes(binding)).collect())
+        }
+        None => None,
+    };
+    let sides = (&losses[..], &levels[..], manner);
+    let mut summed = summary(situation, &loaded.side, sides, &survival, chosen.as_deref());
     drop(progress);
     let remedy: Option<Remedy> = index.map(|index| {
         let _progress = Progress::start("trying changes");
         remedy(situation, &loaded.side, index, &losses, options)
     });
     let all = summed.bindings.len();
-    match &remedy {
-        Some(remedy) => summed.bindings.retain(|row| row.binding == remedy.binding),
-        None => summed
-            .bindings
-            .retain(|row| prepared.shown.includes_key(&row.binding, &row.kind)),
-    }
-    let is_partial = remedy.is_some() || choosing.is_partial();
-    let exit = match summed.bindings.is_empty() && (is_partial || summed.totals.beyond_capacity == 0) {
+    let exit = match summed.bindings.is_empty() && summed.totals.beyond_capacity == 0 {
         true => Exit::Success,
         false => Exit::Unschedulable,
     };
@@ -161,6 +167,14 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
         remedy,
         notes: prepared.notes.clone(),
     };
+    if arguments.output.is_page() {
+        if !choosing.quiet {
+            let mut sheet = sheets::survive(&document);
+            sheet.heading = heading(&prepared.origin, &arguments.situation.time)?;
+            sheets::print(&sheet, console)?;
+        }
+        return Ok(exit.max(errors(&document, console)).max(prepared.left_out));
+    }
     let options = report::Options {
         is_wide: arguments.output.is_wide(),
         hidden: all - document.bindings.len(),

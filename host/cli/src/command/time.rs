@@ -7,7 +7,7 @@ use divvy_karmada::api::Timestamp;
 use divvy_scheduler::profile::Profile;
 
 /// The time of the decisions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct TimeArguments {
     /// Decide as of this time instead of now (RFC 3339, or milliseconds since 1970), for plugins that read the time
     #[arg(long, value_name = "TIME", value_parser = milliseconds, allow_hyphen_values = true)]
@@ -19,6 +19,16 @@ impl TimeArguments {
     /// none, so that recordings of the same decisions are the same.
     pub(super) fn if_needed(&self, profile: &Profile) -> Option<i64> {
         self.time.or_else(|| profile.needs_time().then(|| self.milliseconds()))
+    }
+
+    /// The time that a page shows, in milliseconds since 1970: the requested one, or that of the wall clock. `SOURCE_DATE_EPOCH` takes
+    /// the place of the clock, as in builds that can be repeated.
+    pub(super) fn date(&self) -> i64 {
+        let fixed = || {
+            let text = std::env::var("SOURCE_DATE_EPOCH").ok()?;
+            text.trim().parse::<i64>().ok()?.checked_mul(1000)
+        };
+        self.time.or_else(fixed).unwrap_or_else(|| self.milliseconds())
     }
 
     /// The time, in milliseconds since 1970: the requested one, or that of the wall clock. A command calls this once, so

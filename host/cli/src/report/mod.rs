@@ -41,6 +41,7 @@ pub(crate) mod policies;
 pub(crate) mod profile;
 pub(crate) mod progress;
 mod schema;
+pub(crate) mod sheets;
 pub(crate) mod structured;
 pub(crate) mod style;
 pub(crate) mod survive;

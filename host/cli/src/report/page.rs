@@ -11,7 +11,7 @@ use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
-use divvy_page::{Command, Content, Explained, Explanations, Growth};
+use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
@@ -47,14 +47,20 @@ pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure>
     console.print_as_it_is(&page)
 }
 
-/// A page without data, from the command and its sides.
-fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
+/// The command line of this process, the program's name first.
+pub(crate) fn arguments() -> Vec<String> {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once("divvy".to_owned()).chain(arguments).collect()
+}
+
+/// A page without data, from the command and its sides.
+fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
     Content {
         command,
-        arguments: std::iter::once("divvy".to_owned()).chain(arguments).collect(),
+        arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        heading: Heading::default(),
         base,
         after,
         assumes: true,

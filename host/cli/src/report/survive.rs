@@ -125,24 +125,34 @@ fn loss_in_words(loss: &LossOfBinding, row: &SurviveRow) -> String {
 }
 
 fn losses(rows: &[LossRow], options: Options) -> Grid<'_> {
-    let mut grid = Grid::new(vec![
+    let mut titles = vec![
         Column::left("LOSS"),
         Column::right("CLUSTERS"),
         Column::right("DO NOT SURVIVE"),
         Column::right("NOTHING LEFT"),
-        Column::right("BEYOND"),
-    ]);
+    ];
+    let has_beyond = rows.iter().any(|row| row.beyond_capacity.is_some());
+    if has_beyond {
+        titles.push(Column::right("BEYOND"));
+    }
+    let mut grid = Grid::new(titles);
     let most = if options.is_wide { rows.len() } else { LOSS_ROWS_MAX };
     for row in rows.iter().take(most) {
         let harm = |is_harm: bool| if is_harm { style::BAD } else { style::PLAIN };
-        let beyond = row.beyond_capacity.map(|beyond| beyond.to_string()).unwrap_or_default();
-        grid.cells(vec![
+        let mut cells = vec![
             Cell::new(format!("{} {}", row.each, row.name), style::NAME),
             Cell::plain(row.clusters.to_string()),
             Cell::new(row.bindings.to_string(), harm(row.bindings > 0)),
             Cell::new(row.hanging.to_string(), harm(row.hanging > 0)),
-            Cell::new(beyond, harm(row.beyond_capacity.is_some_and(|beyond| beyond > 0))),
-        ]);
+        ];
+        if has_beyond {
+            let beyond = row.beyond_capacity.map(|beyond| beyond.to_string()).unwrap_or_default();
+            cells.push(Cell::new(
+                beyond,
+                harm(row.beyond_capacity.is_some_and(|beyond| beyond > 0)),
+            ));
+        }
+        grid.cells(cells);
     }
     grid
 }

@@ -16,6 +16,7 @@ use super::entry::{Entry, Report};
 use super::explanation::Account;
 use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid, Widths};
+use super::layout::Layout;
 use super::style;
 use super::text::{counted, listed, partial_count};
 
@@ -93,16 +94,48 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
     grid.write_titles(out, widths)?;
     divvy_parallel::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
     writeln!(out)?;
+    write_sums(report, &sums, options, options.columns.into(), out)
+}
+
+/// Writes the same as Markdown. All lines are in memory at once, so that explanations must have been made already.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(crate) fn write_markdown<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    if report.entries.is_empty() {
+        return Ok(());
+    }
+    let options = TableOptions { bars: false, ..options };
+    let mut sums = Sums::new(&report.names);
+    let shares: Vec<Vec<Share<'a>>> = report.entries.iter().map(|entry| entry.shares(&report.names)).collect();
+    let mut grid = Grid::new(columns(options));
+    for (entry, shares) in report.entries.iter().zip(&shares) {
+        sums.add(shares, entry.has_last());
+        grid = part(report, options, entry, shares, grid);
+    }
+    grid.write(out, Layout::Markdown)?;
+    write_sums(report, &sums, options, Layout::Markdown, out)
+}
+
+/// Writes the clusters, if they were summed up, and the totals.
+fn write_sums(
+    report: &Report<'_>,
+    sums: &Sums<'_>,
+    options: TableOptions,
+    layout: Layout,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let used = report
         .clusters
         .iter()
         .filter(|row| row.before != 0 || row.after != 0 || options.wide);
     let used: Vec<&ClusterRow> = used.collect();
     if !used.is_empty() {
-        clusters(&used, options.wide).write(out, options.columns)?;
-        writeln!(out)?;
+        clusters(&used, options.wide).write(out, layout)?;
+        layout.gap(out)?;
     }
-    super::totals::write(report, &sums, options.wide, options.columns, out)
+    super::totals::write(report, sums, options.wide, layout, out)
 }
 
 /// Adds the lines of one binding.

@@ -6,8 +6,9 @@ use super::clusters::sums::Sums;
 
 use super::costs;
 use super::entry::Report;
+use super::layout::Layout;
 use super::style;
-use super::text::{counted, wrapped};
+use super::text::counted;
 
 /// Results in the order of printing, with their wording.
 const RESULTS: [(&str, &str); 5] = [
@@ -18,20 +19,15 @@ const RESULTS: [(&str, &str); 5] = [
     ("Skipped", "skipped"),
 ];
 
-/// Writes the totals, and if `is_wide` also the profile and its plugins. `columns` is the width of the terminal.
+/// Writes the totals, and if `is_wide` also the profile and its plugins.
 pub(super) fn write(
     report: &Report<'_>,
     sums: &Sums<'_>,
     is_wide: bool,
-    columns: Option<usize>,
+    layout: Layout,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| -> io::Result<()> {
-        for part in wrapped(text, columns) {
-            writeln!(out, "{style}{part}{style:#}")?;
-        }
-        Ok(())
-    };
+    let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| layout.paragraph(text, style, out);
     line(out, &bindings(report), style::NAME)?;
     line(out, &replicas(sums), style::PLAIN)?;
     for text in report

@@ -24,7 +24,7 @@ pub struct SurviveDocument {
     pub bindings: Vec<SurviveRow>,
     /// The losses that some binding does not survive, or that need more than the capacity of other clusters, worst first.
     pub losses: Vec<LossRow>,
-    /// Sums over all bindings, also those that are not listed.
+    /// Sums over all bindings, or over those that are chosen; also those that are not listed.
     pub totals: SurviveTotals,
     /// The smallest changes with which the binding of `--workload` survives. Absent without `--workload`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct LossRow {
     pub bindings: usize,
     /// Bindings of which it leaves nothing.
     pub hanging: usize,
-    /// Replicas that other clusters gain although they do not fit. Absent with `--as-failed`.
+    /// Replicas that other clusters gain although they do not fit. Absent with `--as-failed`, and if bindings are chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_capacity: Option<i64>,
 }
@@ -119,9 +119,9 @@ pub struct SurviveTotals {
     pub not_surviving: usize,
     /// Placed bindings of which some loss leaves nothing.
     pub hanging: usize,
-    /// Losses that need more than the capacity of other clusters.
+    /// Losses that need more than the capacity of other clusters; 0 if bindings are chosen.
     pub beyond_capacity: usize,
-    /// Bindings that are invalid, or whose decision a plugin fails, without any loss.
+    /// Bindings that are invalid, or whose decision a plugin fails, without any loss; those that are not chosen, too.
     pub errors: usize,
 }
 

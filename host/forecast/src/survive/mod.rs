@@ -80,31 +80,36 @@ struct Losses {
     hits: Vec<(usize, Hit)>,
 }
 
-/// Sums up what is left after each loss.
+/// Sums up what is left after each loss: of all bindings, or of the chosen ones alone, by index. The capacity that a loss lacks is that of
+/// all bindings, so that it is left out of a choice.
 pub fn summary(
     situation: &Situation,
     side: &Side,
-    losses: &[Loss],
-    levels: &[Each],
-    manner: Manner,
+    (losses, levels, manner): (&[Loss], &[Each], Manner),
     survival: &Survival,
+    chosen: Option<&[bool]>,
 ) -> Summary {
+    let is_chosen = |index: usize| chosen.is_none_or(|chosen| chosen.get(index) == Some(&true));
+    let is_meant = |hit: &&Hit| usize::try_from(hit.binding).is_ok_and(is_chosen);
     let mut fates: BTreeMap<u32, Losses> = BTreeMap::new();
     for (index, survived) in survival.losses.iter().enumerate() {
-        for &hit in &survived.hits {
+        for &hit in survived.hits.iter().filter(is_meant) {
             fates.entry(hit.binding).or_default().hits.push((index, hit));
         }
     }
-    let placed = survival.had.iter().filter(|had| !had.is_nothing()).count();
+    let had = survival.had.iter().enumerate();
+    let placed = had
+        .filter(|(index, had)| is_chosen(*index) && !had.is_nothing())
+        .count();
     let hangs = |fate: &Losses| fate.hits.iter().any(|(_, hit)| hit.left.is_nothing());
     let hanging = fates.values().filter(|fate| hangs(fate)).count();
     let beyond = survival
         .losses
         .iter()
-        .filter(|survived| survived.beyond_capacity > 0)
+        .filter(|survived| chosen.is_none() && survived.beyond_capacity > 0)
         .count();
     let totals = SurviveTotals {
-        bindings: situation.bindings.len(),
+        bindings: (0..situation.bindings.len()).filter(|index| is_chosen(*index)).count(),
         placed,
         surviving: placed - fates.len(),
         not_surviving: fates.len(),
@@ -133,7 +138,8 @@ pub fn summary(
     });
     let mut loss_rows = Vec::new();
     for (loss, survived) in losses.iter().zip(&survival.losses) {
-        if survived.hits.is_empty() && survived.beyond_capacity == 0 {
+        let hits: Vec<&Hit> = survived.hits.iter().filter(is_meant).collect();
+        if hits.is_empty() && (chosen.is_some() || survived.beyond_capacity == 0) {
             continue;
         }
         for (each, name) in &loss.names {
@@ -141,9 +147,9 @@ pub fn summary(
                 each: each.word().to_owned(),
                 name: name.clone(),
                 clusters: loss.clusters.len(),
-                bindings: survived.hits.len(),
-                hanging: survived.hits.iter().filter(|hit| hit.left.is_nothing()).count(),
-                beyond_capacity: (manner == Manner::Gone).then_some(survived.beyond_capacity),
+                bindings: hits.len(),
+                hanging: hits.iter().filter(|hit| hit.left.is_nothing()).count(),
+                beyond_capacity: (manner == Manner::Gone && chosen.is_none()).then_some(survived.beyond_capacity),
             });
         }
     }

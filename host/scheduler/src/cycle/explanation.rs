@@ -18,13 +18,15 @@ pub enum Detail {
     /// The clusters of the result and of the last result, and at most this many others per plugin and reason, the first by
     /// name. [`Explanation::unlisted`] counts the rest. In a large fleet, this takes a fraction of the time.
     Short(usize),
+    /// The clusters of the result and of the last result. The others are not even counted.
+    Assigned,
 }
 
 /// Explanation of one cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Clusters of the snapshot, sorted by name: all of them, or those that [`Detail::Short`] chooses.
+    /// Clusters of the snapshot, sorted by name: all of them, or those that [`Detail`] chooses.
     pub clusters: Vec<ClusterExplanation>,
     /// Clusters that are not listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -52,9 +52,9 @@ impl Cycle {
                     unlisted: Vec::new(),
                 };
             }
-            Detail::Short(most) => most,
+            Detail::Short(most) => Some(most),
+            Detail::Assigned => None,
         };
-        let kinds = self.kinds(input.fleet.len());
         let mut listing = Listing {
             positions: vec![NO_ROW; input.fleet.len()],
             ..Listing::default()
@@ -66,6 +66,17 @@ impl Cycle {
                 *position = 0;
             }
         }
+        let Some(most) = most else {
+            for (row, position) in all.zip(&mut listing.positions) {
+                if *position != NO_ROW {
+                    // There are no more positions than rows, which have 32 bits.
+                    *position = listing.rows.len() as u32;
+                    listing.rows.push(row);
+                }
+            }
+            return listing;
+        };
+        let kinds = self.kinds(input.fleet.len());
         let mut counts: BTreeMap<Kind, (usize, usize)> = BTreeMap::new();
         for ((row, kind), position) in all.zip(kinds).zip(&mut listing.positions) {
             if *position == NO_ROW {

@@ -22,7 +22,8 @@ pub struct Scheduler {
     cycle: Cycle,
     /// Targets of the latest cycle that succeeded.
     targets: Vec<Target>,
-    explains: bool,
+    /// The clusters that explanations list; `None` if nothing is explained.
+    detail: Option<Detail>,
     ledger: Option<Ledger>,
     time: Option<i64>,
     placements: Option<Arc<Placements>>,
@@ -58,17 +59,23 @@ impl Scheduler {
             plans: Some(Plans::default()),
             cycle: Cycle::new(),
             targets: Vec::new(),
-            explains: false,
+            detail: None,
             ledger: None,
             time: None,
             placements: None,
         }
     }
 
-    /// Turns explanations on or off.
+    /// Turns explanations of every cluster on or off.
     #[must_use]
-    pub fn explaining(mut self, explains: bool) -> Self {
-        self.explains = explains;
+    pub fn explaining(self, explains: bool) -> Self {
+        self.explaining_in(explains.then_some(Detail::Full))
+    }
+
+    /// Explains decisions in this detail; nothing if it is `None`.
+    #[must_use]
+    pub fn explaining_in(mut self, detail: Option<Detail>) -> Self {
+        self.detail = detail;
         self
     }
 
@@ -110,7 +117,7 @@ impl Scheduler {
     pub fn another(&self) -> Self {
         Self {
             plans: self.plans.as_ref().map(|_| Plans::default()),
-            explains: self.explains,
+            detail: self.detail,
             ledger: self.ledger.clone(),
             time: self.time,
             placements: self.placements.clone(),
@@ -242,13 +249,13 @@ impl Scheduler {
     /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. The decision is explained if
     /// `explains` is true, regardless of [`Self::explaining`].
     pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
-        let explains = std::mem::replace(&mut self.explains, explains);
+        let detail = std::mem::replace(&mut self.detail, explains.then_some(Detail::Full));
         let manner = Manner {
             books: false,
             ..Manner::of(binding)
         };
         let decision = self.decide(binding, fleet, manner);
-        self.explains = explains;
+        self.detail = detail;
         decision
     }
 
@@ -322,7 +329,7 @@ impl Scheduler {
             fresh: manner.fresh,
             time: self.time,
             peers: peers.as_ref(),
-            detail: self.explains.then_some(Detail::Full),
+            detail: self.detail,
             without: manner.without,
         };
         let decision = Decision::make(&mut self.cycle, &mut self.targets, binding, &plan, &circumstances);

@@ -1,6 +1,7 @@
 //! Overlays and deletions: the effect on each object, and the reason if there is none.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use divvy_forecast::document::OverlayRow;
 use divvy_forecast::situation::Situation;
@@ -72,6 +73,14 @@ impl Overlays {
         overlay
             .map(|overlay| std::mem::take(&mut overlay.warnings))
             .unwrap_or_default()
+    }
+
+    /// The files of the overlay, and of its earlier state.
+    pub(in crate::command) fn files(&self) -> impl Iterator<Item = &[PathBuf]> {
+        self.overlay
+            .iter()
+            .chain(&self.before)
+            .map(|manifests| manifests.files.as_slice())
     }
 
     /// The problems of all files.

@@ -20,6 +20,7 @@ use super::overlaid::{self, Overlays};
 use crate::command::choosing::Shown;
 use crate::command::chosen_profile::ChosenProfile;
 use crate::command::clusters;
+use crate::command::origin::Origin;
 use crate::command::schedule::{PlanFindings, check_strategy, report_warnings};
 use crate::command::tables::check_clusters;
 use crate::exit::Exit;
@@ -48,6 +49,8 @@ pub(in crate::command) struct Prepared {
     /// The bindings to show.
     pub(in crate::command) shown: Shown,
     pub(super) changes: ResolvedChanges,
+    /// Where the input and the overlays came from.
+    pub(in crate::command) origin: Origin,
 }
 
 /// Loads the plugins of one side.
@@ -83,8 +86,9 @@ pub(in crate::command) fn prepare(
 ) -> Result<Prepared, Failure> {
     let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
     let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
-    let mut manifests = arguments.input.read(kinds, keep_json)?;
+    let (mut manifests, mut origin) = arguments.input.read(kinds, keep_json)?;
     let mut overlays = Overlays::read(arguments, kinds, keep_json);
+    overlays.files().for_each(|files| origin.add_files(files));
     let mut overlaid = overlays.is_given().then(|| manifests.clone());
     // Reported with those of the input.
     manifests.warnings.append(&mut overlays.take_warnings());
@@ -165,6 +169,7 @@ pub(in crate::command) fn prepare(
         left_out,
         shown,
         changes,
+        origin,
     })
 }
 

@@ -19,6 +19,10 @@ pub(super) const OFFER: Offer = Offer {
 struct Markdown;
 
 impl Format for Markdown {
+    fn is_markdown(&self) -> bool {
+        true
+    }
+
     fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure> {
         console.print(|out| content.write_text(Layout::Markdown, out))
     }

@@ -81,6 +81,11 @@ pub(crate) trait Format: Debug + Send + Sync {
         false
     }
 
+    /// True for Markdown.
+    fn is_markdown(&self) -> bool {
+        false
+    }
+
     /// True for formats that show the error of a binding beside its result.
     fn shows_errors(&self) -> bool {
         true

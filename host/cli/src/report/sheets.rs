@@ -1,0 +1,486 @@
+//! The pages of `-o html` that are tables: of `divvy diff --without-each`, `survive` and `policies`.
+
+use divvy_forecast::document::{FailuresDocument, SideDocument};
+use divvy_forecast::policies::document::{Code, PoliciesDocument};
+use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument};
+use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
+use divvy_page::verdict::{Figure, Tone, Verdict};
+
+use super::console::Console;
+use super::errors::{Diagnostic, Failure};
+use super::page::arguments;
+use super::text::{counted, listed};
+
+/// Maximum number of names in a cell.
+const NAMED_MAX: usize = 12;
+
+/// Writes a page to standard output.
+///
+/// # Errors
+///
+/// A [`Failure`] with exit code 3 if the page cannot be made or written.
+pub(crate) fn print(sheet: &Sheet, console: &Console) -> Result<(), Failure> {
+    let page = divvy_page::render_sheet(sheet).map_err(|error| {
+        let diagnostic = Diagnostic::new(error.to_string());
+        Failure::internal(diagnostic.with_causes_of(&error))
+    })?;
+    console.print_as_it_is(&page)
+}
+
+/// A sheet without tables.
+fn sheet(title: &'static str, side: Option<SideDocument>, verdict: Verdict, notes: &[String]) -> Sheet {
+    Sheet {
+        title,
+        arguments: arguments(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        heading: divvy_page::Heading::default(),
+        side,
+        verdict,
+        tables: Vec::new(),
+        notes: notes.to_vec(),
+    }
+}
+
+fn figure(name: &'static str, label: &'static str, count: usize, detail: &str, tone: Tone) -> Figure {
+    Figure {
+        name,
+        label,
+        value: count.to_string(),
+        detail: detail.to_owned(),
+        tone,
+    }
+}
+
+/// A count that should be 0.
+fn harm(name: &'static str, label: &'static str, count: usize, detail: &str, tone: Tone) -> Figure {
+    figure(name, label, count, detail, if count > 0 { tone } else { Tone::Good })
+}
+
+/// `1 loss`, `2 losses`.
+fn losses(count: usize) -> String {
+    match count {
+        1 => "1 loss".to_owned(),
+        count => format!("{count} losses"),
+    }
+}
+
+/// The page of `divvy diff --without-each`.
+pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
+    let totals = document.totals;
+    let beyond = totals.absorbed_beyond_capacity;
+    let harmful = totals.losses - totals.absorbed - beyond;
+    let worst = document.failures.iter().map(|row| row.lost).max().unwrap_or_default();
+    let (headline, tone) = match (harmful, beyond, totals.too_full) {
+        (0, 0, 0) => ("Every loss is absorbed.".to_owned(), Tone::Good),
+        (0, 0, full) => (
+            format!("{} {} a cluster too full.", losses(full), plural(full, "makes", "make")),
+            Tone::Bad,
+        ),
+        (0, beyond, _) => (
+            format!(
+                "{} {} replicas beyond the capacity that is left.",
+                losses(beyond),
+                plural(beyond, "puts", "put")
+            ),
+            Tone::Bad,
+        ),
+        (harmful, ..) => (
+            format!("{} {} not absorbed.", losses(harmful), plural(harmful, "is", "are")),
+            Tone::Bad,
+        ),
+    };
+    let verdict = Verdict {
+        headline,
+        more: format!("Each {} was lost alone: {}.", document.each, losses(totals.losses)),
+        tone,
+        figures: vec![
+            harm(
+                "harmful",
+                "Not absorbed",
+                harmful,
+                "replicas are lost, or bindings fail",
+                Tone::Bad,
+            ),
+            harm(
+                "beyondCapacity",
+                "Beyond capacity",
+                beyond,
+                "absorbed without room",
+                Tone::Bad,
+            ),
+            figure("absorbed", "Absorbed", totals.absorbed, "losses", Tone::Neutral),
+            harm(
+                "worst",
+                "Worst loss",
+                usize::try_from(worst).unwrap_or_default(),
+                "replicas lost at once",
+                Tone::Bad,
+            ),
+            figure("losses", "Losses", totals.losses, "each alone", Tone::Neutral),
+        ],
+    };
+    let bars = document.failures.iter().filter_map(|row| {
+        let tightest = row.tightest.as_ref()?;
+        Some(Bar {
+            name: row.name.clone(),
+            percent: tightest.percent,
+            detail: format!("{} on {}", tightest.resource, tightest.cluster),
+        })
+    });
+    let rows = document.failures.iter().map(|row| {
+        let tightest = row.tightest.as_ref();
+        let tightest = tightest.map(|tight| format!("{} {}% on {}", tight.resource, tight.percent, tight.cluster));
+        vec![
+            row.name.as_str().into(),
+            row.clusters.into(),
+            row.displaced.into(),
+            row.rehomed.into(),
+            row.removed.into(),
+            row.lost.into(),
+            row.newly_unschedulable.into(),
+            row.newly_in_error.into(),
+            row.beyond_capacity.into(),
+            row.newly_full.into(),
+            tightest.unwrap_or_default().into(),
+        ]
+    });
+    let table = Table {
+        title: "Losses",
+        remark: "The fullest cluster after each loss, and what becomes of the replicas that ran there.".to_owned(),
+        bars: bars.collect(),
+        columns: vec![
+            Kind::Text.column("Without"),
+            Kind::Number.column("Clusters"),
+            Kind::Number.column("Displaced"),
+            Kind::Number.column("Rehomed"),
+            Kind::Number.column("Removed"),
+            Kind::Harm.column("Lost"),
+            Kind::Harm.column("Unschedulable"),
+            Kind::Harm.column("In error"),
+            Kind::Harm.column("Beyond capacity"),
+            Kind::Harm.column("Newly full"),
+            Kind::Long.column("Tightest"),
+        ],
+        rows: rows.collect(),
+    };
+    Sheet {
+        tables: vec![table],
+        ..sheet(
+            "What each loss costs",
+            Some(document.after.clone()),
+            verdict,
+            &document.notes,
+        )
+    }
+}
+
+fn plural(count: usize, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+/// The page of `divvy survive`.
+pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
+    let totals = &document.totals;
+    let (headline, tone) = match (totals.hanging, totals.not_surviving, totals.beyond_capacity) {
+        (0, 0, 0) => ("Everything survives each loss.".to_owned(), Tone::Good),
+        (0, 0, beyond) => (
+            format!(
+                "{} {} more than the capacity that is left.",
+                losses(beyond),
+                plural(beyond, "needs", "need")
+            ),
+            Tone::Bad,
+        ),
+        (0, lost, _) => (
+            format!(
+                "{} {} not survive some loss.",
+                counted(lost, "workload"),
+                plural(lost, "does", "do")
+            ),
+            Tone::Bad,
+        ),
+        (hanging, ..) => (
+            format!(
+                "{} {} on a single loss.",
+                counted(hanging, "workload"),
+                plural(hanging, "hangs", "hang")
+            ),
+            Tone::Bad,
+        ),
+    };
+    let levels: Vec<&str> = document.levels.iter().map(|level| level.each.as_str()).collect();
+    let verdict = Verdict {
+        headline,
+        more: format!(
+            "{} of {} survive each loss of a {}.",
+            totals.surviving,
+            counted(totals.placed, "placed workload"),
+            levels.join(", ")
+        ),
+        tone,
+        figures: vec![
+            harm(
+                "hanging",
+                "Nothing left",
+                totals.hanging,
+                "some loss leaves no replica",
+                Tone::Bad,
+            ),
+            harm(
+                "notSurviving",
+                "Do not survive",
+                totals.not_surviving,
+                "some loss",
+                Tone::Bad,
+            ),
+            figure("surviving", "Survive", totals.surviving, "each loss", Tone::Neutral),
+            figure(
+                "placed",
+                "Placed",
+                totals.placed,
+                "workloads with a cluster",
+                Tone::Neutral,
+            ),
+            harm(
+                "beyondCapacity",
+                "Losses without room",
+                totals.beyond_capacity,
+                "",
+                Tone::Bad,
+            ),
+        ],
+    };
+    let mut tables = Vec::new();
+    tables.extend(document.remedy.as_ref().map(remedy));
+    tables.push(workloads(document));
+    tables.push(worst(document));
+    tables.push(sizes(document));
+    Sheet {
+        tables,
+        ..sheet("What survives", Some(document.after.clone()), verdict, &document.notes)
+    }
+}
+
+fn workloads(document: &SurviveDocument) -> Table {
+    let rows = document.bindings.iter().map(|row| {
+        let of_loss = |loss: &LossOfBinding| format!("{} {} ({} left)", loss.each, loss.name, loss.left);
+        let lost: Vec<String> = row.losses.iter().map(of_loss).collect();
+        let least = row.losses.iter().map(|loss| loss.left).min().unwrap_or_default();
+        vec![
+            row.binding.as_str().into(),
+            row.strategy.as_str().into(),
+            row.replicas.into(),
+            usize::try_from(row.clusters).unwrap_or(usize::MAX).into(),
+            least.into(),
+            row.losses.len().into(),
+            listed(lost.iter().map(String::as_str), NAMED_MAX).into(),
+        ]
+    });
+    Table {
+        title: "Workloads that do not survive some loss",
+        remark: "Those with the least left first.".to_owned(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Workload"),
+            Kind::Text.column("Strategy"),
+            Kind::Number.column("Replicas"),
+            Kind::Number.column("Clusters"),
+            Kind::Number.column("Least left"),
+            Kind::Harm.column("Losses"),
+            Kind::Long.column("Does not survive"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn worst(document: &SurviveDocument) -> Table {
+    let rows = document.losses.iter().map(|row| {
+        vec![
+            format!("{} {}", row.each, row.name).into(),
+            row.clusters.into(),
+            row.bindings.into(),
+            row.hanging.into(),
+            row.beyond_capacity.map_or_else(|| Value::from(""), Value::from),
+        ]
+    });
+    Table {
+        title: "Losses",
+        remark: "The worst first.".to_owned(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Loss"),
+            Kind::Number.column("Clusters"),
+            Kind::Harm.column("Do not survive"),
+            Kind::Harm.column("Nothing left"),
+            Kind::Harm.column("Beyond capacity"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn sizes(document: &SurviveDocument) -> Table {
+    let rows = document.levels.iter().map(|level| {
+        vec![
+            level.each.as_str().into(),
+            level.losses.into(),
+            level.surviving.into(),
+            level.hanging.into(),
+        ]
+    });
+    Table {
+        title: "Sizes of losses",
+        remark: String::new(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Any"),
+            Kind::Number.column("Losses"),
+            Kind::Number.column("Survive each"),
+            Kind::Harm.column("Nothing left"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn remedy(remedy: &Remedy) -> Table {
+    let rows = remedy.changes.iter().map(|change| {
+        vec![
+            change.change.as_str().into(),
+            change.moved.into(),
+            listed(change.clusters.iter().map(String::as_str), NAMED_MAX).into(),
+            change.annotation.clone().unwrap_or_default().into(),
+        ]
+    });
+    let name = &remedy.binding;
+    let tried = counted(remedy.tried, "change");
+    Table {
+        title: "The smallest changes with which it survives",
+        remark: match (remedy.survives, remedy.changes.is_empty()) {
+            (true, _) => format!("{name} survives each of these losses as it is."),
+            (false, true) => format!("No single change of its policy lets {name} survive; {tried} were decided."),
+            (false, false) => format!("{name} survives with one of these; {tried} were decided for every loss."),
+        },
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Long.column("Change"),
+            Kind::Number.column("Moved"),
+            Kind::Long.column("Clusters then"),
+            Kind::Text.column("Annotation"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// The page of `divvy policies`. The second number is that of the findings that are not shown.
+pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
+    let totals = &document.totals;
+    let all = totals.errors + totals.warnings + totals.infos;
+    let (headline, tone) = match (totals.errors, totals.warnings) {
+        (0, 0) if all == 0 => ("No findings.".to_owned(), Tone::Good),
+        (0, 0) => (
+            format!("{}, nothing to worry about.", counted(all, "remark")),
+            Tone::Good,
+        ),
+        (0, warnings) => (format!("{}.", counted(warnings, "warning")), Tone::Notable),
+        (errors, _) => (format!("{}.", counted(errors, "error")), Tone::Bad),
+    };
+    let count = |count: usize, one: &str, several: &str| format!("{count} {}", if count == 1 { one } else { several });
+    let verdict = Verdict {
+        headline,
+        more: format!(
+            "{}, {}.",
+            count(totals.policies, "policy", "policies"),
+            counted(totals.bindings, "binding")
+        ),
+        tone,
+        figures: vec![
+            harm("errors", "Errors", totals.errors, "", Tone::Bad),
+            harm("warnings", "Warnings", totals.warnings, "", Tone::Notable),
+            figure("infos", "Remarks", totals.infos, "", Tone::Neutral),
+            harm(
+                "dead",
+                "Dead",
+                totals.dead,
+                "policies that govern nothing",
+                Tone::Notable,
+            ),
+            harm(
+                "shadowed",
+                "Shadowed",
+                totals.shadowed,
+                "by other policies",
+                Tone::Notable,
+            ),
+            harm(
+                "withoutPolicy",
+                "Without a policy",
+                totals.without_policy,
+                "bindings",
+                Tone::Notable,
+            ),
+        ],
+    };
+    let findings = document.findings.iter().map(|finding| {
+        let mut text = finding.message.clone();
+        if !finding.names.is_empty() {
+            text.push_str(": ");
+            text.push_str(&listed(finding.names.iter().map(String::as_str), NAMED_MAX));
+        }
+        vec![
+            finding.object.as_str().into(),
+            finding.severity.word().into(),
+            finding.code.word().into(),
+            text.into(),
+            finding.hint.clone().unwrap_or_default().into(),
+            finding.source.clone().unwrap_or_default().into(),
+        ]
+    });
+    let findings = Table {
+        title: "Findings",
+        remark: match hidden {
+            0 => "The worst first.".to_owned(),
+            hidden => format!(
+                "The worst first; {} not shown, as requested.",
+                counted(hidden, "finding")
+            ),
+        },
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Object"),
+            Kind::Text.column("Severity"),
+            Kind::Text.column("Finding"),
+            Kind::Long.column("What"),
+            Kind::Long.column("Hint"),
+            Kind::Long.column("Where"),
+        ],
+        rows: findings.collect(),
+    };
+    let rows = document.policies.iter().map(|row| {
+        let codes: Vec<&str> = row.findings.iter().map(|code: &Code| code.word()).collect();
+        vec![
+            row.policy.as_str().into(),
+            i64::from(row.priority).into(),
+            row.selects.into(),
+            row.governs.into(),
+            row.clusters.map_or_else(|| Value::from(""), Value::from),
+            codes.join(", ").into(),
+        ]
+    });
+    let policies = Table {
+        title: "Policies",
+        remark: String::new(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Policy"),
+            Kind::Number.column("Priority"),
+            Kind::Number.column("Selects"),
+            Kind::Number.column("Governs"),
+            Kind::Number.column("Clusters"),
+            Kind::Long.column("Findings"),
+        ],
+        rows: rows.collect(),
+    };
+    Sheet {
+        tables: vec![findings, policies],
+        ..sheet("Which policies are wrong", None, verdict, &document.notes)
+    }
+}
