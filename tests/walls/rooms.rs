@@ -39,7 +39,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
         &[
             // Arguments that commands share, and what they mean.
             "connection ends logging output seed tables time",
-            "chosen_profile libraries",
+            "chosen_profile libraries origin",
             "additional",
             "setup input",
             "candidates choosing clusters moving record",

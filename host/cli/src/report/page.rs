@@ -11,7 +11,7 @@ use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
-use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading};
+use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading, PageError};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
@@ -40,7 +40,12 @@ pub(crate) fn explains_everything(bindings: usize, clusters: usize) -> bool {
 ///
 /// A [`Failure`] with exit code 3 if the page cannot be made or written.
 pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure> {
-    let page = divvy_page::render(content).map_err(|error| {
+    print_page(divvy_page::render(content), console)
+}
+
+/// Writes a rendered page.
+pub(super) fn print_page(page: Result<String, PageError>, console: &Console) -> Result<(), Failure> {
+    let page = page.map_err(|error| {
         let diagnostic = Diagnostic::new(error.to_string());
         Failure::internal(diagnostic.with_causes_of(&error))
     })?;

@@ -7,8 +7,8 @@ use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
 use divvy_page::verdict::{Figure, Tone, Verdict};
 
 use super::console::Console;
-use super::errors::{Diagnostic, Failure};
-use super::page::arguments;
+use super::errors::Failure;
+use super::page::{arguments, print_page};
 use super::text::{counted, listed};
 
 /// Maximum number of names in a cell.
@@ -20,11 +20,7 @@ const NAMED_MAX: usize = 12;
 ///
 /// A [`Failure`] with exit code 3 if the page cannot be made or written.
 pub(crate) fn print(sheet: &Sheet, console: &Console) -> Result<(), Failure> {
-    let page = divvy_page::render_sheet(sheet).map_err(|error| {
-        let diagnostic = Diagnostic::new(error.to_string());
-        Failure::internal(diagnostic.with_causes_of(&error))
-    })?;
-    console.print_as_it_is(&page)
+    print_page(divvy_page::render_sheet(sheet), console)
 }
 
 /// A sheet without tables.
