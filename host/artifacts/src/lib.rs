@@ -1,8 +1,8 @@
 //! Plugins as OCI artifacts: libraries in registries, as container images are, and in folders with the same content.
 //!
 //! - [`Signing`] and [`TrustedKey`]: minisign signatures, which say what an artifact is called as well as what it contains.
-//! - [`push`]: libraries of one plugin, one for each architecture, become an artifact.
-//! - [`pull`]: an artifact becomes files in a folder from which the loader takes them. Nothing of it is believed before it is checked, and
+//! - [`push()`]: libraries of one plugin, one for each architecture, become an artifact.
+//! - [`pull()`]: an artifact becomes files in a folder from which the loader takes them. Nothing of it is believed before it is checked, and
 //!   nothing is in its final position before everything is.
 //! - [`Repository`]: a place for artifacts: a [`Registry`] or a [`Layout`]. Neither is believed, so both are checked by the same code.
 //!
