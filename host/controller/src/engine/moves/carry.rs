@@ -119,10 +119,19 @@ impl Engine {
         });
         let mark = self.read_mark(candidate, moment);
         let has_bounds = mark.as_ref().is_some_and(|read| read.mark.is_some());
-        let course = self.course_of(candidate, placement, &words, result);
+        let course = self.course_of(candidate, placement, &words, (candidate.last(), result));
         let is_paced = match course {
             Course::Steps => true,
-            Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) => has_bounds,
+            Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => true,
+            // The mark keeps what such a report shows from being believed.
+            Course::AtOnce(AtOnce::FirstResult | AtOnce::OnlyGives) if self.is_shown(candidate, result) => {
+                let elsewhere = [TargetCluster {
+                    replicas: 1,
+                    ..TargetCluster::default()
+                }];
+                self.course_of(candidate, placement, &words, (&elsewhere, result)) == Course::Steps
+            }
+            Course::Unchanged => false,
             Course::AtOnce(_) => false,
         };
         if !is_paced {
@@ -160,13 +169,28 @@ impl Engine {
         })
     }
 
-    /// The way in which a result is written.
+    /// True if a cluster that a result gives replicas reports some that it was given before, and that may be on their way out: Karmada has
+    /// evicted them, or someone else has moved them.
+    fn is_shown(&self, candidate: &Candidate, result: &[TargetCluster]) -> bool {
+        let record = self.bindings.get(&candidate.key);
+        let mut reports = reports(record.map_or(&[], |record| &record.aggregated)).into_iter();
+        let of = |targets: &[TargetCluster], name: &str| {
+            let own = targets.iter().find(|target| target.name == name);
+            own.map_or(0, |target| i64::from(target.replicas))
+        };
+        reports.any(|report| {
+            let before = of(candidate.last(), report.cluster);
+            of(result, report.cluster) > before && report.ready_replicas.is_some_and(|ready| ready > before)
+        })
+    }
+
+    /// The way in which a result is written over a present one.
     pub(super) fn course_of(
         &self,
         candidate: &Candidate,
         placement: &Placement,
         policy: &WrittenAllowances,
-        result: &[TargetCluster],
+        (present, result): (&[TargetCluster], &[TargetCluster]),
     ) -> Course {
         let object = candidate.object();
         let record = self.bindings.get(&candidate.key);
@@ -177,7 +201,7 @@ impl Engine {
         let workload = Workload::new(object, None, Reporting::new(object, &reports));
         let total = (candidate.binding.replicas(), sum);
         let profile = self.active.moves.as_deref();
-        course(candidate.last(), result, total, &workload, profile, policy)
+        course(present, result, total, &workload, profile, policy)
     }
 
     /// Carries a verdict out. `Err` if there is nothing to move.

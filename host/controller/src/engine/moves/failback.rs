@@ -127,7 +127,7 @@ impl Engine {
         let words = candidate.written_allowances();
         // What is not moved in steps is not moved for this reason.
         let words = words.unwrap_or_else(|_| WrittenAllowances::default());
-        if self.course_of(candidate, placement, &words, &target) != Course::Steps {
+        if self.course_of(candidate, placement, &words, (candidate.last(), &target)) != Course::Steps {
             return None;
         }
         let reason = Reason::TakesBack;
