@@ -82,9 +82,8 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
         if arguments.output.is_page() {
             if !arguments.situation.choosing.quiet {
-                let mut sheet = sheets::without_each(&document);
-                sheet.heading = heading(&prepared.origin, &arguments.situation.time)?;
-                sheets::print(&sheet, console)?;
+                let heading = heading(&prepared.origin, &arguments.situation.time)?;
+                sheets::print(sheets::without_each(&document), heading, console)?;
             }
             return Ok(exit.max(prepared.left_out));
         }

@@ -12,7 +12,7 @@ use divvy_manifests::{ObjectName, Warning};
 use divvy_profile::{MOVES_ANNOTATION, WrittenAllowances};
 use divvy_scheduler::moves::mark::destination;
 
-use crate::report::text::{counted, listed};
+use crate::report::text::{counted, listed, plural};
 
 /// Maximum number of bindings, and of clusters per binding, that are named.
 const NAMED_MAX: usize = 5;
@@ -52,7 +52,7 @@ fn on_their_way(bindings: &[Binding]) -> Option<Warning> {
         return None;
     }
     let count = counted(moving.len(), "binding");
-    let verb = if moving.len() == 1 { "is" } else { "are" };
+    let verb = plural(moving.len(), "is", "are");
     let named = listed(moving.iter().map(String::as_str), NAMED_MAX);
     let message = format!("{count} {verb} on the way to another result, by `divvy.io/move`: {named}");
     let hint = "`divvy run` takes the next step once the last one is ready; until the move has ended, `diff`, `headroom` and `survive` leave such a binding as it is";

@@ -18,9 +18,6 @@ use crate::report::text::listed;
 /// Maximum number of inputs that are named.
 const NAMED_MAX: usize = 3;
 
-/// Bytes that are read at once.
-const BLOCK: usize = 1 << 16;
-
 /// Where an input came from.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Origin {
@@ -91,15 +88,9 @@ fn digest_of_file(path: &Path) -> io::Result<Option<String>> {
     if !std::fs::metadata(path)?.is_file() {
         return Ok(None);
     }
-    let mut file = File::open(path)?;
-    let mut digest = StreamDigest::default();
-    let mut block = vec![0; BLOCK];
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok(Some(digest.finish())),
-            count => digest.update(block.get(..count).unwrap_or_default()),
-        }
-    }
+    let mut file = Digesting::new(File::open(path)?);
+    io::copy(&mut file, &mut io::sink())?;
+    Ok(file.into_digest().map(StreamDigest::finish))
 }
 
 /// What a page says about the input and the time.

@@ -185,9 +185,12 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
         false => Exit::Unschedulable,
     };
     if arguments.output.is_page() && !arguments.quiet {
-        let mut sheet = sheets::policies(&document, hidden.beyond_top + hidden.milder);
-        sheet.heading = heading(&origin, &TimeArguments::default())?;
-        sheets::print(&sheet, console)?;
+        let heading = heading(&origin, &TimeArguments::default())?;
+        sheets::print(
+            sheets::policies(&document, hidden.beyond_top + hidden.milder),
+            heading,
+            console,
+        )?;
     } else if !arguments.quiet {
         let is_wide = arguments.output.is_wide();
         let content = Printed {

@@ -169,9 +169,8 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
     };
     if arguments.output.is_page() {
         if !choosing.quiet {
-            let mut sheet = sheets::survive(&document);
-            sheet.heading = heading(&prepared.origin, &arguments.situation.time)?;
-            sheets::print(&sheet, console)?;
+            let heading = heading(&prepared.origin, &arguments.situation.time)?;
+            sheets::print(sheets::survive(&document), heading, console)?;
         }
         return Ok(exit.max(errors(&document, console)).max(prepared.left_out));
     }

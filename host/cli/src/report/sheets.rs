@@ -3,24 +3,25 @@
 use divvy_forecast::document::{FailuresDocument, SideDocument};
 use divvy_forecast::policies::document::{Code, PoliciesDocument};
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument};
+use divvy_page::Heading;
 use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
 use divvy_page::verdict::{Figure, Tone, Verdict};
 
 use super::console::Console;
 use super::errors::Failure;
 use super::page::{arguments, print_page};
-use super::text::{counted, listed};
+use super::text::{counted, listed, plural};
 
 /// Maximum number of names in a cell.
 const NAMED_MAX: usize = 12;
 
-/// Writes a page to standard output.
+/// Writes a page to standard output, with what it is about.
 ///
 /// # Errors
 ///
 /// A [`Failure`] with exit code 3 if the page cannot be made or written.
-pub(crate) fn print(sheet: &Sheet, console: &Console) -> Result<(), Failure> {
-    print_page(divvy_page::render_sheet(sheet), console)
+pub(crate) fn print(sheet: Sheet, heading: Heading, console: &Console) -> Result<(), Failure> {
+    print_page(divvy_page::render_sheet(&Sheet { heading, ..sheet }), console)
 }
 
 /// A sheet without tables.
@@ -29,7 +30,7 @@ fn sheet(title: &'static str, side: Option<SideDocument>, verdict: Verdict, note
         title,
         arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        heading: divvy_page::Heading::default(),
+        heading: Heading::default(),
         side,
         verdict,
         tables: Vec::new(),
@@ -54,10 +55,7 @@ fn harm(name: &'static str, label: &'static str, count: usize, detail: &str, ton
 
 /// `1 loss`, `2 losses`.
 fn losses(count: usize) -> String {
-    match count {
-        1 => "1 loss".to_owned(),
-        count => format!("{count} losses"),
-    }
+    format!("{count} {}", plural(count, "loss", "losses"))
 }
 
 /// The page of `divvy diff --without-each`.
@@ -170,10 +168,6 @@ pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
     }
 }
 
-fn plural(count: usize, one: &'static str, several: &'static str) -> &'static str {
-    if count == 1 { one } else { several }
-}
-
 /// The page of `divvy survive`.
 pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
     let totals = &document.totals;
@@ -259,8 +253,8 @@ pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
 
 fn workloads(document: &SurviveDocument) -> Table {
     let rows = document.bindings.iter().map(|row| {
-        let of_loss = |loss: &LossOfBinding| format!("{} {} ({} left)", loss.each, loss.name, loss.left);
-        let lost: Vec<String> = row.losses.iter().map(of_loss).collect();
+        let named = |loss: &LossOfBinding| format!("{} {} ({} left)", loss.each, loss.name, loss.left);
+        let lost: Vec<String> = row.losses.iter().map(named).collect();
         let least = row.losses.iter().map(|loss| loss.left).min().unwrap_or_default();
         vec![
             row.binding.as_str().into(),
@@ -379,12 +373,12 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
         (0, warnings) => (format!("{}.", counted(warnings, "warning")), Tone::Notable),
         (errors, _) => (format!("{}.", counted(errors, "error")), Tone::Bad),
     };
-    let count = |count: usize, one: &str, several: &str| format!("{count} {}", if count == 1 { one } else { several });
     let verdict = Verdict {
         headline,
         more: format!(
-            "{}, {}.",
-            count(totals.policies, "policy", "policies"),
+            "{} {}, {}.",
+            totals.policies,
+            plural(totals.policies, "policy", "policies"),
             counted(totals.bindings, "binding")
         ),
         tone,

@@ -87,6 +87,11 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
     }
 }
 
+/// The word for one or for several.
+pub(crate) fn plural(count: usize, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
 /// Names in one line, at most `most` of them: `a, b, and 3 more`.
 pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
     let count = names.len();
