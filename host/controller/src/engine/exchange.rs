@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::decision::Circumstances;
+use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::Profile;
@@ -14,7 +13,9 @@ use divvy_scheduler::profile::Profile;
 use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
 use crate::decision::LiveDecision;
+use crate::estimates::Answers;
 use crate::objects::Kind;
+use crate::takings::Current;
 
 /// Maximum number of decisions that are remembered for a trial.
 const REMEMBERED_MAX: usize = 64;
@@ -101,8 +102,12 @@ impl Engine {
                 break;
             }
             trial.decisions += 1;
-            let before = self.repeat(&old, binding, *fresh, *time, self.active.holds());
-            let after = self.repeat(&new.profile, binding, *fresh, *time, new.holds());
+            let before = self
+                .try_out(binding, &old, None, *fresh, *time, self.active.holds())
+                .result;
+            let after = self
+                .try_out(binding, &new.profile, None, *fresh, *time, new.holds())
+                .result;
             trial.differences += usize::from(before.as_ref().ok() != after.as_ref().ok());
             let has_failed = |result: &Result<_, Failure>| result.as_ref().err().is_some_and(is_fault);
             if let (Err(failure), false) = (&after, has_failed(&before))
@@ -150,21 +155,24 @@ impl Engine {
         (!kinds.is_empty()).then(|| format!("{} objects are not listed again yet", kinds.join(" and ")))
     }
 
-    fn repeat(
+    /// Decides a binding among the present clusters, without an explanation and without any effect.
+    pub(super) fn try_out(
         &mut self,
-        profile: &Profile,
         binding: &Binding,
+        profile: &Profile,
+        answers: Option<&Answers>,
         fresh: bool,
         time: i64,
         holds: bool,
-    ) -> Result<Vec<TargetCluster>, Failure> {
+    ) -> LiveDecision {
         let peers = self.peers(binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let current = answers.map(|answers| Current::new(answers, &self.takings));
         let circumstances = Circumstances {
             profile,
             fleet: &snapshot,
             ledger: holds.then(|| self.holdings.ledger(&snapshot, self.cluster_sets)),
-            estimates: None,
+            estimates: current.as_ref().map(|current| current as &dyn Estimates),
             fresh,
             time: Some(time),
             peers: peers.as_ref(),
@@ -172,7 +180,7 @@ impl Engine {
             detail: None,
         };
         let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
-        LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances).result
+        LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances)
     }
 }
 

@@ -129,13 +129,28 @@ pub fn course(
     if !gives && !takes {
         return Course::Unchanged;
     }
+    let reason = match hindrance(target, (total, sum), workload, profile, policy) {
+        Some(AtOnce::NoPace) => Some(AtOnce::NoPace),
+        _ if present.is_empty() => Some(AtOnce::FirstResult),
+        _ if !takes => Some(AtOnce::OnlyGives),
+        hindrance => hindrance,
+    };
+    reason.map_or(Course::Steps, Course::AtOnce)
+}
+
+/// The reason why a result is not written in steps, whatever is present; `None` if a move to it is.
+pub fn hindrance(
+    target: &[TargetCluster],
+    (total, sum): (i64, Sum),
+    workload: &Workload,
+    profile: Option<&MovesConfiguration>,
+    policy: &WrittenAllowances,
+) -> Option<AtOnce> {
     let Some(profile) = profile.filter(|profile| profile.pace.is_some()) else {
-        return Course::AtOnce(AtOnce::NoPace);
+        return Some(AtOnce::NoPace);
     };
     let reports = workload.reporting == Reporting::ReadyReplicas;
     let reasons = [
-        (present.is_empty(), AtOnce::FirstResult),
-        (!takes, AtOnce::OnlyGives),
         // Without replicas, a workload goes to every candidate.
         (sum != Sum::Divided || total == 0, AtOnce::NotDivided),
         (replicas(target) != total, AtOnce::Partial),
@@ -152,10 +167,9 @@ pub fn course(
             AtOnce::WithoutReadiness,
         ),
     ];
-    let reason = reasons
+    reasons
         .into_iter()
-        .find_map(|(applies, reason)| applies.then_some(reason));
-    reason.map_or(Course::Steps, Course::AtOnce)
+        .find_map(|(applies, reason)| applies.then_some(reason))
 }
 
 /// The reason why a scheduler does not touch a binding; `None` if it is its own.

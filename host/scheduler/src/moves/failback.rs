@@ -145,17 +145,17 @@ impl fmt::Display for Left {
 /// The target that takes back what is due, and moves nothing else. `present` is the result, `wanted` what the policy would have, decided
 /// afresh, each by cluster. Clusters give no more than they have beyond what the policy wants there, those with the most first, and of
 /// equals the first by name. Returns the present result if nothing can go back.
-pub fn target(
-    present: &BTreeMap<String, i64>,
-    wanted: &BTreeMap<String, i64>,
-    due: &BTreeMap<&str, i64>,
-) -> BTreeMap<String, i64> {
-    let of = |result: &BTreeMap<String, i64>, name: &str| result.get(name).copied().unwrap_or(0);
+pub fn target<'a>(
+    present: &BTreeMap<&'a str, i64>,
+    wanted: &BTreeMap<&str, i64>,
+    due: &BTreeMap<&'a str, i64>,
+) -> BTreeMap<&'a str, i64> {
+    let of = |result: &BTreeMap<&str, i64>, name: &str| result.get(name).copied().unwrap_or(0);
     let mut target = present.clone();
     let beyond = present
         .iter()
-        .map(|(name, replicas)| (name, replicas.saturating_sub(of(wanted, name))));
-    let mut givers: Vec<(&String, i64)> = beyond.filter(|(_, beyond)| *beyond > 0).collect();
+        .map(|(&name, replicas)| (name, replicas.saturating_sub(of(wanted, name))));
+    let mut givers: Vec<(&str, i64)> = beyond.filter(|(_, beyond)| *beyond > 0).collect();
     givers.sort_by_key(|(name, beyond)| (std::cmp::Reverse(*beyond), *name));
     let mut givers = givers.into_iter();
     let mut giver = givers.next();
@@ -167,8 +167,8 @@ pub fn target(
             let moved = missing.min(*beyond);
             missing -= moved;
             *beyond -= moved;
-            *target.entry((*from).clone()).or_default() -= moved;
-            *target.entry(name.to_owned()).or_default() += moved;
+            *target.entry(*from).or_default() -= moved;
+            *target.entry(name).or_default() += moved;
             if *beyond == 0 {
                 giver = givers.next();
             }
@@ -182,11 +182,8 @@ pub fn target(
 mod tests {
     use super::*;
 
-    fn map(result: &[(&str, i64)]) -> BTreeMap<String, i64> {
-        result
-            .iter()
-            .map(|(name, replicas)| ((*name).to_owned(), *replicas))
-            .collect()
+    fn map<'a>(result: &[(&'a str, i64)]) -> BTreeMap<&'a str, i64> {
+        result.iter().copied().collect()
     }
 
     #[test]
@@ -268,7 +265,7 @@ mod tests {
 
     #[test]
     fn no_more_goes_back_than_left_and_than_the_policy_wants() {
-        let of = |present: &[(&str, i64)], wanted: &[(&str, i64)], due: &[(&str, i64)]| {
+        let of = |present: &[(&'static str, i64)], wanted: &[(&str, i64)], due: &[(&'static str, i64)]| {
             target(&map(present), &map(wanted), &due.iter().copied().collect())
         };
         let (present, wanted) = ([("b", 6), ("c", 4)], [("a", 5), ("b", 2), ("c", 3)]);

@@ -478,7 +478,7 @@ fn tolerated(total: i64) -> i64 {
 }
 
 /// Replicas by cluster. Negative ones, which Karmada refuses, count as none.
-fn by_name(result: &[TargetCluster]) -> BTreeMap<&str, i64> {
+pub fn by_name(result: &[TargetCluster]) -> BTreeMap<&str, i64> {
     let mut counts = BTreeMap::new();
     for cluster in result {
         *counts.entry(cluster.name.as_str()).or_default() += i64::from(cluster.replicas.max(0));

@@ -81,6 +81,10 @@ fn name(number: usize) -> String {
     format!("web{number:03}")
 }
 
+fn name_of(binding: &Value) -> &str {
+    binding["metadata"]["name"].as_str().unwrap_or_default()
+}
+
 /// Two clusters of a binding, which it has to itself for the most part.
 fn wanted(number: usize, shift: usize) -> [String; 2] {
     [cluster(2 * number + shift), cluster(2 * number + shift + 1)]
@@ -105,12 +109,7 @@ async fn until(
         let bindings = members.pass().await?;
         let results: BTreeMap<String, BTreeMap<String, i64>> = bindings
             .iter()
-            .map(|binding| {
-                (
-                    binding["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
-                    result(binding),
-                )
-            })
+            .map(|binding| (name_of(binding).to_owned(), result(binding)))
             .collect();
         // What is reported counts, because nothing else is known: replicas that are not known to be ready go first.
         let reported: BTreeMap<&str, i64> = bindings.iter().map(reported).collect();
@@ -140,7 +139,7 @@ async fn until(
 fn reported(binding: &Value) -> (&str, i64) {
     let states = binding["status"]["aggregatedStatus"].as_array().into_iter().flatten();
     let ready = states.filter_map(|state| state["status"]["readyReplicas"].as_i64());
-    (binding["metadata"]["name"].as_str().unwrap_or_default(), ready.sum())
+    (name_of(binding), ready.sum())
 }
 
 /// The writes to a binding: its results, marks and reports.

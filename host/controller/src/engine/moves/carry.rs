@@ -7,8 +7,9 @@ use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_profile::{IncludedKind, OnExclusion, WrittenAllowances};
 use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::Reason;
+use divvy_scheduler::decide::rules::Sum;
 use divvy_scheduler::fleet::Footprint;
-use divvy_scheduler::moves::change::{AtOnce, Course, Workload, course};
+use divvy_scheduler::moves::change::{AtOnce, Course, Workload, course, hindrance};
 use divvy_scheduler::moves::mark::{Mark, ReadMark};
 use divvy_scheduler::moves::readiness::Reporting;
 use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Write};
@@ -125,14 +126,11 @@ impl Engine {
             Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => true,
             // The mark keeps what such a report shows from being believed.
             Course::AtOnce(AtOnce::FirstResult | AtOnce::OnlyGives) if self.is_shown(candidate, result) => {
-                let elsewhere = [TargetCluster {
-                    replicas: 1,
-                    ..TargetCluster::default()
-                }];
-                self.course_of(candidate, placement, &words, (&elsewhere, result)) == Course::Steps
+                let profile = self.active.moves.as_deref();
+                let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
+                hindrance(result, total, &workload, profile, &words).is_none()
             }
-            Course::Unchanged => false,
-            Course::AtOnce(_) => false,
+            Course::Unchanged | Course::AtOnce(_) => false,
         };
         if !is_paced {
             self.forget_move(&candidate.key, moment.instant);
@@ -192,16 +190,24 @@ impl Engine {
         policy: &WrittenAllowances,
         (present, result): (&[TargetCluster], &[TargetCluster]),
     ) -> Course {
+        let profile = self.active.moves.as_deref();
+        let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
+        course(present, result, total, &workload, profile, policy)
+    }
+
+    /// The replicas that a binding asks for, and what its result adds up to.
+    fn total(&self, candidate: &Candidate, placement: &Placement) -> (i64, Sum) {
+        let own = Request::from_annotations(&candidate.object().metadata.annotations);
+        let sum = self.sum(placement, &own, &candidate.request);
+        (candidate.binding.replicas(), sum)
+    }
+
+    fn workload(&self, candidate: &Candidate) -> Workload {
         let object = candidate.object();
         let record = self.bindings.get(&candidate.key);
         let reports = reports(record.map_or(&[], |record| &record.aggregated));
-        let own = Request::from_annotations(&object.metadata.annotations);
-        let sum = self.sum(placement, &own, &candidate.request);
         // The labels of the workload are not on its binding.
-        let workload = Workload::new(object, None, Reporting::new(object, &reports));
-        let total = (candidate.binding.replicas(), sum);
-        let profile = self.active.moves.as_deref();
-        course(present, result, total, &workload, profile, policy)
+        Workload::new(object, None, Reporting::new(object, &reports))
     }
 
     /// Carries a verdict out. `Err` if there is nothing to move.

@@ -7,17 +7,14 @@ use std::time::Instant;
 use divvy_karmada::api::{Placement, TargetCluster, Timestamp};
 use divvy_profile::WrittenAllowances;
 use divvy_scheduler::decide::rules::Reason;
-use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::moves::change::Course;
 use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
-use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::moves::step::by_name;
 
 use super::{Candidate, Engine, Moment};
-use crate::decision::LiveDecision;
 use crate::engine::Task;
 use crate::estimates::Answers;
 use crate::objects::BindingKey;
-use crate::takings::Current;
 
 /// Producer of the eviction tasks that replicas leave by against their policy's wish. Those of other producers say that the workload or its
 /// pods are not well there, and would not be after a return.
@@ -53,10 +50,10 @@ impl Engine {
             // The whole result is decided anew.
             left.forget();
         }
-        let last = replicas_by_name(candidate.last());
-        for (name, replicas) in replicas_by_name(result) {
-            let before = last.get(&name).copied().unwrap_or(0);
-            left.come_back(&name, replicas.saturating_sub(before));
+        let last = by_name(candidate.last());
+        for (name, replicas) in by_name(result) {
+            let before = last.get(name).copied().unwrap_or(0);
+            left.come_back(name, replicas.saturating_sub(before));
         }
         let mut evicted = BTreeSet::new();
         for task in &candidate.object().spec.graceful_eviction_tasks {
@@ -108,18 +105,21 @@ impl Engine {
             self.estimating.insert(Arc::clone(key), false);
             return Some(Some(Task::Estimate(job)));
         }
-        let decision = self.decide_afresh(candidate, answers, moment);
+        // What the policy would want if there were no result.
+        let profile = Arc::clone(&self.active.profile);
+        let decision = self.try_out(&candidate.binding, &profile, answers, true, moment.milliseconds, true);
+        self.panel.watchdog.decided();
         let (present, wanted) = (candidate.last(), decision.result.as_ref().ok()?);
-        let (present, wanted) = (replicas_by_name(present), replicas_by_name(wanted));
+        let (present, wanted) = (by_name(present), by_name(wanted));
         let target = target(&present, &wanted, &due);
         // Spread constraints choose clusters together, so that a mixture of two choices may break them.
-        let are_of = |other: &BTreeMap<String, i64>| target.keys().eq(other.keys());
+        let are_of = |other: &BTreeMap<&str, i64>| target.keys().eq(other.keys());
         let is_mixed = !placement.spread_constraints.is_empty() && !are_of(&present) && !are_of(&wanted);
         if target == present || is_mixed {
             return None;
         }
         let target = target.into_iter().map(|(name, replicas)| TargetCluster {
-            name,
+            name: name.to_owned(),
             replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
             components: Vec::new(),
         });
@@ -133,29 +133,6 @@ impl Engine {
         let reason = Reason::TakesBack;
         let job = self.resulting(candidate, (placement, answers), &decision, &target, reason, moment);
         Some(job.map(Task::from_write))
-    }
-
-    /// The result that the policy would have if there were none.
-    fn decide_afresh(&mut self, candidate: &Candidate, answers: Option<&Answers>, moment: &Moment) -> LiveDecision {
-        let binding = &*candidate.binding;
-        let peers = self.peers(binding);
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        let current = answers.map(|answers| Current::new(answers, &self.takings));
-        let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
-        let circumstances = Circumstances {
-            profile: &self.active.profile,
-            fleet: &snapshot,
-            ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),
-            estimates: current.as_ref().map(|current| current as &dyn Estimates),
-            fresh: true,
-            time: Some(moment.milliseconds),
-            peers: peers.as_ref(),
-            detail: None,
-            without: &[],
-        };
-        let decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
-        self.panel.watchdog.decided();
-        decision
     }
 
     /// Forgets that replicas left a binding's clusters.
@@ -188,12 +165,4 @@ impl Engine {
             self.wake(key, now);
         }
     }
-}
-
-fn replicas_by_name(result: &[TargetCluster]) -> BTreeMap<String, i64> {
-    let mut replicas = BTreeMap::new();
-    for target in result {
-        *replicas.entry(target.name.clone()).or_default() += i64::from(target.replicas.max(0));
-    }
-    replicas
 }
