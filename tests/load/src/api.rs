@@ -5,6 +5,7 @@ use http::{Method, Request, header};
 use kube::Client;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_util::task::TaskTracker;
 
 use crate::LoadError;
 
@@ -12,12 +13,15 @@ use crate::LoadError;
 #[derive(Clone)]
 pub struct Api {
     client: Client,
+    /// Creations that are under way, awaited or not.
+    creations: TaskTracker,
 }
 
 impl Api {
     /// The objects that a client may access.
     pub fn new(client: Client) -> Self {
-        Self { client }
+        let creations = TaskTracker::new();
+        Self { client, creations }
     }
 
     /// The client.
@@ -34,9 +38,26 @@ impl Api {
         self.send(Method::GET, path, None).await
     }
 
-    /// Creates an object in a collection.
-    pub async fn create<T: DeserializeOwned>(&self, path: &str, object: &Value) -> Result<T, LoadError> {
-        self.send(Method::POST, path, Some(object)).await
+    /// Creates an object in a collection. The request is sent and answered even if nobody awaits this any more:
+    /// [`settle`](Self::settle) does.
+    pub async fn create<T: DeserializeOwned + Send + 'static>(
+        &self,
+        path: &str,
+        object: &Value,
+    ) -> Result<T, LoadError> {
+        let (api, path, object) = (self.clone(), path.to_owned(), object.clone());
+        let creation = self
+            .creations
+            .spawn(async move { api.send(Method::POST, &path, Some(&object)).await });
+        // Nothing but the runtime's end ends the task before its request.
+        creation.await.unwrap_or(Err(LoadError::Interrupted))
+    }
+
+    /// Returns once no creation is under way: an API server carries one out whose client has gone, so that what is deleted before
+    /// comes back.
+    pub async fn settle(&self) {
+        self.creations.close();
+        self.creations.wait().await;
     }
 
     /// Sends a merge patch.
@@ -105,4 +126,55 @@ impl LoadError {
 /// Path of a binding in a namespace.
 pub fn binding_path(namespace: &str, name: &str) -> String {
     format!("{}/{name}", Kind::Binding.path(namespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use axum::extract::State;
+    use axum::routing::get;
+    use axum::{Json, Router};
+    use serde_json::json;
+
+    use super::*;
+
+    const PATH: &str = "/objects";
+
+    /// Objects of an API server that takes a second for a creation, and carries it out whether its client waits or not.
+    fn slow() -> Api {
+        async fn create(State(objects): State<Arc<AtomicUsize>>) -> Json<Value> {
+            let creation = async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                objects.fetch_add(1, Ordering::Relaxed);
+            };
+            tokio::spawn(creation).await.unwrap();
+            Json(json!({}))
+        }
+        async fn list(State(objects): State<Arc<AtomicUsize>>) -> Json<Value> {
+            Json(json!({"items": vec![json!({}); objects.load(Ordering::Relaxed)]}))
+        }
+        async fn delete(State(objects): State<Arc<AtomicUsize>>) -> Json<Value> {
+            objects.store(0, Ordering::Relaxed);
+            Json(json!({}))
+        }
+        let objects = get(list).post(create).delete(delete);
+        let server = Router::new().route(PATH, objects).with_state(Arc::default());
+        Api::new(Client::new(server, "default"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_creation_that_nobody_awaits_any_more_is_over_before_everything_is_deleted() {
+        let api = slow();
+        let create = api.create::<Value>(PATH, &Value::Null);
+        let interrupted = tokio::time::timeout(Duration::from_millis(1), create).await;
+        assert!(interrupted.is_err());
+        api.settle().await;
+        api.delete_all(PATH, "").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let left: Value = api.get(PATH).await.unwrap();
+        assert_eq!(left["items"], json!([]));
+    }
 }

@@ -124,6 +124,7 @@ impl Plane {
     /// Deletes everything that the measurement created but the namespace, which stays, empty: a control plane without
     /// kube-controller-manager never ends its deletion.
     pub async fn remove(&self) -> Result<(), LoadError> {
+        self.api.settle().await;
         self.remove_bindings().await?;
         let policies = Kind::Policy.path(NAMESPACE);
         self.api.delete_all(&policies, &selected()).await?;
