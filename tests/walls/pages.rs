@@ -10,6 +10,8 @@ use crate::pages::pages;
 
 /// Maximum words of the README, which is for a first visit; the site has the rest.
 const README_WORDS_MAXIMUM: usize = 900;
+/// Four screens.
+const MAP_LINES_MAXIMUM: usize = 200;
 
 /// All Markdown files for people.
 fn documents() -> Vec<SourceFile> {
@@ -43,6 +45,15 @@ fn the_readme_is_short() {
     assert!(
         words <= README_WORDS_MAXIMUM,
         "README.md has {words} words, at most {README_WORDS_MAXIMUM}: move some to a page in docs/"
+    );
+}
+
+#[test]
+fn the_map_is_short() {
+    let lines = read(&repository().join("ARCHITECTURE.md")).text.lines().count();
+    assert!(
+        lines <= MAP_LINES_MAXIMUM,
+        "ARCHITECTURE.md has {lines} lines, at most {MAP_LINES_MAXIMUM}: move some to docs/contributing/rooms.md or decision.md"
     );
 }
 
