@@ -153,12 +153,11 @@ fn each_workload_of_the_demo_fleet_is_scheduled_by_the_strategy_of_its_file() {
     assert_eq!(strategies, named);
 }
 
-/// The plugin is built the way its author would build it, from its own lock file, and named by a profile.
+/// The plugin is named by a profile.
 #[test]
 fn the_plugin_outside_the_workspace_decides() {
     let example = repository().join("examples/out-of-tree-plugin");
-    let built = artifacts::build(&example.join("Cargo.toml"), &[], &["--locked".to_owned()]);
-    let library = built.library("divvy-plugin-cheapest-first");
+    let library = artifacts::example();
     let output = run(
         divvy()
             .env(
