@@ -57,6 +57,8 @@ fn the_chart_and_the_deployment_name_the_release() {
     for (path, expected) in [
         ("packaging/chart/Chart.yaml", format!("\nversion: {release}\n")),
         ("packaging/chart/Chart.yaml", format!("\nappVersion: {release}\n")),
+        ("docs/start.md", format!("divvy-{release}-linux-amd64.tar.gz")),
+        ("docs/start.md", format!("divvy_{release}_amd64.deb")),
         ("examples/deploy/README.md", format!("divvy:{release}")),
         ("examples/deploy/README.md", format!("`newTag: {release}`")),
     ] {
