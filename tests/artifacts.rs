@@ -101,6 +101,15 @@ pub(crate) fn fixture(name: &str) -> &'static Path {
     FIXTURES.library(&format!("divvy-fixture-{name}"))
 }
 
+/// The library of the plugin in `examples/out-of-tree-plugin`, built the way its author would build it, from its own lock file.
+pub(crate) fn example() -> &'static Path {
+    static EXAMPLE: LazyLock<Artifacts> = LazyLock::new(|| {
+        let manifest = repository().join("examples/out-of-tree-plugin/Cargo.toml");
+        build(&manifest, &[], &["--locked".to_owned()])
+    });
+    EXAMPLE.library("divvy-plugin-cheapest-first")
+}
+
 /// Builds a workspace in this workspace's target directory.
 ///
 /// # Panics

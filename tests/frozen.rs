@@ -1,22 +1,24 @@
-//! Kept binaries of ABI 1.0: plugins, and a host that only replays. Today's host with the kept plugins, and the kept host with
-//! today's plugins, decide as was recorded when the binaries were made. `tests/frozen/README.md` describes them.
+//! Kept binaries of each minor version of the ABI: plugins, and a host that only replays. Today's host with the kept plugins, and the
+//! kept host with today's plugins, decide as was recorded when the binaries were made. `tests/frozen/README.md` describes them.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
 use divvy_recordings::{CaseRunner, compare, read_recording};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::profile::registry;
+use divvy_scheduler::profile::{Profile, registry};
 use flate2::read::GzDecoder;
 
 use crate::artifacts::{self, repository};
 use crate::c_interface;
+use crate::moves::{Member, Walk};
+use crate::scheduling::Host;
 
 /// Largest size of a plugin, and of the packed host.
 const PLUGIN_BYTES_MAX: u64 = 1_000_000;
@@ -24,39 +26,85 @@ const HOST_BYTES_MAX: u64 = 1_500_000;
 /// Newest version of glibc that the binaries may need: that of Debian 12 and Red Hat 9 is newer or equal.
 const GLIBC_MAX: [u32; 2] = [2, 34];
 
-fn folder() -> PathBuf {
-    repository().join("tests/frozen")
+/// What is kept of one version of the ABI.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    minor: u32,
 }
 
-fn recording() -> PathBuf {
-    folder().join("recording.jsonl.gz")
-}
+/// Everything that is kept, the oldest first.
+const ALL: [Kept; 2] = [Kept { minor: 0 }, Kept { minor: 1 }];
 
-/// Files of the plugins that are kept.
-fn plugins() -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder().join("plugins")).expect("the folder is there");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
-    files.sort();
-    files
-}
+impl Kept {
+    fn folder(self) -> PathBuf {
+        repository().join(format!("tests/frozen/1.{}", self.minor))
+    }
 
-/// The host, unpacked.
-fn host() -> &'static Path {
-    static HOST: LazyLock<PathBuf> = LazyLock::new(|| {
-        let packed = File::open(folder().join("host.gz")).expect("the host is there");
+    fn recording(self) -> PathBuf {
+        self.folder().join("recording.jsonl.gz")
+    }
+
+    /// The text of the recording.
+    fn recorded(self) -> String {
+        let mut text = String::new();
+        let packed = File::open(self.recording()).expect("it is there");
+        GzDecoder::new(packed)
+            .read_to_string(&mut text)
+            .expect("it can be unpacked");
+        text
+    }
+
+    /// Files of the plugins that are kept.
+    fn plugins(self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder().join("plugins")).expect("the folder is there");
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+        files.sort();
+        files
+    }
+
+    /// The host, unpacked. Each test has a copy of its own, because a program that runs cannot be written to.
+    fn host(self, folder: &Path) -> PathBuf {
+        let packed = File::open(self.folder().join("host.gz")).expect("the host is there");
         let mut program = Vec::new();
         GzDecoder::new(packed)
             .read_to_end(&mut program)
             .expect("it can be unpacked");
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frozen-host");
-        // A program that runs cannot be written to.
-        let fresh = path.with_extension("new");
-        fs::write(&fresh, program).expect("the host can be written");
-        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).expect("its mode can be set");
-        fs::rename(&fresh, &path).expect("it can be renamed");
+        let path = folder.join("frozen-host");
+        fs::write(&path, program).expect("the host can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode can be set");
         path
-    });
-    &HOST
+    }
+
+    /// Runs the kept host with the plugins of a folder, in which it is unpacked.
+    fn run_host(self, plugins: &Path, recording: &Path) -> Output {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let output = Command::new(self.host(folder.path()))
+            .arg(plugins)
+            .arg(recording)
+            .env_clear()
+            .output();
+        output.expect("the kept host can be started")
+    }
+
+    /// A folder with today's builds of the plugins that are kept.
+    fn todays_plugins(self) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        for kept in self.plugins() {
+            let name = kept.file_name().and_then(|name| name.to_str()).expect("it has a name");
+            let plugin = name
+                .trim_start_matches("libdivvy_plugin_")
+                .trim_end_matches(".so")
+                .replace('_', "-");
+            let today = match plugin.as_str() {
+                "fill-in-order" => c_interface::example(),
+                "cheapest-first" => artifacts::example(),
+                _ if repository().join("plugins").join(&plugin).is_dir() => artifacts::plugin(&plugin),
+                _ => artifacts::fixture(&plugin),
+            };
+            symlink(today, folder.path().join(name)).expect("a link can be made");
+        }
+        folder
+    }
 }
 
 /// Prints a line that is visible even if the test passes, because only the macros' output is captured.
@@ -75,14 +123,18 @@ fn can_run() -> bool {
 
 #[test]
 fn kept_binaries_are_small_and_need_an_old_glibc() {
-    for plugin in plugins() {
-        let size = fs::metadata(&plugin).expect("it is there").len();
-        assert!(size < PLUGIN_BYTES_MAX, "{} has {size} bytes", plugin.display());
-        check_needs(&fs::read(&plugin).expect("it can be read"), &plugin);
+    for kept in ALL {
+        for plugin in kept.plugins() {
+            let size = fs::metadata(&plugin).expect("it is there").len();
+            assert!(size < PLUGIN_BYTES_MAX, "{} has {size} bytes", plugin.display());
+            check_needs(&fs::read(&plugin).expect("it can be read"), &plugin);
+        }
+        let packed = fs::metadata(kept.folder().join("host.gz")).expect("it is there").len();
+        assert!(packed < HOST_BYTES_MAX, "the host has {packed} bytes");
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let host = kept.host(folder.path());
+        check_needs(&fs::read(&host).expect("it can be read"), &host);
     }
-    let packed = fs::metadata(folder().join("host.gz")).expect("it is there").len();
-    assert!(packed < HOST_BYTES_MAX, "the host has {packed} bytes");
-    check_needs(&fs::read(host()).expect("it can be read"), host());
 }
 
 /// Checks the architecture of an ELF file and the newest glibc that it asks for, and prints both.
@@ -112,60 +164,70 @@ fn this_host_decides_with_kept_plugins_as_recorded() {
     if !can_run() {
         return;
     }
-    let recording = read_recording(&recording()).expect("it can be read");
+    for kept in ALL {
+        let recording = read_recording(&kept.recording()).expect("it can be read");
+        let profile = profile(kept);
+        let used = profile.plugins().count();
+        assert_eq!(used, kept.plugins().len(), "{kept:?}: a plugin is kept that no profile uses");
+        let versions = profile.plugins().map(|plugin| plugin.library().abi_version().to_string());
+        let expected = format!("1.{}", kept.minor);
+        assert!(versions.into_iter().all(|version| version == expected), "{kept:?}");
+        let mut runner = CaseRunner::new(Arc::new(profile)).with_tables(&recording.tables);
+        assert!(recording.cases.len() > 5, "{} cases", recording.cases.len());
+        for case in &recording.cases {
+            let mut fleet = Fleet::new(false);
+            fleet.extend(&recording.fleets[&case.fleet].clusters);
+            let prepared = runner.prepare(case);
+            let actual = runner.decide(&prepared, &fleet.snapshot());
+            let expected = case.expect.as_ref().expect("it has a decision");
+            assert!(case.time.is_some(), "{}", case.name);
+            assert_eq!(compare(expected, actual), Ok(()), "{kept:?}: {}", case.name);
+        }
+    }
+}
+
+/// The recorded profile with the kept plugins.
+fn profile(kept: Kept) -> Profile {
+    let recording = read_recording(&kept.recording()).expect("it can be read");
     let header = recording.header.as_ref().expect("it has a profile");
-    let source = ProfileSource::parse(self::recording(), &header.profile);
+    let source = ProfileSource::parse(kept.recording(), &header.profile);
     let configuration = source.profile(Some(&header.profile_name)).expect("the profile reads");
-    let directories = PluginDirectories::new([folder().join("plugins")]);
-    let profile = registry::build_without_tables(&configuration, &directories).expect("every kept plugin loads");
-    let used = profile.plugins().count();
-    assert_eq!(used, plugins().len(), "a plugin is kept that no profile uses");
-    let mut runner = CaseRunner::new(Arc::new(profile)).with_tables(&recording.tables);
-    assert!(recording.cases.len() > 5, "{} cases", recording.cases.len());
-    for case in &recording.cases {
-        let mut fleet = Fleet::new(false);
-        fleet.extend(&recording.fleets[&case.fleet].clusters);
-        let prepared = runner.prepare(case);
-        let actual = runner.decide(&prepared, &fleet.snapshot());
-        let expected = case.expect.as_ref().expect("it has a decision");
-        assert!(case.time.is_some(), "{}", case.name);
-        assert_eq!(compare(expected, actual), Ok(()), "{}", case.name);
+    let directories = PluginDirectories::new([kept.folder().join("plugins")]);
+    registry::build_without_tables(&configuration, &directories).expect("every kept plugin loads")
+}
+
+/// Recordings have no moves, so that a kept pace is compared with today's.
+#[test]
+fn a_kept_pace_makes_the_steps_of_todays() {
+    if !can_run() {
+        return;
     }
-}
-
-/// Runs the kept host with the plugins of a folder.
-fn run_host(plugins: &Path, recording: &Path) -> Output {
-    let output = Command::new(host()).arg(plugins).arg(recording).env_clear().output();
-    output.expect("the kept host can be started")
-}
-
-/// The text of the recording.
-fn recorded() -> String {
-    let mut text = String::new();
-    let packed = File::open(recording()).expect("it is there");
-    GzDecoder::new(packed)
-        .read_to_string(&mut text)
-        .expect("it can be unpacked");
-    text
-}
-
-/// A folder with today's builds of the plugins that are kept.
-fn todays_plugins() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    for kept in plugins() {
-        let name = kept.file_name().and_then(|name| name.to_str()).expect("it has a name");
-        let plugin = name
-            .trim_start_matches("libdivvy_plugin_")
-            .trim_end_matches(".so")
-            .replace('_', "-");
-        let today = match plugin.as_str() {
-            "fill-in-order" => c_interface::example(),
-            _ if repository().join("plugins").join(&plugin).is_dir() => artifacts::plugin(&plugin),
-            _ => artifacts::fixture(&plugin),
+    let library = ALL[1].folder().join("plugins/libdivvy_plugin_surge.so");
+    let host = |path: &Path| {
+        Host::extending(&format!(
+            "[profile.moves]\npace = 'surge'\n[profile.plugin.surge]\npath = {:?}\n",
+            path.display().to_string()
+        ))
+    };
+    let (kept, today) = (host(&library), host(artifacts::plugin("surge")));
+    let pace = kept.profile().pace().expect("the profile has a pace");
+    assert_eq!(pace.library().abi_version().to_string(), "1.1");
+    for (max_surge, max_unavailable, max_clusters) in [(3, 0, None), (0, 2, None), (4, 1, Some(2)), (0, 0, None)] {
+        let members = [
+            ("new", Member::new(0, 10)),
+            ("old", Member::new(12, 3)),
+            ("other", Member::new(5, 4)),
+        ];
+        let walk = Walk {
+            max_surge,
+            max_unavailable,
+            max_clusters,
+            ..Walk::new(17, members)
         };
-        std::os::unix::fs::symlink(today, folder.path().join(name)).expect("a link can be made");
+        let steps = walk.clone().steps(&today);
+        assert!(!steps.is_empty());
+        assert_eq!(walk.steps(&kept), steps, "{max_surge} {max_unavailable} {max_clusters:?}");
     }
-    folder
 }
 
 #[test]
@@ -173,39 +235,42 @@ fn the_kept_host_decides_with_todays_plugins_as_recorded() {
     if !can_run() {
         return;
     }
-    let today = todays_plugins();
-    let output = run_host(today.path(), &recording());
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{stdout}");
-    let cases = read_recording(&recording()).expect("it can be read").cases.len();
-    assert_eq!(stdout.lines().count(), cases);
-    // It would notice a difference: a recording with other decisions.
-    let text = recorded();
-    let other = today.path().join("other.jsonl");
-    let changed = text.replace("\"replicas\":2}", "\"replicas\":3}");
-    assert_ne!(text, changed);
-    File::create(&other)
-        .and_then(|mut file| file.write_all(changed.as_bytes()))
-        .expect("it can be written");
-    assert_eq!(run_host(today.path(), &other).status.code(), Some(1));
+    for kept in ALL {
+        let today = kept.todays_plugins();
+        let output = kept.run_host(today.path(), &kept.recording());
+        let (stdout, stderr) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{stdout}");
+        let cases = read_recording(&kept.recording()).expect("it can be read").cases.len();
+        assert_eq!(stdout.lines().count(), cases);
+        // It would notice a difference: a recording with other decisions.
+        let text = kept.recorded();
+        let other = today.path().join("other.jsonl");
+        let changed = text.replace("\"replicas\":2}", "\"replicas\":3}");
+        assert_ne!(text, changed);
+        File::create(&other)
+            .and_then(|mut file| file.write_all(changed.as_bytes()))
+            .expect("it can be written");
+        assert_eq!(kept.run_host(today.path(), &other).status.code(), Some(1));
+    }
 }
 
 /// A pace is the first plugin that does: the extension point is of ABI 1.1.
 #[test]
-fn the_kept_host_refuses_a_pace() {
+fn the_kept_host_of_abi_1_0_refuses_a_pace() {
     if !can_run() {
         return;
     }
-    let today = todays_plugins();
+    let kept = ALL[0];
+    let today = kept.todays_plugins();
     let link = today.path().join("libdivvy_plugin_surge.so");
-    std::os::unix::fs::symlink(artifacts::plugin("surge"), &link).expect("a link can be made");
+    symlink(artifacts::plugin("surge"), &link).expect("a link can be made");
     // Its profile lists the pace in the place of a strategy: the file is refused before anything in it is looked at.
     let other = today.path().join("other.jsonl");
-    fs::write(&other, recorded().replace("average", "surge")).expect("it can be written");
-    let output = run_host(today.path(), &other);
+    fs::write(&other, kept.recorded().replace("average", "surge")).expect("it can be written");
+    let output = kept.run_host(today.path(), &other);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
@@ -215,20 +280,20 @@ fn the_kept_host_refuses_a_pace() {
 }
 
 #[test]
-fn the_kept_host_refuses_a_plugin_that_requires_a_newer_minor_version() {
+fn a_kept_host_refuses_a_plugin_that_requires_a_newer_minor_version() {
     if !can_run() {
         return;
     }
-    let today = todays_plugins();
-    let newer = c_interface::example_that_requires(1);
-    let link = today.path().join("fill-in-order.so");
-    fs::remove_file(&link).expect("it is there");
-    std::os::unix::fs::symlink(newer, &link).expect("a link can be made");
-    let output = run_host(today.path(), &recording());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(
-        stderr.contains("needs ABI 1.1 or newer, this divvy has ABI 1.0"),
-        "{stderr}"
-    );
+    for kept in ALL {
+        let (own, newer) = (kept.minor, kept.minor + 1);
+        let today = kept.todays_plugins();
+        let link = today.path().join("fill-in-order.so");
+        fs::remove_file(&link).expect("it is there");
+        symlink(c_interface::example_that_requires(newer), &link).expect("a link can be made");
+        let output = kept.run_host(today.path(), &kept.recording());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let expected = format!("needs ABI 1.{newer} or newer, this divvy has ABI 1.{own}");
+        assert!(stderr.contains(&expected), "{stderr}");
+    }
 }

@@ -91,7 +91,7 @@ fn decide(profile: &str, clusters: &[&str]) -> (Option<i32>, Value, String) {
     let manifest = manifest.display().to_string();
     let (exit, stdout, stderr) = run(&["schedule", "-f", &manifest, "--profile", profile, "-o", "json"]);
     let decisions: Value = serde_json::from_str(&stdout).unwrap_or_default();
-    (exit, decisions[0].clone(), stderr)
+    (exit, decisions["bindings"][0].clone(), stderr)
 }
 
 #[test]

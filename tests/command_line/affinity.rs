@@ -57,7 +57,7 @@ fn file(folder: &std::path::Path, text: &str) -> String {
 /// Each binding with its clusters, by `-o jsonpath`.
 fn results(arguments: &[&str]) -> (Option<i32>, String, String) {
     let template =
-        r#"jsonpath={range [*]}{.binding}={.result} {range .clusters[*]}{.name}:{.replicas}{end}{"\n"}{end}"#;
+        r#"jsonpath={range .bindings[*]}{.binding}={.result} {range .clusters[*]}{.name}:{.replicas}{end}{"\n"}{end}"#;
     run(&[&["schedule", "-o", template], arguments].concat())
 }
 

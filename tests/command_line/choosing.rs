@@ -24,8 +24,12 @@ fn what_is_shown_affects_no_decision_and_not_the_ledger() {
     let rivals = ["schedule", "-f", "fleet.yaml", "-f", "rivals.yaml", "--assume"];
     let all = json(&rivals, &[]);
     for (index, name) in ["first-deployment", "second-deployment"].into_iter().enumerate() {
-        assert_eq!(json(&rivals, &[name]), serde_json::json!([all[index]]));
-        assert_eq!(json(&rivals, &["-n", "shop", name]), serde_json::json!([all[index]]));
+        for chosen in [json(&rivals, &[name]), json(&rivals, &["-n", "shop", name])] {
+            assert_eq!(chosen["bindings"], serde_json::json!([all["bindings"][index]]));
+            assert_eq!(chosen["clusters"], all["clusters"]);
+            let totals = &chosen["totals"];
+            assert_eq!((&totals["bindings"], &totals["decided"]), (&1.into(), &2.into()));
+        }
     }
     let all = json(&DIFF, &[]);
     let one = json(&DIFF, &["deployment/web"]);
@@ -93,7 +97,7 @@ shop/agent-deployment  Duplicated    2 each  Scheduled
     let path = workloads.display().to_string();
     let shown = |selector: &str| {
         let rows = json(&SCHEDULE, &["-f", &path, "-l", selector]);
-        let names = rows
+        let names = rows["bindings"]
             .as_array()
             .into_iter()
             .flatten()

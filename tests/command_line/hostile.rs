@@ -74,7 +74,7 @@ fn an_exit_code_for_an_error_never_comes_without_the_error() {
     for (command, more) in [
         (&schedule[..], &["-q"][..]),
         (&schedule, &["-o", "name"]),
-        (&schedule, &["-o", "jsonpath={[*].result}"]),
+        (&schedule, &["-o", "jsonpath={.bindings[*].result}"]),
         (&schedule, &["--cluster", "east-1"]),
         (&of_kind, &[]),
     ] {
@@ -154,7 +154,7 @@ fn control_characters_of_manifests_reach_no_output() {
         "name",
         "json",
         "yaml",
-        "jsonpath={[*].binding} {[*].clusters}",
+        "jsonpath={.bindings[*].binding} {.bindings[*].clusters}",
         "html",
     ] {
         let (exit, stdout, stderr) = run(&["schedule", "-f", &file, "-o", output]);
@@ -165,7 +165,8 @@ fn control_characters_of_manifests_reach_no_output() {
     }
     // The escapes mean what was read.
     let (_, stdout, _) = run(&["schedule", "-f", &file, "-o", "json"]);
-    let rows: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let rows = &document["bindings"];
     assert_eq!(rows[0]["binding"], "shop/web\u{1b}[31m\u{202e}");
     assert_eq!(rows[0]["clusters"][0]["name"], "m\u{202e}1");
 }

@@ -77,8 +77,8 @@ fn clusters_of(arguments: &[&str], strategy: &str) -> Value {
     let input = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "-o", "json"];
     let (exit, stdout, stderr) = run(&[&input[..], arguments].concat());
     assert_eq!(exit, Some(0), "{stderr}");
-    let rows: Value = serde_json::from_str(&stdout).expect("it is JSON");
-    let rows = rows.as_array().expect("it is a list");
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let rows = document["bindings"].as_array().expect("it is a list");
     let row = rows.iter().find(|row| row["strategy"] == strategy);
     row.expect("the strategy decided a binding")["clusters"].clone()
 }

@@ -81,13 +81,13 @@ fn data_have_the_missing_replicas() {
             "{text}{stderr}"
         );
         if format == "json" {
-            let rows: Value = serde_json::from_str(&text).expect("it is JSON");
+            let document: Value = serde_json::from_str(&text).expect("it is JSON");
             assert_eq!(
-                rows[0]["partial"],
+                document["bindings"][0]["partial"],
                 json!({"replicas": 24, "requested": 90, "missing": 66})
             );
             let schema = committed_at("host/cli/schema/schedule.json");
-            validate(&schema, &schema, &rows, "").unwrap_or_else(|error| panic!("{error}"));
+            validate(&schema, &schema, &document, "").unwrap_or_else(|error| panic!("{error}"));
         }
     }
 }

@@ -133,7 +133,8 @@ fn json_and_yaml_have_the_same_content_sorted_by_name() {
     let arguments = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "-o"];
     let (exit, json, stderr) = run(&[&arguments[..], &["json"]].concat());
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));
-    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let document: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let rows = &document["bindings"];
     let bindings: Vec<_> = rows
         .as_array()
         .expect("it is an array")
@@ -159,7 +160,7 @@ fn json_and_yaml_have_the_same_content_sorted_by_name() {
     assert_eq!(rows[2]["message"], "scheduling is suspended");
     let (exit, yaml, _) = run(&[&arguments[..], &["yaml"]].concat());
     assert_eq!(exit, Some(0));
-    assert!(yaml.starts_with("- binding: shop/agent-deployment\n"), "{yaml}");
+    assert!(yaml.contains("\nbindings:\n- binding: shop/agent-deployment\n"), "{yaml}");
 }
 
 #[test]
@@ -204,8 +205,8 @@ fn tiers_count_from_1_in_the_table_and_in_the_data() {
     let (_, table, _) = run(&files);
     assert!(table.contains("(tier 1, ") && !table.contains("tier 0"), "{table}");
     let (_, json, _) = run(&[&files[..], &["-o", "json"]].concat());
-    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    let clusters = rows[0]["explanation"]["clusters"].as_array().expect("it is explained");
+    let document: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let clusters = document["bindings"][0]["explanation"]["clusters"].as_array().expect("it is explained");
     let tiers: std::collections::BTreeSet<u64> =
         clusters.iter().filter_map(|cluster| cluster["tier"].as_u64()).collect();
     assert_eq!(tiers.first(), Some(&1), "{json}");
@@ -277,7 +278,8 @@ fn with_assume_a_result_reduces_the_room_for_those_after_it() {
     let files = ["schedule", "-f", "fleet.yaml", "-f", "rivals.yaml", "-o", "json"];
     let results = |arguments: &[&str]| {
         let (_, stdout, _) = run(&[&files[..], arguments].concat());
-        let rows: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+        let document: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+        let rows = &document["bindings"];
         [rows[0]["result"].clone(), rows[1]["result"].clone()]
     };
     assert_eq!(results(&[]), ["Scheduled", "Scheduled"]);

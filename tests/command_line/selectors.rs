@@ -36,8 +36,8 @@ fn a_list_of_selectors_is_checked_shown_recorded_and_replayed() {
     let input = ["-f", "fleet.yaml", "-f", "scheduled.yaml", "--profile", &profile];
     let (exit, stdout, stderr) = run(&[&["schedule", "-o", "json", "--record", &recording][..], &input].concat());
     assert_eq!(exit, Some(0), "{stderr}");
-    let rows: Value = serde_json::from_str(&stdout).expect("it is JSON");
-    let cart = rows
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let cart = document["bindings"]
         .as_array()
         .expect("it is a list")
         .iter()
@@ -127,9 +127,9 @@ fn an_explanation_as_data_follows_its_schema() {
     let schema = committed_at("host/cli/schema/schedule.json");
     let decided = |arguments: &[&str]| -> Value {
         let (_, stdout, stderr) = run(&[&["schedule", "-o", "json"][..], arguments].concat());
-        let rows = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-        validate(&schema, &schema, &rows, "$").unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
-        rows
+        let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        validate(&schema, &schema, &document, "$").unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+        document["bindings"].clone()
     };
     let fleet = "../../../examples/fleet";
     for strategy in [

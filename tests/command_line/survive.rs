@@ -364,3 +364,51 @@ fn chosen_workloads_are_summed_up_alone() {
     assert_eq!(exit, Some(1));
     assert!(!stdout.contains("e1") && !stdout.contains("not shown"), "{stdout}");
 }
+
+/// Chosen bindings are counted alone, also those in error. The exit code is that of all, as for `divvy schedule`, and a message says so.
+#[test]
+fn errors_of_bindings_that_are_not_chosen_are_not_counted_and_are_reported() {
+    let divided = "{replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}}";
+    let quorum = ", annotations: {divvy.io/quorum: \"1\"}";
+    let text = [
+        fleet(),
+        workload("a", 2, &aggregated("e1, e2, w1"), ""),
+        workload("broken", 2, divided, quorum),
+        workload("wrong", 2, divided, quorum),
+    ]
+    .concat();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("input.yaml").display().to_string();
+    fs::write(&file, &text).expect("the file can be written");
+    let each = |chosen: &[&str]| {
+        let diff = ["diff", "-f", &file, "--without-each", "cluster", "-o", "json"];
+        let (exit, stdout, stderr) = run(&[&diff[..], chosen].concat());
+        assert_eq!(exit, Some(2), "{stderr}");
+        let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        (document["errors"].clone(), stderr)
+    };
+    for (chosen, count, message) in [
+        (&[][..], 2, "2 bindings in error without any loss\n"),
+        (
+            &["a-deployment"],
+            0,
+            "2 bindings in error without any loss, not chosen\n",
+        ),
+        (
+            &["a-deployment", "wrong-deployment"],
+            1,
+            "2 bindings in error without any loss, 1 of them not chosen\n",
+        ),
+    ] {
+        for manner in [&[][..], &["--as-failed"]] {
+            let arguments = [chosen, manner, &["--loss", "cluster"]].concat();
+            let found = document(&text, &arguments, 2);
+            assert_eq!(found["totals"]["errors"], count, "{arguments:?}");
+            let (_, _, stderr) = survive(&text, &arguments);
+            assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+        }
+        let (errors, stderr) = each(chosen);
+        assert_eq!(errors, count, "{chosen:?}");
+        assert!(stderr.contains(message), "{chosen:?}: {stderr}");
+    }
+}

@@ -62,7 +62,8 @@ fn decided(profile: &str, manifest: &str, time: &str) -> (Vec<String>, Value) {
     ];
     let (exit, stdout, stderr) = run(&arguments);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));
-    let rows: Value = serde_json::from_str(&stdout).expect("JSON");
+    let document: Value = serde_json::from_str(&stdout).expect("JSON");
+    let rows = &document["bindings"];
     let clusters = rows[0]["clusters"].as_array().expect("a list");
     let names = clusters
         .iter()

@@ -23,8 +23,9 @@ fn decisions_equal_a_running_karmadas() {
         let file = format!("tests/conformance/plane/{name}.json");
         let profile = "karmada";
         let output = divvy(&["schedule", "-f", &file, "--profile", profile, "-o", "json"]);
-        let bindings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{name}: {error}: {}", text(&output.stderr)));
+        let bindings = document["bindings"].as_array().expect("a list of bindings");
         let actual = match bindings.as_slice() {
             [] => "no binding".to_owned(),
             [binding] if binding["result"] == "Scheduled" => {

@@ -40,11 +40,12 @@ fn divvy_json(arguments: &[&str]) -> (Option<i32>, Value, String) {
     (exit, output, log)
 }
 
-/// Schedules manifests under a profile, and returns what [`divvy_json`] does. `more` are further arguments.
+/// Schedules manifests under a profile, and returns what [`divvy_json`] does, of the JSON the bindings. `more` are further arguments.
 fn scheduled(manifests: &Path, profile: &Path, more: &[&str]) -> (Option<i32>, Value, String) {
     let [manifests, profile] = [manifests, profile].map(|path| path.to_str().expect("a path of ASCII"));
     let arguments = ["schedule", "-f", manifests, "--profile", profile, "-o", "json"];
-    divvy_json(&[&arguments, more].concat())
+    let (exit, output, log) = divvy_json(&[&arguments, more].concat());
+    (exit, output["bindings"].clone(), log)
 }
 
 /// Writes a file for one test, and returns its path.

@@ -50,7 +50,7 @@ fn a_decision_goes_on_without_a_plugin_that_may_be_skipped() {
     ];
     let (exit, decided, log) = divvy_json(&[&schedule[..], &["--record", recording]].concat());
     assert_eq!(exit, Some(0), "{log}");
-    let decided = decided.as_array().expect("a list");
+    let decided = decided["bindings"].as_array().expect("a list");
     assert_eq!(decided.len(), 3, "no binding is lost");
     for (binding, (name, call)) in decided
         .iter()
@@ -162,7 +162,8 @@ fn a_plugin_is_not_called_after_its_worker_failed_three_times_in_a_row() {
         "json",
     ]);
     assert_eq!(exit, Some(3), "{log}");
-    let errors = decided.as_array().expect("a list").iter().map(ToString::to_string);
+    let errors = decided["bindings"].as_array().expect("a list").iter();
+    let errors = errors.map(ToString::to_string);
     let suspended: Vec<bool> = errors
         .map(|error| error.contains("is not called after its worker failed for 3 bindings in a row; the last time, its worker was ended by SIGABRT"))
         .collect();

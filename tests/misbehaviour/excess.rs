@@ -53,7 +53,7 @@ fn decide(excess: &str) -> Decided {
     let decisions: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{excess}: {error}: {log}"));
     Decided {
         exit,
-        decision: decisions[0].clone(),
+        decision: decisions["bindings"][0].clone(),
         log,
     }
 }

@@ -44,7 +44,7 @@ fn stored_plugins_of_abi_1_0_answer_that_they_do_not_serve_paces() {
             "does not know calls of kind 14",
         ),
     ] {
-        let path = repository().join("tests/frozen/plugins").join(name);
+        let path = repository().join("tests/frozen/1.0/plugins").join(name);
         let library = PluginFile::read(&path)
             .and_then(|file| file.open(options()))
             .expect(name);

@@ -6,6 +6,7 @@ use divvy_loader::artifact::ContentDigest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::diff::schema::{committed_at, validate};
 
 /// The artifact as `pull` prints it.
 fn pinned(stdout: &str) -> String {
@@ -54,7 +55,31 @@ fn what_was_pulled_is_what_was_pushed_and_decides() {
     let decide = |more: &[&str]| workshop.run(&[&["schedule", "-f", &fleet, "-o", "json"], more].concat());
     let (own, usual) = (decide(&["--profile", "profile.toml"]), decide(&[]));
     assert_eq!((own.exit, &own.stderr), (usual.exit, &usual.stderr));
-    assert_eq!(own.stdout, usual.stdout);
+    assert_eq!(own.stdout.replace("\"own\"", "\"default\""), usual.stdout);
+}
+
+#[test]
+fn the_data_of_push_and_pull_follow_their_schemas() {
+    let workshop = Workshop::new();
+    let json = |ran: Ran, schema: &str| -> Value {
+        let data = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        let schema = committed_at(&format!("host/cli/schema/{schema}.json"));
+        validate(&schema, &schema, &data, "$").unwrap_or_else(|error| panic!("{error}: {data:#}"));
+        data
+    };
+    let pushed = json(workshop.push("1.0.0", &["-o", "json"]), "push");
+    assert_eq!(pushed["signed"], true);
+    let name = pushed["artifact"].as_str().expect("a reference");
+    let signed = workshop.pull(name, &["--key", "k.key.pub", "-o", "json"]);
+    let signed = json(signed.expect_success(), "pull");
+    let found = &signed[0];
+    assert_eq!((&found["artifact"], &found["signedBy"]), (&pushed["artifact"], &json!("k.key.pub")));
+    assert_eq!(found["facts"], pushed["libraries"][0]);
+    assert_eq!(found["facts"]["plugins"][0]["name"], "average");
+    // The digest alone suffices.
+    let by_digest = workshop.pull(name, &["-o", "json"]);
+    let by_digest = json(by_digest.expect_success(), "pull");
+    assert_eq!((&by_digest[0]["signedBy"], &by_digest[0]["sha256"]), (&Value::Null, &found["sha256"]));
 }
 
 /// The digest does not depend on when, where or with which key it is pushed.

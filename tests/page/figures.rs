@@ -112,12 +112,13 @@ fn decisions_are_those_of_the_json() {
     let arguments = &commands()[0];
     let document = pages::json(arguments);
     let (mut browser, _folder, _) = opened(arguments);
-    let bindings = document.as_array().expect("a list");
+    let bindings = document["bindings"].as_array().expect("a list");
     let targets = bindings
         .iter()
         .flat_map(|binding| binding["clusters"].as_array().expect("clusters"));
     let replicas: i64 = targets.map(|target| count(&target["replicas"])).sum();
     assert_eq!(figure(&mut browser, "replicas"), replicas);
+    assert_eq!(count(&document["totals"]["replicas"]), replicas);
     let scheduled = bindings.iter().filter(|binding| binding["result"] == "Scheduled");
     assert_eq!(
         figure(&mut browser, "scheduled"),

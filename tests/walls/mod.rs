@@ -9,6 +9,7 @@ mod names;
 mod pages;
 mod rooms;
 mod sources;
+mod versions;
 
 use std::fs;
 use std::path::{Path, PathBuf};

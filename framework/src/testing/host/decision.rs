@@ -103,12 +103,20 @@ struct LeftOut {
 impl Decisions {
     /// Reads the scheduler's output.
     pub(super) fn read(output: &str, warnings: String) -> Result<Self, serde_json::Error> {
-        let rows: Vec<Value> = serde_json::from_str(output)?;
+        /// The part of the document that is read.
+        #[derive(Deserialize)]
+        struct Document {
+            bindings: Vec<Value>,
+        }
+        let Document { bindings } = serde_json::from_str(output)?;
         let read = |row: Value| {
             let decision = Decision::deserialize(&row)?;
             Ok(Decision { json: row, ..decision })
         };
-        let decisions = rows.into_iter().map(read).collect::<Result<_, serde_json::Error>>()?;
+        let decisions = bindings
+            .into_iter()
+            .map(read)
+            .collect::<Result<_, serde_json::Error>>()?;
         Ok(Self { decisions, warnings })
     }
 

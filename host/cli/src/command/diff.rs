@@ -13,7 +13,7 @@ use divvy_forecast::cost;
 use divvy_forecast::document::{
     BindingRow, Document, FORMAT, FailureRow, FailureTotals, FailuresDocument, SideDocument, Sums,
 };
-use divvy_forecast::failures::{Each, Failures, failures};
+use divvy_forecast::failures::{Each, Errors, Failures, failures};
 use divvy_forecast::forecast::{compare, placed};
 use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::latent::latent;
@@ -76,9 +76,9 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     };
     if let Some(each) = arguments.without_each {
         let progress = Progress::start("losing each");
-        let mut document = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
+        let (mut document, errors) = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
-        let exit = exit_of_losses(arguments, &document, console);
+        let exit = exit_of_losses(arguments, (&document, errors), console);
         document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
         if arguments.output.is_page() {
             if !arguments.situation.choosing.quiet {
@@ -405,26 +405,49 @@ fn lose_each(
     right: &Loaded,
     (each, max_full): (Each, Option<FullLimit>),
     options: Options,
-) -> FailuresDocument {
+) -> (FailuresDocument, Errors) {
     let percent = max_full.map(|limit| limit.0);
     let choosing = &prepared.shown;
     let shown = prepared.after.bindings.iter().map(|binding| choosing.includes(binding));
     let shown: Option<Vec<bool>> = choosing.is_partial().then(|| shown.collect());
     let Failures { rows, errors } = failures(&prepared.after, &right.side, each, options, percent, shown.as_deref());
-    FailuresDocument {
+    let document = FailuresDocument {
         totals: FailureTotals::of(&rows),
         format: FORMAT,
         after: right.document.clone(),
         assumes: options.assumes,
         each: each.word().to_owned(),
         failures: rows,
-        errors,
+        errors: errors.counted,
         notes: prepared.notes.clone(),
-    }
+    };
+    (document, errors)
+}
+
+/// Exit code of bindings that are in error without any loss, also of those that are not chosen. Says how many there are.
+pub(super) fn exit_of_errors(errors: Errors, hint: &str, console: &Console) -> Exit {
+    let message = match (errors.counted, errors.others) {
+        (0, 0) => return Exit::Success,
+        (counted_errors, 0) => format!("{} in error without any loss", counted(counted_errors, "binding")),
+        (0, others) => format!("{} in error without any loss, not chosen", counted(others, "binding")),
+        (chosen, others) => format!(
+            "{} in error without any loss, {others} of them not chosen",
+            counted(chosen + others, "binding")
+        ),
+    };
+    console.message(|out| {
+        headline(out, "error", style::ERROR, &message)?;
+        remark(out, "hint", hint)
+    });
+    Exit::Usage
 }
 
 /// Exit code of the losses of all clusters, regions, zones or providers.
-fn exit_of_losses(arguments: &DiffArguments, document: &FailuresDocument, console: &Console) -> Exit {
+fn exit_of_losses(
+    arguments: &DiffArguments,
+    (document, errors): (&FailuresDocument, Errors),
+    console: &Console,
+) -> Exit {
     let too_full = document.failures.iter().filter(|row| row.too_full).count();
     if let (Some(FullLimit(percent)), true) = (arguments.max_full, too_full > 0) {
         let losses = if too_full == 1 {
@@ -435,14 +458,9 @@ fn exit_of_losses(arguments: &DiffArguments, document: &FailuresDocument, consol
         let message = format!("{losses} a cluster beyond what `--max-full` allows ({percent}%)");
         console.message(|out| headline(out, "error", style::ERROR, &message));
     }
-    if document.errors > 0 {
-        let count = counted(document.errors, "binding");
-        let message = format!("{count} in error without any loss");
-        console.message(|out| {
-            headline(out, "error", style::ERROR, &message)?;
-            remark(out, "hint", "`divvy diff` without `--without-each` says why")
-        });
-        return Exit::Usage;
+    let of_errors = exit_of_errors(errors, "`divvy diff` without `--without-each` says why", console);
+    if of_errors != Exit::Success {
+        return of_errors;
     }
     let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0 || row.newly_in_error > 0;
     match too_full > 0 || document.failures.iter().any(is_harmful) {

@@ -74,8 +74,8 @@ Examples:
   divvy schedule -f dump/ -o html > report.html
 
   # Count the new replicas of each result as used, by priority; as JSON
-  divvy schedule -f dump/ --assume -o json | jq '.[].result'
-  divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
+  divvy schedule -f dump/ --assume -o json | jq .totals
+  divvy schedule -f dump/ -o jsonpath='{range .bindings[*]}{.binding}={.result}{\"\\n\"}{end}'
 
 In the table, CHANGE is relative to the binding's last result. FREE is the number of further replicas \
 that fit after this decision. Replicas that it takes away still run, so their capacity does not count \
@@ -242,9 +242,12 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let clusters_read = manifests.clusters.iter().map(|cluster| &cluster.object);
     report.pricer = profile.pricing().map(|pricing| Pricer::new(pricing, clusters_read));
     report.explains = arguments.explain;
+    report.strategy = profile.plan_options().strategy_override.clone();
+    report.assumes = arguments.assume;
     report.explaining = explaining;
     let exit = report.exit().max(left_out);
-    if choosing.shows_clusters() || has_page || arguments.output.is_wide() {
+    let output = &arguments.output;
+    if choosing.shows_clusters() || has_page || output.is_wide() || output.is_data() {
         report.clusters = totals(&report, &manifests, &profile);
         report.cost = cost::total(&report.clusters, profile.pricing());
     }
@@ -572,11 +575,11 @@ impl Content for Decisions<'_> {
 
     // Rows are made when they are written, on all cores, because all of them together may not fit into memory.
     fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
-        structured::write_rows(self.report, form, out)
+        structured::write_document(self.report, form, out)
     }
 
     fn data(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(structured::rows(self.report))
+        serde_json::to_value(structured::document(self.report))
     }
 
     fn names(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
-use divvy_forecast::failures::Each;
+use divvy_forecast::failures::{Each, Errors};
 use divvy_forecast::future::{Explains, Options};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument};
 use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
@@ -17,13 +17,12 @@ use super::output::{Output, OutputParser, binding_name, check_destination};
 use super::setup::ProfileArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline, remark};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
 use crate::report::progress::Progress;
 use crate::report::sheets;
-use crate::report::style;
 use crate::report::survive as report;
-use crate::report::text::{counted, listed};
+use crate::report::text::listed;
 
 /// Maximum number of bindings that an error names.
 const NAMED_MAX: usize = 5;
@@ -152,6 +151,11 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
         false => Exit::Unschedulable,
     };
     summed.bindings.truncate(arguments.top.unwrap_or(usize::MAX));
+    let errors = Errors {
+        counted: summed.totals.errors,
+        others: summed.errors_elsewhere,
+    };
+    let hint = "`divvy diff` says why";
     let document = SurviveDocument {
         format: FORMAT,
         after: SideDocument {
@@ -172,7 +176,9 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
             let heading = heading(&prepared.origin, &arguments.situation.time)?;
             sheets::print(sheets::survive(&document), heading, console)?;
         }
-        return Ok(exit.max(errors(&document, console)).max(prepared.left_out));
+        return Ok(exit
+            .max(diff::exit_of_errors(errors, hint, console))
+            .max(prepared.left_out));
     }
     let options = report::Options {
         is_wide: arguments.output.is_wide(),
@@ -188,23 +194,9 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
     };
     diff::print(&arguments.situation, &arguments.output, console, &content)?;
     diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);
-    Ok(exit.max(errors(&document, console)).max(prepared.left_out))
-}
-
-/// Exit code of bindings that are in error without any loss.
-fn errors(document: &SurviveDocument, console: &Console) -> Exit {
-    if document.totals.errors == 0 {
-        return Exit::Success;
-    }
-    let message = format!(
-        "{} in error without any loss",
-        counted(document.totals.errors, "binding")
-    );
-    console.message(|out| {
-        headline(out, "error", style::ERROR, &message)?;
-        remark(out, "hint", "`divvy diff` says why")
-    });
-    Exit::Usage
+    Ok(exit
+        .max(diff::exit_of_errors(errors, hint, console))
+        .max(prepared.left_out))
 }
 
 /// The index of the one binding that a pattern means.

@@ -30,6 +30,10 @@ pub(crate) struct Report<'a> {
     pub(crate) names: Names<'a>,
     /// The profile that decided.
     pub(crate) profile: ProfileSummary,
+    /// Strategy that divides every binding, regardless of its policy.
+    pub(crate) strategy: Option<String>,
+    /// True if each result takes its new replicas from the capacity that later ones see.
+    pub(crate) assumes: bool,
     /// Replicas and resources of the clusters before and after; empty unless they are shown.
     pub(crate) clusters: Vec<ClusterRow>,
     /// Costs of all clusters; `None` without prices, or if `clusters` is empty.
@@ -80,6 +84,18 @@ pub(crate) struct Entry<'a> {
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
     pub(crate) targets: &'a Targets,
+}
+
+/// Number of bindings per outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Outcomes {
+    pub(crate) scheduled: usize,
+    pub(crate) skipped: usize,
+    pub(crate) no_cluster_fit: usize,
+    /// Others that cannot be scheduled.
+    pub(crate) unschedulable: usize,
+    /// Bindings that are invalid, or whose decision a plugin failed.
+    pub(crate) errors: usize,
 }
 
 impl ProfileSummary {
@@ -133,6 +149,8 @@ impl<'a> Report<'a> {
             entries,
             names: Names::of(fleet),
             profile,
+            strategy: None,
+            assumes: false,
             clusters: Vec::new(),
             cost: None,
             pricer: None,
@@ -159,6 +177,22 @@ impl<'a> Report<'a> {
         let before = self.entries.len();
         self.entries.retain(|entry| is_shown(entry.binding));
         self.hidden += before - self.entries.len();
+    }
+
+    /// Number of bindings per outcome.
+    pub(crate) fn outcomes(&self) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for entry in &self.entries {
+            let count = match entry.decision.outcome.word() {
+                "Scheduled" => &mut outcomes.scheduled,
+                "Skipped" => &mut outcomes.skipped,
+                "NoClusterFit" => &mut outcomes.no_cluster_fit,
+                "Unschedulable" => &mut outcomes.unschedulable,
+                _ => &mut outcomes.errors,
+            };
+            *count += 1;
+        }
+        outcomes
     }
 
     /// Errors of these bindings that are not outcomes of scheduling.

@@ -29,7 +29,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-/// The text of a form around the list `clusters` of a mapping in an array, its items, and their numbers.
+/// The text of a form around the list `clusters` of a mapping in the list of a document, its items, and their numbers.
 struct Words {
     /// The list without items, as the library writes it.
     empty: &'static str,
@@ -44,15 +44,15 @@ struct Words {
 }
 
 const JSON: Words = Words {
-    empty: "\n    \"clusters\": []",
-    begin: "\n    \"clusters\": [\n",
-    before_name: "      {\n        \"name\": \"",
+    empty: "\n      \"clusters\": []",
+    begin: "\n      \"clusters\": [\n",
+    before_name: "        {\n          \"name\": \"",
     after_name: "\"",
-    before_field: ",\n        \"",
+    before_field: ",\n          \"",
     after_field: "\": ",
-    after_item: "\n      }",
+    after_item: "\n        }",
     between_items: ",\n",
-    end: "\n    ]",
+    end: "\n      ]",
 };
 
 const YAML: Words = Words {
@@ -67,15 +67,15 @@ const YAML: Words = Words {
     end: "",
 };
 
-/// Writes a value that is the only element of an array, with lines in its own empty list `clusters`. There must be a line. Returns
-/// false, without writing anything, if it has no such list.
+/// Writes a document of one list with one value in it, with lines in that value's own empty list `clusters`. There must be a line.
+/// Returns false, without writing anything, if it has no such list.
 ///
 /// # Errors
 ///
 /// The library cannot write the value. Nothing has been written.
 pub(super) fn with_lines<'a>(
     form: Form,
-    array: &impl Serialize,
+    document: &impl Serialize,
     lines: impl Iterator<Item = Line<'a>>,
     out: &mut Vec<u8>,
 ) -> io::Result<bool> {
@@ -84,7 +84,7 @@ pub(super) fn with_lines<'a>(
         Form::Yaml => YAML,
     };
     let mut text = Vec::new();
-    form.write(array, &mut text)?;
+    form.write(document, &mut text)?;
     let text = String::from_utf8(text).map_err(io::Error::other)?;
     // Lines of longer texts are indented further or escaped, so no text looks like an empty list.
     let Some((before, after)) = text.split_once(words.empty) else {
@@ -127,7 +127,8 @@ mod tests {
 
     fn by_library(form: Form, row: &Value) -> String {
         let mut bytes = Vec::new();
-        form.write(&[row], &mut bytes).expect("memory takes everything");
+        form.write(&json!({"rows": [row]}), &mut bytes)
+            .expect("memory takes everything");
         String::from_utf8(bytes).expect("it is text")
     }
 
@@ -144,7 +145,8 @@ mod tests {
             ],
         });
         let mut bytes = Vec::new();
-        let is_written = with_lines(form, &[without], lines, &mut bytes).expect("memory takes everything");
+        let is_written =
+            with_lines(form, &json!({"rows": [without]}), lines, &mut bytes).expect("memory takes everything");
         is_written.then(|| String::from_utf8(bytes).expect("it is text"))
     }
 
@@ -240,7 +242,7 @@ mod tests {
     fn a_row_without_the_list_is_left_to_the_library() {
         for form in FORMS {
             let (mut bytes, row) = (Vec::new(), json!({"a": {"clusters": []}}));
-            let is_written = with_lines(form, &[row], std::iter::empty(), &mut bytes);
+            let is_written = with_lines(form, &json!({"rows": [row]}), std::iter::empty(), &mut bytes);
             assert!(!is_written.expect("memory takes everything"));
             assert!(bytes.is_empty());
         }

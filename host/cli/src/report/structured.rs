@@ -1,10 +1,14 @@
-//! The report as data: JSON and YAML, with the same fields in both.
+//! The report as data: JSON and YAML, with the same fields in both. `host/cli/schema/schedule.json` describes them.
 //!
-//! `binding`, `strategy`, `result`, `clusters` and `message` are always present. Optional fields are omitted if empty.
+//! The document has the keys of a forecast: one side, bindings, clusters, totals. `binding`, `strategy`, `result`, `clusters` and
+//! `message` of a binding are always present. Optional fields are omitted if empty.
 
 use std::io::{self, Write};
 
 use super::clusters::shares::Share;
+use super::clusters::sums::Sums;
+use divvy_forecast::cost::Costs;
+use divvy_forecast::document::{ClusterRow, FORMAT, SideDocument};
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::decision::Outcome;
@@ -12,9 +16,65 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::costs::BindingCosts;
-use super::entry::{Entry, Report};
+use super::entry::{Entry, Outcomes, Report};
 use super::form::Form;
 use super::lines::{self, Line};
+
+/// The beginning of the document.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    format: u32,
+    after: SideDocument,
+    assumes: bool,
+}
+
+/// The end of the document.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tail<'a> {
+    /// Every cluster, with the sums of all bindings, whether they are shown or not.
+    clusters: &'a [ClusterRow],
+    totals: Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<&'a Costs>,
+}
+
+/// Sums over the bindings that are shown.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Totals {
+    bindings: usize,
+    scheduled: usize,
+    skipped: usize,
+    /// Bindings that no cluster fits, too.
+    unschedulable: usize,
+    no_cluster_fit: usize,
+    errors: usize,
+    replicas: i128,
+    added: i128,
+    removed: i128,
+    /// Clusters with one of the bindings.
+    clusters: usize,
+    /// Bindings that were decided, shown or not.
+    decided: usize,
+}
+
+/// The whole document.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: Head,
+    bindings: Rows<'a>,
+    #[serde(flatten)]
+    tail: Tail<'a>,
+}
+
+/// A document with one list, in which bindings are written one at a time.
+#[derive(Serialize)]
+struct Alone<'a> {
+    bindings: [Row<'a>; 1],
+}
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -104,9 +164,56 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// The report as data: an array with one object per binding. Each is made when it is written.
-pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
-    Rows(report)
+/// The report as data. Each binding is made when it is written.
+pub(crate) fn document<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
+    let mut sums = Sums::new(&report.names);
+    for entry in &report.entries {
+        sums.add(&entry.shares(&report.names), entry.has_last());
+    }
+    Document {
+        head: head(report),
+        bindings: Rows(report),
+        tail: tail(report, &sums),
+    }
+}
+
+fn head(report: &Report<'_>) -> Head {
+    Head {
+        format: FORMAT,
+        after: SideDocument {
+            profile: report.profile.name.clone(),
+            strategy: report.strategy.clone(),
+            changes: Vec::new(),
+        },
+        assumes: report.assumes,
+    }
+}
+
+fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
+    let Outcomes {
+        scheduled,
+        skipped,
+        no_cluster_fit,
+        unschedulable,
+        errors,
+    } = report.outcomes();
+    Tail {
+        clusters: &report.clusters,
+        totals: Totals {
+            bindings: report.entries.len(),
+            scheduled,
+            skipped,
+            unschedulable: unschedulable + no_cluster_fit,
+            no_cluster_fit,
+            errors,
+            replicas: sums.total,
+            added: sums.grown,
+            removed: -sums.shrunk,
+            clusters: sums.used(),
+            decided: report.entries.len() + report.hidden,
+        },
+        cost: report.cost.as_ref(),
+    }
 }
 
 struct Rows<'a>(&'a Report<'a>);
@@ -117,67 +224,127 @@ impl Serialize for Rows<'_> {
         let mut explainer = report.explainer();
         let mut rows = serializer.serialize_seq(Some(report.entries.len()))?;
         for entry in &report.entries {
-            rows.serialize_element(&row(&explainer.explain(entry).entry(), report))?;
+            rows.serialize_element(&row(
+                &explainer.explain(entry).entry(),
+                &entry.shares(&report.names),
+                report,
+            ))?;
         }
         rows.end()
     }
 }
 
-/// Writes the report as JSON or YAML, the same text as for [`rows`]. Several bindings are written at once.
+/// Writes the report as JSON or YAML, the same text as for [`document`]. Several bindings are written at once.
 ///
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_rows(report: &Report<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let mut is_first = true;
+pub(crate) fn write_document<'a>(report: &'a Report<'a>, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let (mut sums, mut is_first) = (Sums::new(&report.names), true);
+    out.write_all(&part(form, &head(report), Part::Head)?)?;
     let worker = || {
         let mut explainer = report.explainer();
-        move |entry: &Entry<'_>| element(form, row(&explainer.explain(entry).entry(), report))
+        move |entries: &[Entry<'a>]| {
+            let (mut bytes, mut sums) = (Vec::new(), Sums::new(&report.names));
+            for (number, entry) in entries.iter().enumerate() {
+                let shares = entry.shares(&report.names);
+                sums.add(&shares, entry.has_last());
+                if number > 0 {
+                    bytes.extend_from_slice(between(form));
+                }
+                add_element(
+                    form,
+                    row(&explainer.explain(entry).entry(), &shares, report),
+                    &mut bytes,
+                )?;
+            }
+            Ok::<_, io::Error>((bytes, sums))
+        }
     };
-    divvy_parallel::each(&report.entries, divvy_parallel::threads(), worker, |bytes| {
+    divvy_parallel::in_blocks(&report.entries, divvy_parallel::threads(), worker, |block| {
+        let (bytes, of_block) = block?;
+        sums.merge(of_block);
         let before = match (form, std::mem::take(&mut is_first)) {
-            (Form::Json, true) => "[\n",
-            (Form::Json, false) => ",\n",
-            (Form::Yaml, _) => "",
+            (Form::Json, true) => b"  \"bindings\": [\n",
+            (Form::Yaml, true) => &b"bindings:\n"[..],
+            (form, false) => between(form),
         };
-        out.write_all(before.as_bytes())?;
-        out.write_all(&bytes?)
+        out.write_all(before)?;
+        out.write_all(&bytes)
     })?;
-    match (form, is_first) {
-        (_, true) => writeln!(out, "[]"),
-        (Form::Json, false) => out.write_all(b"\n]\n"),
-        (Form::Yaml, false) => Ok(()),
+    let after = match (form, is_first) {
+        (Form::Json, true) => "  \"bindings\": [],\n",
+        (Form::Yaml, true) => "bindings: []\n",
+        (Form::Json, false) => "\n  ],\n",
+        (Form::Yaml, false) => "",
+    };
+    out.write_all(after.as_bytes())?;
+    out.write_all(&part(form, &tail(report, &sums), Part::Tail)?)
+}
+
+/// The text between two bindings.
+fn between(form: Form) -> &'static [u8] {
+    match form {
+        Form::Json => b",\n",
+        Form::Yaml => b"",
     }
 }
 
-/// A binding as an element of an array, without the array.
-fn element(form: Form, row: Row<'_>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(512 + 128 * row.clusters.len());
-    write_array(form, [row], &mut bytes)?;
+/// A part of a mapping that is written in parts.
+#[derive(Clone, Copy)]
+enum Part {
+    Head,
+    Tail,
+}
+
+/// The keys of a mapping, as the beginning or the end of a larger one.
+fn part(form: Form, keys: &impl Serialize, part: Part) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    form.write_document(keys, &mut bytes)?;
     if form == Form::Json {
-        bytes.truncate(bytes.len() - b"\n]".len());
-        bytes.drain(..b"[\n".len());
+        match part {
+            Part::Head => {
+                bytes.truncate(bytes.len() - b"\n}\n".len());
+                bytes.extend_from_slice(b",\n");
+            }
+            Part::Tail => drop(bytes.drain(..b"{\n".len())),
+        }
     }
     Ok(bytes)
 }
 
-fn write_array(form: Form, mut array: [Row<'_>; 1], out: &mut Vec<u8>) -> io::Result<()> {
-    let [row] = &mut array;
+/// Adds a binding as an element of the list, without the list.
+fn add_element(form: Form, row: Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let begin = out.len();
+    write_alone(form, Alone { bindings: [row] }, out)?;
+    match form {
+        Form::Json => {
+            out.truncate(out.len() - b"\n  ]\n}".len());
+            out.drain(begin..begin + b"{\n  \"bindings\": [\n".len());
+        }
+        Form::Yaml => drop(out.drain(begin..begin + b"bindings:\n".len())),
+    }
+    Ok(())
+}
+
+fn write_alone(form: Form, mut alone: Alone<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let [row] = &mut alone.bindings;
     if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
         let clusters = std::mem::take(&mut row.clusters);
         let lines = clusters.iter().map(|target| Line {
             name: target.name,
             numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
         });
-        if lines::with_lines(form, &array, lines, out)? {
+        if lines::with_lines(form, &alone, lines, out)? {
             return Ok(());
         }
-        array[0].clusters = clusters;
+        alone.bindings[0].clusters = clusters;
     }
-    form.write(&array, out)
+    form.write(&alone, out)
 }
 
-fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
+/// The row of an entry, whose clusters are `shares`.
+fn row<'a>(entry: &'a Entry<'_>, shares: &[Share<'a>], report: &'a Report<'_>) -> Row<'a> {
     let Entry { binding, decision, .. } = entry;
     let resource = &binding.object.spec.resource;
     let plugin = report.profile.strategies.get(decision.strategy());
@@ -195,9 +362,8 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         }
         _ => (None, Vec::new()),
     };
-    let shares = entry.shares(&report.names);
     let costs = report.pricer.as_ref().map(|pricer| {
-        let scheduled = entry.is_scheduled().then_some(&shares[..]);
+        let scheduled = entry.is_scheduled().then_some(shares);
         pricer.costs(binding, scheduled)
     });
     Row {

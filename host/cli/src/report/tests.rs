@@ -327,27 +327,37 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
 #[test]
 fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     let case = Case::new();
-    let json = rendered(|out| form::write_value(&structured::rows(&case.report()), out));
-    let rows: Value = serde_json::from_str(&json).expect("it is JSON");
+    let json = rendered(|out| form::write_value(&structured::document(&case.report()), out));
+    let document: Value = serde_json::from_str(&json).expect("it is JSON");
     for (pointer, expected) in [
-        ("/0/binding", json!("shop/divided")),
-        ("/0/result", json!("Scheduled")),
-        ("/0/message", json!("")),
+        ("/bindings/0/binding", json!("shop/divided")),
+        ("/bindings/0/result", json!("Scheduled")),
+        ("/bindings/0/message", json!("")),
         (
-            "/0/clusters",
+            "/bindings/0/clusters",
             json!([{"name": "m1", "replicas": 8, "free": 2}, {"name": "m2", "replicas": 2, "free": 1}]),
         ),
         (
-            "/0/last",
+            "/bindings/0/last",
             json!([{"name": "m1", "replicas": 7}, {"name": "m3", "replicas": 1}]),
         ),
-        ("/3/figures", json!({"requested": 90, "available": 12})),
-        ("/3/foreignScheduler", json!("volcano")),
+        ("/bindings/3/figures", json!({"requested": 90, "available": 12})),
+        ("/bindings/3/foreignScheduler", json!("volcano")),
+        ("/format", json!(1)),
+        ("/after", json!({"profile": "default"})),
+        ("/assumes", json!(false)),
+        (
+            "/totals",
+            json!({
+                "bindings": 4, "scheduled": 2, "skipped": 1, "unschedulable": 1, "noClusterFit": 0, "errors": 0,
+                "replicas": 16, "added": 3, "removed": 1, "clusters": 3, "decided": 4,
+            }),
+        ),
     ] {
-        assert_eq!(rows.pointer(pointer), Some(&expected), "{pointer}");
+        assert_eq!(document.pointer(pointer), Some(&expected), "{pointer}");
     }
-    let yaml = rendered(|out| form::write_yaml_value(&structured::rows(&case.report()), out));
-    assert!(yaml.starts_with("- binding: shop/divided\n"), "{yaml}");
+    let yaml = rendered(|out| form::write_yaml_value(&structured::document(&case.report()), out));
+    assert!(yaml.contains("\nbindings:\n- binding: shop/divided\n"), "{yaml}");
 }
 
 #[test]
@@ -474,16 +484,14 @@ shop/a     -10  short
 #[test]
 fn rows_that_are_written_one_by_one_are_the_whole_document() {
     let case = Case::new();
-    let report = case.report();
-    for form in [Form::Json, Form::Yaml] {
-        let whole = rendered(|out| match form {
-            Form::Json => form::write_value(&structured::rows(&report), out),
-            Form::Yaml => form::write_yaml_value(&structured::rows(&report), out),
-        });
-        assert_eq!(rendered(|out| structured::write_rows(&report, form, out)), whole);
-        let mut none = case.report();
-        none.retain(|_| false);
-        assert_eq!(rendered(|out| structured::write_rows(&none, form, out)), "[]\n");
+    // Blocks have eight bindings: in three reports, the last block is the first, a full one or a second one.
+    for copies in [0, 1, 2, 5] {
+        let mut report = case.report();
+        report.entries = report.entries.repeat(copies);
+        for form in [Form::Json, Form::Yaml] {
+            let whole = rendered(|out| form.write_document(&structured::document(&report), out));
+            assert_eq!(rendered(|out| structured::write_document(&report, form, out)), whole);
+        }
     }
 }
 

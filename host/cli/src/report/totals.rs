@@ -5,19 +5,10 @@ use std::io::{self, Write};
 use super::clusters::sums::Sums;
 
 use super::costs;
-use super::entry::Report;
+use super::entry::{Outcomes, Report};
 use super::layout::Layout;
 use super::style;
 use super::text::counted;
-
-/// Results in the order of printing, with their wording.
-const RESULTS: [(&str, &str); 5] = [
-    ("Scheduled", "scheduled"),
-    ("NoClusterFit", "without a fitting cluster"),
-    ("Unschedulable", "unschedulable"),
-    ("Error", "in error"),
-    ("Skipped", "skipped"),
-];
 
 /// Writes the totals, and if `is_wide` also the profile and its plugins.
 pub(super) fn write(
@@ -66,19 +57,22 @@ pub(super) fn write(
 
 /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
 fn bindings(report: &Report<'_>) -> String {
-    let mut counts = [0_usize; RESULTS.len()];
-    for entry in &report.entries {
-        let result = entry.decision.outcome.word();
-        if let Some(index) = RESULTS.iter().position(|(word, _)| *word == result) {
-            counts[index] += 1;
-        }
-    }
-    let parts: Vec<String> = RESULTS
-        .iter()
-        .zip(counts)
-        .filter(|(_, count)| *count > 0)
-        .map(|((_, words), count)| format!("{count} {words}"))
-        .collect();
+    let Outcomes {
+        scheduled,
+        skipped,
+        no_cluster_fit,
+        unschedulable,
+        errors,
+    } = report.outcomes();
+    let counts = [
+        (scheduled, "scheduled"),
+        (no_cluster_fit, "without a fitting cluster"),
+        (unschedulable, "unschedulable"),
+        (errors, "in error"),
+        (skipped, "skipped"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = counts.map(|(count, words)| format!("{count} {words}")).collect();
     format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }
 

@@ -214,10 +214,13 @@ impl<'a> Ground<'a> {
         (concerned, skipped)
     }
 
-    /// Bindings that are in error without a loss.
-    pub(super) fn errors(&self) -> usize {
-        let failed = self.anyway.iter().filter(|anyway| is_error(anyway.base.failure));
-        failed.count()
+    /// Per binding: true if it is in error without a loss.
+    pub(super) fn in_error(&self) -> Vec<bool> {
+        let mut in_error = vec![false; self.prepared.len()];
+        for anyway in self.anyway.iter().filter(|anyway| is_error(anyway.base.failure)) {
+            in_error[anyway.index] = true;
+        }
+        in_error
     }
 
     /// What every binding has without a loss.

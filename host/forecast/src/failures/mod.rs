@@ -86,7 +86,30 @@ pub struct Failures {
     /// beyond capacity, then replicas displaced, then name.
     pub rows: Vec<FailureRow>,
     /// Bindings that are in error without any loss.
-    pub errors: usize,
+    pub errors: Errors,
+}
+
+/// Number of bindings that are in error without any loss.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Bindings that are counted.
+    pub counted: usize,
+    /// All others.
+    pub others: usize,
+}
+
+impl Errors {
+    /// Counts the bindings for which `in_error` is true. All are counted if `counted` is `None`.
+    pub(crate) fn count(in_error: &[bool], counted: Option<&[bool]>) -> Self {
+        let mut errors = Self::default();
+        for (index, _) in in_error.iter().enumerate().filter(|(_, is_error)| **is_error) {
+            match counted.is_none_or(|counted| counted.get(index) == Some(&true)) {
+                true => errors.counted += 1,
+                false => errors.others += 1,
+            }
+        }
+        errors
+    }
 }
 
 /// Forecasts every loss. `max_full` is the share of a resource, in percent, beyond which a cluster that gains is too full. Only the
@@ -118,7 +141,7 @@ pub fn failures(
     });
     Failures {
         rows,
-        errors: ground.errors(),
+        errors: Errors::count(&ground.in_error(), counted),
     }
 }
 
@@ -129,8 +152,8 @@ pub struct Survival {
     pub losses: Vec<Survived>,
     /// Per binding: what it has without any loss.
     pub had: Vec<Left>,
-    /// Bindings that are in error without any loss.
-    pub errors: usize,
+    /// Per binding: true if it is in error without any loss.
+    pub in_error: Vec<bool>,
 }
 
 /// Forecasts every loss, and finds the bindings that do not survive it. `watched` is a binding, by index, of which is noted what each
@@ -151,6 +174,6 @@ pub fn survival(
     Survival {
         losses,
         had: ground.had(),
-        errors: ground.errors(),
+        in_error: ground.in_error(),
     }
 }

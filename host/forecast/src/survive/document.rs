@@ -121,7 +121,7 @@ pub struct SurviveTotals {
     pub hanging: usize,
     /// Losses that need more than the capacity of other clusters; 0 if bindings are chosen.
     pub beyond_capacity: usize,
-    /// Bindings that are invalid, or whose decision a plugin fails, without any loss; those that are not chosen, too.
+    /// Bindings that are invalid, or whose decision a plugin fails, without any loss.
     pub errors: usize,
 }
 

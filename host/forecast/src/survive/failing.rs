@@ -43,15 +43,14 @@ pub(super) fn survival(situation: &Situation, side: &Side, losses: &[Loss], opti
             }
         }
     });
-    let errors = base
-        .entries
-        .iter()
-        .filter_map(Entry::error)
-        .filter(|error| error.is_input_fault() || error.is_plugin_fault());
+    let is_error = |entry: &Entry| {
+        let error = entry.error();
+        error.is_some_and(|error| error.is_input_fault() || error.is_plugin_fault())
+    };
     Survival {
         losses,
         had,
-        errors: errors.count(),
+        in_error: base.entries.iter().map(is_error).collect(),
     }
 }
 

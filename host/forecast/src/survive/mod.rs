@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use document::{LevelRow, LossOfBinding, LossRow, SurviveRow, SurviveTotals};
 pub use remedy::remedy;
 
-use crate::failures::{Each, Hit, Survival, survival};
+use crate::failures::{Each, Errors, Hit, Survival, survival};
 use crate::forecast::strategy_of;
 use crate::future::{Options, Side};
 use crate::situation::Situation;
@@ -71,6 +71,8 @@ pub struct Summary {
     pub losses: Vec<LossRow>,
     /// Sums.
     pub totals: SurviveTotals,
+    /// Bindings that are in error without any loss, and are not chosen.
+    pub errors_elsewhere: usize,
 }
 
 /// What a binding does not survive.
@@ -108,6 +110,7 @@ pub fn summary(
         .iter()
         .filter(|survived| chosen.is_none() && survived.beyond_capacity > 0)
         .count();
+    let errors = Errors::count(&survival.in_error, chosen);
     let totals = SurviveTotals {
         bindings: (0..situation.bindings.len()).filter(|index| is_chosen(*index)).count(),
         placed,
@@ -115,7 +118,7 @@ pub fn summary(
         not_surviving: fates.len(),
         hanging,
         beyond_capacity: beyond,
-        errors: survival.errors,
+        errors: errors.counted,
     };
     let level_rows = levels.iter().map(|&each| {
         let is_of = |index: usize| losses[index].names.iter().any(|(size, _)| *size == each);
@@ -204,5 +207,6 @@ pub fn summary(
         bindings: rows.into_iter().map(|(_, row)| row).collect(),
         losses: loss_rows,
         totals,
+        errors_elsewhere: errors.others,
     }
 }

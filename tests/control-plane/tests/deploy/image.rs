@@ -25,6 +25,21 @@ fn after<'a>(text: &'a str, option: &str) -> Vec<&'a str> {
     parts.filter_map(|rest| rest.split_whitespace().next()).collect()
 }
 
+/// A release's image differs from one of the sources in where the files come from.
+#[test]
+fn the_image_of_a_release_runs_as_that_of_the_sources() -> Result<(), Failure> {
+    let release = std::fs::read_to_string(repository().join("packaging/Dockerfile"))?;
+    let last_stage = |text: &str| -> Vec<String> {
+        let stage = text.rsplit("\nFROM ").next().unwrap_or_default();
+        let lines = stage.lines().filter(|line| !line.starts_with("COPY --from="));
+        lines.map(str::to_owned).collect()
+    };
+    let stage = last_stage(&release);
+    assert!(stage.len() > 5, "{stage:?}");
+    assert_eq!(stage, last_stage(&dockerfile()?));
+    Ok(())
+}
+
 #[test]
 fn the_packages_that_are_left_out_exist_and_the_compiler_is_new_enough() -> Result<(), Failure> {
     let text = dockerfile()?;

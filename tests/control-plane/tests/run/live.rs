@@ -60,9 +60,9 @@ async fn commands_read_a_live_control_plane() -> Result<(), Error> {
     let everything = ["default/api-deployment", "default/web-deployment"];
 
     let decisions = document(&scenario, ADMIN, &["schedule"], 0)?;
-    assert_eq!(names(&decisions, "binding"), everything);
+    assert_eq!(names(&decisions["bindings"], "binding"), everything);
     let of_web = document(&scenario, ADMIN, &["schedule", "deployment/web", "-n", "default"], 0)?;
-    assert_eq!(names(&of_web, "binding"), ["default/web-deployment"]);
+    assert_eq!(names(&of_web["bindings"], "binding"), ["default/web-deployment"]);
 
     // Nothing moves today, and a drained cluster loses what it has.
     let today = document(&scenario, ADMIN, &["diff", "--drain", "c"], 0)?;
@@ -101,13 +101,8 @@ async fn bindings_are_chosen_by_the_labels_of_live_workloads() -> Result<(), Err
         &["diff", "-l", "tier=gold", "--drain", "a"],
     ] {
         let document = document(&scenario, ADMIN, command, 0)?;
-        let bindings = if command[0] == "schedule" {
-            &document
-        } else {
-            &document["bindings"]
-        };
         assert_eq!(
-            names(bindings, "binding"),
+            names(&document["bindings"], "binding"),
             ["default/web-deployment"],
             "{command:?}: {document:#}"
         );

@@ -77,7 +77,7 @@ async fn by_schedule(
     assert_eq!(output.status.code(), Some(0), "{errors}");
     let decisions: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {errors}"));
     // Entries of a decision have the names of a binding's.
-    let clusters = decisions[0]["clusters"].clone();
+    let clusters = decisions["bindings"][0]["clusters"].clone();
     Ok(result(&json!({"spec": {"clusters": clusters}})))
 }
 

@@ -52,12 +52,12 @@ pub(in crate::command) struct PullArguments {
     allow_replaceable_files: bool,
     #[command(flatten)]
     place: PlaceArguments,
-    /// Output format
+    /// Output format; `json` has a schema: host/cli/schema/pull.json
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
 
-/// What was pulled, for programs.
+/// What was pulled, for programs. `host/cli/schema/pull.json` describes its form in JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report<'a> {

@@ -41,12 +41,12 @@ pub(in crate::command) struct PushArguments {
     expires: Option<Date>,
     #[command(flatten)]
     place: PlaceArguments,
-    /// Output format
+    /// Output format; `json` has a schema: host/cli/schema/push.json
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
 
-/// What was pushed, for programs.
+/// What was pushed, for programs. `host/cli/schema/push.json` describes its form in JSON.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     /// The reference with its digest.

@@ -27,6 +27,10 @@ pub(super) const YAML: Offer = Offer {
 struct Data(Form);
 
 impl Format for Data {
+    fn is_data(&self) -> bool {
+        true
+    }
+
     fn print(&self, content: &dyn Content, console: &Console) -> Result<(), Failure> {
         console.print_data(|out| content.write_data(self.0, out))
     }

@@ -1,6 +1,6 @@
 //! `-o jsonpath=TEMPLATE`: kubectl's templates.
 //!
-//! A template is text with expressions in braces: a path (`{.totals.moved}`, `{[*].binding}`), a text in quotes
+//! A template is text with expressions in braces: a path (`{.totals.moved}`, `{.bindings[*].binding}`), a text in quotes
 //! (`{"\n"}`), and `{range PATH}…{end}`, which repeats what is between for every match. Paths are evaluated by
 //! `jsonpath-rust`, which knows RFC 9535: filters are `[?(@.replicas > 3)]`, and kubectl's own names with `\.` are
 //! translated. As in kubectl, a path that matches nothing prints nothing, several matches are joined by spaces, and no line
@@ -23,7 +23,7 @@ use super::{Content, Format, Needs, Offer};
 /// `-o jsonpath=TEMPLATE`.
 pub(super) const OFFER: Offer = Offer {
     name: "jsonpath=TEMPLATE",
-    help: "The data, printed by a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
+    help: "The data, printed by a template as in kubectl: `jsonpath={.bindings[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
     needs: Needs::Nothing,
     make: |template| Ok(Arc::new(JsonPath::parse(template)?)),
 };
@@ -58,6 +58,10 @@ enum Piece<'text> {
 }
 
 impl Format for JsonPath {
+    fn is_data(&self) -> bool {
+        true
+    }
+
     fn shows_errors(&self) -> bool {
         false
     }
@@ -84,7 +88,7 @@ impl JsonPath {
     /// Parses a template. One without braces is a single path, as in kubectl.
     fn parse(template: &str) -> Result<Self, String> {
         if template.is_empty() {
-            return Err("the template is empty: write for instance `jsonpath={[*].binding}`".to_owned());
+            return Err("the template is empty: write for instance `jsonpath={.bindings[*].binding}`".to_owned());
         }
         if !template.contains('{') {
             let part = Part::Path(path(template)?);

@@ -81,6 +81,11 @@ pub(crate) trait Format: Debug + Send + Sync {
         false
     }
 
+    /// True for data for programs.
+    fn is_data(&self) -> bool {
+        false
+    }
+
     /// True for Markdown.
     fn is_markdown(&self) -> bool {
         false
