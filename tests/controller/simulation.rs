@@ -227,9 +227,10 @@ impl Simulation {
         self.observe(Change::ListEnds(Kind::Binding));
     }
 
-    /// Deletes a binding.
+    /// Deletes a binding, and forgets what was written to it.
     pub(super) fn delete(&mut self, name: &str) {
         self.bindings.remove(name);
+        self.writes.remove(name);
         let key = ObjectKey {
             namespace: "default".to_owned(),
             name: name.to_owned(),

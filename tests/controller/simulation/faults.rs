@@ -74,6 +74,11 @@ impl Simulation {
         self.engine.publish(self.now());
     }
 
+    /// Forgets the events so far.
+    pub(in super::super) fn forget_announcements(&mut self) {
+        self.announcements = Vec::new();
+    }
+
     /// The lines of a scrape that begin with a name.
     pub(in super::super) fn scraped(&self, name: &str) -> Vec<String> {
         let text = self.metrics.render();
