@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
-use divvy_scheduler::cycle::{CycleError, CycleInput, Moving, Step};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, PaceAnswer};
 use divvy_scheduler::decide::policy::Request;
+use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 use divvy_scheduler::moves::change::is_dispatching_suspended;
 use divvy_scheduler::moves::mark::{ReadMark, asked_hash};
@@ -130,32 +131,9 @@ impl Engine {
         answers: Option<&Answers>,
         moment: &Moment,
     ) -> Judged {
-        let object = candidate.object();
         let record = self.bindings.get(&candidate.key);
         let reports = reports(record.map_or(&[], |record| &record.aggregated));
-        let decided = match wanted.wish {
-            Wish::Decided(result) => result,
-            Wish::Continue | Wish::Cancel => &[],
-        };
-        let names = candidate
-            .last()
-            .iter()
-            .chain(decided)
-            .map(|target| target.name.as_str());
-        let marked = mark.and_then(ReadMark::valid).into_iter();
-        let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
-        let seen = Seen {
-            generation: object.metadata.generation,
-            asked: candidate.asked(),
-            present: candidate.last(),
-            total: candidate.binding.replicas(),
-            evicted: &object.spec.graceful_eviction_tasks,
-            is_dispatching_suspended: is_dispatching_suspended(object, names.chain(marked)),
-            mark,
-            reports: &reports,
-            reporting: Reporting::new(object, &reports),
-            now: moment.milliseconds,
-        };
+        let seen = seen(candidate, mark, &wanted.wish, &reports, moment);
         let budgets = self.budgets();
         let others: Vec<(&Known, Vec<ClaimedCluster<'_>>)> = match budgets == MoveBudgets::default() {
             true => Vec::new(),
@@ -176,7 +154,7 @@ impl Engine {
             answers: answers.map(|answers| Current::new(answers, &self.takings)),
             profile,
             plan,
-            placement: object.spec.placement.as_deref(),
+            placement: candidate.object().spec.placement.as_deref(),
             exclusion: wanted.exclusion,
         };
         let region = |name: &str| around.region(name);
@@ -214,16 +192,8 @@ impl Engine {
         let admission = admissions.pop().unwrap_or(Admission::Blocked);
         let cycle = &mut self.cycle;
         let mut valid_until = None;
-        let pace = |moving: &Moving<'_>| -> Result<Step, PaceFailure> {
-            let (Some(plan), Some(pace)) = (plan, profile.pace()) else {
-                return Err(PaceFailure::NoPlan);
-            };
-            let group = group(plan, candidate).ok_or(PaceFailure::NoPlan)?;
-            let input = CycleInput {
-                time: Some(moment.milliseconds),
-                ..CycleInput::new(profile, &snapshot, plan, group)
-            };
-            let answer = cycle.pace(pace, &input, moving, false).map_err(PaceFailure::Cycle)?;
+        let pace = |moving: &Moving<'_>| {
+            let answer = ask(cycle, &around, &snapshot, candidate, moving, moment)?;
             valid_until = answer.valid_until;
             Ok(answer.step)
         };
@@ -261,6 +231,57 @@ impl Engine {
             valid_until,
         }
     }
+}
+
+/// A binding as the rules of moves see it.
+fn seen<'a>(
+    candidate: &'a Candidate,
+    mark: Option<&'a ReadMark>,
+    wish: &Wish<'_>,
+    reports: &'a [Report<'a>],
+    moment: &Moment,
+) -> Seen<'a> {
+    let object = candidate.object();
+    let decided = match wish {
+        Wish::Decided(result) => result,
+        Wish::Continue | Wish::Cancel => &[][..],
+    };
+    let results = candidate.last().iter().chain(decided);
+    let marked = mark.and_then(ReadMark::valid).into_iter();
+    let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
+    let names = results.map(|target| target.name.as_str()).chain(marked);
+    Seen {
+        generation: object.metadata.generation,
+        asked: candidate.asked(),
+        present: candidate.last(),
+        total: candidate.binding.replicas(),
+        evicted: &object.spec.graceful_eviction_tasks,
+        is_dispatching_suspended: is_dispatching_suspended(object, names),
+        mark,
+        reports,
+        reporting: Reporting::new(object, reports),
+        now: moment.milliseconds,
+    }
+}
+
+/// Asks the pace of the profile for the next step.
+fn ask(
+    cycle: &mut Cycle,
+    around: &Surroundings<'_>,
+    snapshot: &FleetSnapshot,
+    candidate: &Candidate,
+    moving: &Moving<'_>,
+    moment: &Moment,
+) -> Result<PaceAnswer, PaceFailure> {
+    let (Some(plan), Some(pace)) = (around.plan, around.profile.pace()) else {
+        return Err(PaceFailure::NoPlan);
+    };
+    let group = group(plan, candidate).ok_or(PaceFailure::NoPlan)?;
+    let input = CycleInput {
+        time: Some(moment.milliseconds),
+        ..CycleInput::new(around.profile, snapshot, plan, group)
+    };
+    cycle.pace(pace, &input, moving, false).map_err(PaceFailure::Cycle)
 }
 
 /// The result that a move ends with, sorted by cluster.
