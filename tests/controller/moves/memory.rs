@@ -67,6 +67,18 @@ fn pass_by(simulation: &mut Simulation, number: usize) {
     simulation.delete(&name);
 }
 
+/// Whatever its move waits for, or whether it ended: of a binding that is gone, nothing is kept.
+#[test]
+fn a_binding_that_is_gone_is_forgotten_whatever_its_move_waited_for() {
+    let mut simulation = Simulation::with_active(active_profile(SURGE), &["a", "b", "c"].map(ready_cluster));
+    for number in 0..4 {
+        pass_by(&mut simulation, number);
+        assert!(!simulation.is_kept(&format!("passing-{number}")), "{number}");
+    }
+    simulation.create("web", binding(10, &[("a", 1)]));
+    assert!(simulation.is_kept("web"));
+}
+
 /// Makes moves: one of a binding that stays, and one of another that passes by. Returns the results that were written.
 fn make(simulation: &mut Simulation, numbers: std::ops::Range<usize>) -> usize {
     let writes = simulation.writes("web").0;

@@ -347,10 +347,7 @@ impl Engine {
         if !self.moves.refuse_surge(key) {
             return Some(in_flight);
         }
-        self.refused_by_quota
-            .entry(key.namespace.clone())
-            .or_default()
-            .insert(Arc::clone(key));
+        self.note_refused(key);
         self.queue.done(key);
         self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         None
