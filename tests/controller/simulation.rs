@@ -3,7 +3,7 @@
 mod faults;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task, Trial};
@@ -34,6 +34,8 @@ pub(super) struct Simulation {
     elapsed: Duration,
     /// Patches that were written, by binding: of the specification and of the status.
     writes: BTreeMap<String, (usize, usize)>,
+    /// The scheduler's own keys of bindings that it wrote.
+    keys: BTreeMap<String, Weak<BindingKey>>,
     /// Clusters and policies as they were applied last, for relists.
     others: BTreeMap<(Kind, String), Value>,
     announcements: Vec<Announcement>,
@@ -76,6 +78,7 @@ impl Simulation {
             start: Instant::now(),
             elapsed: Duration::ZERO,
             writes: BTreeMap::new(),
+            keys: BTreeMap::new(),
             others: BTreeMap::new(),
             announcements: Vec::new(),
             failures: Vec::new(),
@@ -227,9 +230,10 @@ impl Simulation {
         self.observe(Change::ListEnds(Kind::Binding));
     }
 
-    /// Deletes a binding.
+    /// Deletes a binding, and forgets what was written to it.
     pub(super) fn delete(&mut self, name: &str) {
         self.bindings.remove(name);
+        self.writes.remove(name);
         let key = ObjectKey {
             namespace: "default".to_owned(),
             name: name.to_owned(),
@@ -293,32 +297,6 @@ impl Simulation {
             self.carry_out(&job);
         }
         self.run();
-    }
-
-    /// Carries out the writes that were held back. The scheduler learns of them by its watch alone.
-    pub(super) fn lose_answers(&mut self) {
-        for job in self.held.take().into_iter().flatten() {
-            let mut written = self.write(&job);
-            written = Written {
-                outcome: WriteOutcome::Failed(format!("the answer is lost: {:?}", written.outcome)),
-                ..Written::default()
-            };
-            let moment = self.moment();
-            self.engine.complete(&job.key, written, &moment);
-        }
-        self.run();
-    }
-
-    /// From now on, the watch repeats a write after its answer, when [`Self::catch_up`] is called.
-    pub(super) fn watch_late(&mut self) {
-        self.late = Some(Vec::new());
-    }
-
-    /// The watch shows everything that it has not repeated yet.
-    pub(super) fn catch_up(&mut self) {
-        for object in self.late.take().into_iter().flatten() {
-            self.observe(Change::Applied(Kind::Binding, object));
-        }
     }
 
     /// The scheduler's state.
@@ -476,6 +454,9 @@ impl Simulation {
                 Task::Estimate(job) => self.answer(&job),
                 task => Some(task),
             };
+            if let Some(Task::Write(job)) = &task {
+                self.keys.insert(job.key.name.clone(), Arc::downgrade(&job.key));
+            }
             match (task, &mut self.held) {
                 (Some(Task::Write(job)), Some(held)) => held.push(*job),
                 (Some(Task::Write(job)), None) => self.carry_out(&job),

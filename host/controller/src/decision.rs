@@ -79,6 +79,12 @@ impl LiveDecision {
     }
 }
 
+/// Replicas of a result in a cluster; `None` if it is not in the result.
+pub(crate) fn replicas_on(result: &[TargetCluster], cluster: &str) -> Option<i32> {
+    let target = result.iter().find(|target| target.name == cluster);
+    target.map(|target| target.replicas)
+}
+
 /// Components that each target carries: all of them, for a resource with several pod templates, if the profile has
 /// Karmada's feature gate on.
 fn components(binding: &Binding, plan: &PlanResult, circumstances: &Circumstances<'_>) -> Vec<TargetComponent> {

@@ -3,6 +3,7 @@
 mod cost;
 mod failback;
 mod histories;
+mod memory;
 
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ fn ready_cluster(name: &str) -> Value {
             "conditions": [{"type": "Ready", "status": "True"}],
             "apiEnablements": [{"groupVersion": "apps/v1", "resources": [
                 {"name": "deployments", "kind": "Deployment"}, {"name": "statefulsets", "kind": "StatefulSet"},
+            ]}, {"groupVersion": "flink.apache.org/v1beta1", "resources": [
+                {"name": "flinkdeployments", "kind": "FlinkDeployment"},
             ]}],
             "resourceSummary": {"allocatable": {"cpu": "10000", "pods": "10000"}},
         },
@@ -274,6 +277,47 @@ fn what_is_not_moved_in_steps_is_written_at_once_and_says_why() {
         "{}",
         simulation.message("web")
     );
+}
+
+/// A set of components is in one cluster as a whole, by the spread constraint without which Karmada places no sets.
+#[test]
+fn a_set_of_components_moves_at_once_whatever_its_policy_includes_and_says_so() {
+    let lines = format!("multiple-pod-templates = true\n{SURGE}");
+    let mut simulation = Simulation::with_profile(&lines, &["a", "b"].map(ready_cluster));
+    let mut policy = plain_policy();
+    let words = r#"{"include": ["StatefulSet", "WithoutReadiness"], "maxUnavailable": "100%"}"#;
+    policy["metadata"]["annotations"] = json!({"divvy.io/moves": words});
+    simulation.policy(&policy);
+    let placed = |cluster: &str| {
+        json!({
+            "clusterAffinity": {"clusterNames": [cluster]},
+            "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
+            "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        })
+    };
+    let component =
+        |name: &str| json!({"name": name, "replicas": 2, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
+    let set = json!({
+        "resource": {"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment"},
+        "components": [component("jobmanager"), component("taskmanager")],
+        "placement": placed("a"),
+    });
+    simulation.create("web", set);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 0)]));
+    let state = json!([{"clusterName": "a", "applied": true, "health": "Healthy"}]);
+    simulation.patch("web", &json!({"status": {"aggregatedStatus": state}}));
+    simulation.patch("web", &json!({"spec": {"placement": placed("b")}}));
+    let target = &simulation.binding("web")["spec"]["clusters"];
+    let components = json!([{"name": "jobmanager", "replicas": 2}, {"name": "taskmanager", "replicas": 2}]);
+    assert_eq!(*target, json!([{"name": "b", "components": components}]));
+    assert_eq!(mark(&simulation), None);
+    let reason = "not moved in steps: its components are one set";
+    assert!(said(&simulation).starts_with(reason), "{}", said(&simulation));
+    // A set is decided again with every change of the clusters. What is said of it stays.
+    let mut labelled = ready_cluster("b");
+    labelled["metadata"]["labels"] = json!({"tier": "gold"});
+    simulation.cluster(&labelled);
+    assert!(said(&simulation).starts_with(reason), "{}", said(&simulation));
 }
 
 /// A budget of one binding: the second waits until the first has ended, without a mark of its own.

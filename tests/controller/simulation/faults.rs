@@ -1,4 +1,4 @@
-//! A scheduler that is killed, writes that meet another version, and what metrics say of it.
+//! A scheduler that is killed, writes that meet another version or whose answers are lost, and what is kept and published of all that.
 
 use std::sync::Arc;
 
@@ -60,6 +60,37 @@ impl Simulation {
         }
     }
 
+    /// Carries out the writes that were held back. The scheduler learns of them by its watch alone.
+    pub(in super::super) fn lose_answers(&mut self) {
+        for job in self.held.take().into_iter().flatten() {
+            let mut written = self.write(&job);
+            written = Written {
+                outcome: WriteOutcome::Failed(format!("the answer is lost: {:?}", written.outcome)),
+                ..Written::default()
+            };
+            let moment = self.moment();
+            self.engine.complete(&job.key, written, &moment);
+        }
+        self.run();
+    }
+
+    /// From now on, the watch repeats a write after its answer, when [`Self::catch_up`] is called.
+    pub(in super::super) fn watch_late(&mut self) {
+        self.late = Some(Vec::new());
+    }
+
+    /// The watch shows everything that it has not repeated yet.
+    pub(in super::super) fn catch_up(&mut self) {
+        for object in self.late.take().into_iter().flatten() {
+            self.observe(Change::Applied(Kind::Binding, object));
+        }
+    }
+
+    /// True if the scheduler keeps anything of a binding that it wrote once.
+    pub(in super::super) fn is_kept(&self, name: &str) -> bool {
+        self.keys[name].strong_count() > 0
+    }
+
     /// The quota of the namespace changes.
     pub(in super::super) fn quota_changes(&mut self) {
         let key = ObjectKey {
@@ -72,6 +103,11 @@ impl Simulation {
     /// Publishes the figures of the scheduler.
     pub(in super::super) fn publish(&self) {
         self.engine.publish(self.now());
+    }
+
+    /// Forgets the events so far.
+    pub(in super::super) fn forget_announcements(&mut self) {
+        self.announcements = Vec::new();
     }
 
     /// The lines of a scrape that begin with a name.

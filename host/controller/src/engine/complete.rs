@@ -189,10 +189,7 @@ impl Engine {
         };
         self.report_line(key, &failure, moment);
         if reason == ScheduledReason::QuotaExceeded {
-            self.refused_by_quota
-                .entry(key.namespace.clone())
-                .or_default()
-                .insert(Arc::clone(key));
+            self.note_refused(key);
         }
         if let Some(record) = self.bindings.get(key) {
             self.announcements.push(super::Announcement {
@@ -204,5 +201,24 @@ impl Engine {
             });
         }
         self.retry(key, in_flight, moment);
+    }
+
+    /// Notes that a quota has refused a binding, so that it is tried again once the quota changes.
+    pub(super) fn note_refused(&mut self, key: &Arc<BindingKey>) {
+        // It may be gone by the time of the answer.
+        if self.bindings.get(key).is_some() {
+            let refused = self.refused_by_quota.entry(key.namespace.clone()).or_default();
+            refused.insert(Arc::clone(key));
+        }
+    }
+
+    /// Forgets that a quota refused a binding that is gone.
+    pub(super) fn forget_refused(&mut self, key: &Arc<BindingKey>) {
+        if let Some(refused) = self.refused_by_quota.get_mut(&key.namespace) {
+            refused.remove(key);
+            if refused.is_empty() {
+                self.refused_by_quota.remove(&key.namespace);
+            }
+        }
     }
 }

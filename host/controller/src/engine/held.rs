@@ -9,7 +9,7 @@ use divvy_scheduler::fleet::Footprint;
 
 use super::{Engine, Moment};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
-use crate::decision::LiveDecision;
+use crate::decision::{LiveDecision, replicas_on};
 use crate::explanations::{HeldByResult, HeldCapacity};
 use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
 use crate::objects::BindingKey;
@@ -231,10 +231,4 @@ pub(super) fn must_wait(decision: &LiveDecision, unheld: &LiveDecision, last: &[
         }),
         (_, Err(_)) => false,
     }
-}
-
-/// Replicas on a cluster; `None` if it is not in the result.
-fn replicas_on(targets: &[TargetCluster], cluster: &str) -> Option<i32> {
-    let target = targets.iter().find(|target| target.name == cluster);
-    target.map(|target| target.replicas)
 }

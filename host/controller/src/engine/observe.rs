@@ -310,6 +310,7 @@ impl Engine {
         self.forget_partial(key);
         self.forget_move(key, now);
         self.forget_departed(key);
+        self.forget_refused(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);

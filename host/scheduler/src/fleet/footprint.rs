@@ -57,6 +57,11 @@ impl Footprint {
         Self { templates, is_whole }
     }
 
+    /// True if every cluster of a result gets all components, so that the result has no replicas.
+    pub fn is_component_set(&self) -> bool {
+        self.is_whole
+    }
+
     /// The pod templates; [`Self::pods`] has their order.
     pub fn templates(&self) -> &[PodTemplate] {
         &self.templates

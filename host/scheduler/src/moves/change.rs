@@ -8,6 +8,7 @@ use divvy_profile::{IncludedKind, MovesConfiguration, WrittenAllowances};
 use super::readiness::Reporting;
 use crate::decide::ownership::is_ours;
 use crate::decide::rules::Sum;
+use crate::fleet::Footprint;
 
 /// Label of a workload whose replicas the members' autoscalers set: Karmada's `RetainReplicasLabel`
 /// (`pkg/util/constants.go`).
@@ -51,8 +52,11 @@ pub enum AtOnce {
     /// The members set the replicas.
     #[error("under the label `resourcetemplate.karmada.io/retain-replicas`, members ignore the replicas of a result")]
     RetainedReplicas,
-    /// A resource with several pod templates.
-    #[error("it has several pod templates, and a step would have to divide each of them")]
+    /// A set of components. It goes to a cluster as a whole, so that there is nothing between its result and its target: a result with
+    /// both clusters would run the set twice, and break the spread constraint of one cluster without which Karmada places no sets.
+    #[error(
+        "its components are one set, which a cluster gets as a whole, so that a step could only be the whole move; `include` does not change that"
+    )]
     Components,
     /// A StatefulSet whose policy does not ask for steps.
     #[error(
@@ -90,8 +94,9 @@ pub struct Workload {
     pub is_job: bool,
     /// True for a StatefulSet.
     pub is_stateful_set: bool,
-    /// True for a resource with several pod templates.
-    pub has_components: bool,
+    /// True for a set of components: each cluster of a result gets all of them, and a result has no replicas. A resource with a single
+    /// component is divided as if it had none.
+    pub is_component_set: bool,
     /// True if the members set the replicas.
     pub retains_replicas: bool,
     /// The form in which its status shows readiness.
@@ -106,7 +111,7 @@ impl Workload {
         Self {
             is_job: is("batch/", "Job"),
             is_stateful_set: is("apps/", "StatefulSet"),
-            has_components: !binding.spec.components.is_empty(),
+            is_component_set: Footprint::new(&binding.spec).is_component_set(),
             retains_replicas: labels
                 .and_then(|labels| labels.get(RETAIN_REPLICAS))
                 .is_some_and(|value| value == "true"),
@@ -125,7 +130,7 @@ pub fn course(
     profile: Option<&MovesConfiguration>,
     policy: &WrittenAllowances,
 ) -> Course {
-    let (gives, takes) = directions(present, target);
+    let (gives, takes) = directions(present, target, workload.is_component_set);
     if !gives && !takes {
         return Course::Unchanged;
     }
@@ -151,13 +156,14 @@ pub fn hindrance(
     };
     let reports = workload.reporting == Reporting::ReadyReplicas;
     let reasons = [
+        // Before the replicas, of which such a result has none.
+        (workload.is_component_set, AtOnce::Components),
         // Without replicas, a workload goes to every candidate.
         (sum != Sum::Divided || total == 0, AtOnce::NotDivided),
         (replicas(target) != total, AtOnce::Partial),
         (policy.steps == Some(false), AtOnce::Policy),
         (workload.is_job, AtOnce::Job),
         (workload.retains_replicas, AtOnce::RetainedReplicas),
-        (workload.has_components, AtOnce::Components),
         (
             workload.is_stateful_set && !profile.includes(policy, IncludedKind::StatefulSet),
             AtOnce::StatefulSet,
@@ -205,14 +211,18 @@ fn replicas(result: &[TargetCluster]) -> i64 {
     result.iter().map(|cluster| i64::from(cluster.replicas)).sum()
 }
 
-/// True if a cluster gets replicas, and true if a cluster loses some.
-fn directions(present: &[TargetCluster], target: &[TargetCluster]) -> (bool, bool) {
+/// True if a cluster gets replicas, and true if a cluster loses some. A set of components counts as one.
+fn directions(present: &[TargetCluster], target: &[TargetCluster], is_component_set: bool) -> (bool, bool) {
+    let count = |cluster: &TargetCluster| match is_component_set {
+        true => 1,
+        false => i64::from(cluster.replicas),
+    };
     let mut changes: BTreeMap<&str, i64> = BTreeMap::new();
     for cluster in target {
-        *changes.entry(&cluster.name).or_default() += i64::from(cluster.replicas);
+        *changes.entry(&cluster.name).or_default() += count(cluster);
     }
     for cluster in present {
-        *changes.entry(&cluster.name).or_default() -= i64::from(cluster.replicas);
+        *changes.entry(&cluster.name).or_default() -= count(cluster);
     }
     let changes = || changes.values();
     (changes().any(|change| *change > 0), changes().any(|change| *change < 0))
@@ -228,7 +238,7 @@ mod tests {
     const DEPLOYMENT: Workload = Workload {
         is_job: false,
         is_stateful_set: false,
-        has_components: false,
+        is_component_set: false,
         retains_replicas: false,
         reporting: Reporting::ReadyReplicas,
     };
@@ -283,6 +293,37 @@ mod tests {
         assert_eq!(of(&[("a", 9)], &[("a", 3), ("c", 2)]), Course::Steps);
     }
 
+    /// FlinkDeployments, for example. Their results list clusters with 0 replicas.
+    #[test]
+    fn a_set_of_components_moves_as_a_whole_and_one_component_is_divided() {
+        let of = |replicas: i32, names: &[&str]| {
+            let components = names.iter().map(|name| json!({"name": name, "replicas": 2}));
+            let binding = json!({"spec": {
+                "resource": {"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment"},
+                "replicas": replicas,
+                "components": components.collect::<Vec<_>>(),
+            }});
+            let binding = serde_json::from_value(binding).unwrap();
+            Workload::new(&binding, None, Reporting::Health)
+        };
+        let set = of(0, &["jobmanager", "taskmanager"]);
+        let included = WrittenAllowances::parse(r#"{"include": ["StatefulSet", "WithoutReadiness"]}"#).unwrap();
+        let written = |workload: &Workload, present: &[(&str, i32)], target: &[(&str, i32)], total: i64| {
+            let (present, target) = (targets(present), targets(target));
+            let total = (total, Sum::Divided);
+            course(&present, &target, total, workload, Some(&profile()), &included)
+        };
+        let components = Course::AtOnce(AtOnce::Components);
+        assert_eq!(written(&set, &[("a", 0)], &[("b", 0)], 0), components);
+        assert_eq!(written(&set, &[("a", 0), ("b", 0)], &[("b", 0)], 0), components);
+        assert_eq!(written(&set, &[("b", 0)], &[("b", 0)], 0), Course::Unchanged);
+        assert_eq!(written(&set, &[], &[("b", 0)], 0), Course::AtOnce(AtOnce::FirstResult));
+        assert_eq!(written(&of(0, &["only"]), &[("a", 0)], &[("b", 0)], 0), components);
+        // Others without replicas say nothing of steps.
+        assert_eq!(written(&of(0, &[]), &[("a", 0)], &[("b", 0)], 0), Course::Unchanged);
+        assert_eq!(written(&of(4, &["only"]), &[("a", 4)], &[("b", 4)], 4), Course::Steps);
+    }
+
     #[test]
     fn every_workload_that_is_not_moved_in_steps_says_why() {
         let workload = DEPLOYMENT;
@@ -303,7 +344,7 @@ mod tests {
             ),
             (
                 Workload {
-                    has_components: true,
+                    is_component_set: true,
                     ..workload
                 },
                 AtOnce::Components,

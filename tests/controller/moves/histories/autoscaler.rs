@@ -51,9 +51,14 @@ impl World {
         }
         for key in KEYS {
             let template = self.total(key);
-            let copies = self.copies[key].iter().zip(self.is_ready);
+            let (result, evicted) = (self.result(key), self.evicted(key));
+            // It asks the clusters of the result.
+            let is_asked = |index: usize| self.is_ready[index] && (result[index] > 0 || !evicted[index]);
             let (mut members, mut ready, mut is_settled) = (0, 0, true);
-            for (copy, _) in copies.filter(|(_, is_ready)| *is_ready) {
+            for copy in (0..4)
+                .filter(|index| is_asked(*index))
+                .map(|index| &self.copies[key][index])
+            {
                 members += copy.given;
                 ready += copy.ready;
                 is_settled &= copy.pending.is_empty();

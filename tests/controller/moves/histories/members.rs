@@ -23,6 +23,8 @@ impl Random {
 /// A binding's replicas in one cluster.
 #[derive(Clone, Default)]
 pub(super) struct Copy {
+    /// What Karmada wants it to run.
+    pub(super) wanted: i64,
     /// What the cluster has applied.
     pub(super) given: i64,
     /// Results that it has not applied yet, the oldest first, and the time of the first.
@@ -35,6 +37,23 @@ pub(super) struct Copy {
 }
 
 impl Copy {
+    /// Wants another number of replicas.
+    pub(super) fn want(&mut self, wanted: i64, now: i64) {
+        if wanted == self.wanted {
+            return;
+        }
+        if self.pending.is_empty() {
+            self.pending_since = now;
+        }
+        self.wanted = wanted;
+        self.pending.push(wanted);
+    }
+
+    /// True if everything that is wanted is applied and ready.
+    pub(super) fn is_healthy(&self) -> bool {
+        self.pending.is_empty() && self.ready == self.wanted
+    }
+
     pub(super) fn apply(&mut self) {
         for given in self.pending.drain(..) {
             self.given = given;

@@ -6,7 +6,9 @@
 
 mod autoscaler;
 mod checks;
+mod evictions;
 mod members;
+mod retained;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ use serde_json::{Value, json};
 
 use self::checks::counts;
 use self::members::{Copy, Random};
+use self::retained::{RETAINED, Retained};
 use self::settings::{SETTINGS, Setting};
 use super::super::simulation::{EPOCH, Simulation, active_profile};
 use super::{binding, ready_cluster, weighted};
@@ -47,11 +50,16 @@ struct World {
     copies: BTreeMap<&'static str, [Copy; 4]>,
     /// Load of each workload, in pods.
     loads: BTreeMap<&'static str, i64>,
+    retained: Retained,
     is_calm: bool,
     steps: usize,
     kills: usize,
+    /// Evictions that Karmada ended because everything was healthy.
+    evictions: usize,
     /// Looks at a binding that could not take a further step, in seconds.
     waited: usize,
+    /// Looks at a binding that could not begin, in seconds.
+    waited_outside: usize,
     waits: BTreeMap<String, i64>,
     /// What happened, for messages.
     story: Vec<String>,
@@ -71,10 +79,13 @@ impl World {
             stalled_until: [0; 4],
             copies: KEYS.map(|key| (key, <[Copy; 4]>::default())).into(),
             loads: BTreeMap::new(),
+            retained: Retained::new(seed),
             is_calm: true,
             steps: 0,
             kills: 0,
+            evictions: 0,
             waited: 0,
+            waited_outside: 0,
             waits: BTreeMap::new(),
             story: Vec::new(),
         };
@@ -94,6 +105,7 @@ impl World {
             world.report(key, &[true; 4]);
         }
         world.pump();
+        world.create_retained();
         world.is_calm = false;
         world
     }
@@ -118,9 +130,8 @@ impl World {
 
     /// Changes a binding, and notes what its clusters are given.
     fn patch(&mut self, key: &'static str, patch: &Value) {
-        let before = self.result(key);
         self.simulation.patch(key, patch);
-        self.give(key, before);
+        self.give(key);
     }
 
     fn note(&mut self, what: String) {
@@ -145,18 +156,13 @@ impl World {
         NAMES.map(|name| result.get(name).copied().unwrap_or(0))
     }
 
-    /// Hands a changed result to the clusters.
-    fn give(&mut self, key: &'static str, before: [i64; 4]) {
-        let after = self.result(key);
-        let now = self.now;
+    /// Hands a changed binding to the clusters. Those that it is evicted from keep what they have.
+    fn give(&mut self, key: &'static str) {
+        let (result, evicted) = (self.result(key), self.evicted(key));
         let copies = self.copies.get_mut(key).expect("a binding");
         for (index, copy) in copies.iter_mut().enumerate() {
-            if after[index] != before[index] {
-                if copy.pending.is_empty() {
-                    copy.pending_since = now;
-                }
-                copy.pending.push(after[index]);
-            }
+            let is_kept = result[index] == 0 && evicted[index];
+            copy.want(if is_kept { copy.wanted } else { result[index] }, self.now);
         }
     }
 
@@ -218,20 +224,8 @@ impl World {
                 self.act(key, &json!({"spec": {"clusters": targets(result)}}));
             }
             if self.random.chance(1) && self.is_settled(key) {
-                // The taint manager.
                 let cluster = self.random.cluster();
-                let mut result = self.result(key);
-                if result[cluster] > 0 {
-                    let task = json!({
-                        "fromCluster": NAMES[cluster], "replicas": result[cluster], "producer": "TaintManager",
-                        "creationTimestamp": Timestamp::from_seconds(EPOCH + self.now),
-                    });
-                    result[cluster] = 0;
-                    self.act(
-                        key,
-                        &json!({"spec": {"clusters": targets(result), "gracefulEvictionTasks": [task]}}),
-                    );
-                }
+                self.evict(key, cluster);
             }
             if self.random.chance(5) {
                 self.act(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
@@ -310,6 +304,7 @@ impl World {
             }
             self.report(key, &reporting);
             self.pump();
+            self.finish_eviction(key);
         }
     }
 
@@ -321,6 +316,11 @@ impl World {
                 return;
             }
             for job in jobs {
+                if job.key.name == RETAINED {
+                    self.check_retained(&job);
+                    self.carry_out_retained(&job);
+                    continue;
+                }
                 self.check(&job);
                 if !self.carry_out(&job) {
                     // The rest died with the process.
@@ -382,7 +382,8 @@ impl World {
                 false
             }
         };
-        self.give(key, before);
+        self.give(key);
+        self.check_observed(key);
         if is_killed {
             self.kills += 1;
             self.simulation.kill(&self.active);
@@ -394,8 +395,7 @@ impl World {
         let binding = self.simulation.binding(key);
         let sum: i64 = self.result(key).iter().sum();
         let is_marked = binding["metadata"]["annotations"]["divvy.io/move"].is_string();
-        let is_observed = binding["status"]["schedulerObservedGeneration"] == binding["metadata"]["generation"];
-        !is_marked && is_observed && Some(sum) == binding["spec"]["replicas"].as_i64()
+        !is_marked && self.is_observed(key) && Some(sum) == binding["spec"]["replicas"].as_i64()
     }
 
     fn note_waits(&mut self) {
@@ -429,6 +429,7 @@ impl World {
             }
             self.pump();
             self.run_clusters();
+            self.run_retained();
             self.autoscale();
             self.pump();
             self.simulation.pass(Duration::from_secs(1));
@@ -437,7 +438,7 @@ impl World {
                 self.check_progress();
             }
             self.note_waits();
-            if self.is_calm && KEYS.iter().all(|key| self.has_ended(key)) {
+            if self.is_calm && KEYS.iter().all(|key| self.has_ended(key)) && self.is_synced() {
                 return;
             }
         }
@@ -458,7 +459,10 @@ struct Tally {
     ended: usize,
     steps: usize,
     kills: usize,
+    evictions: usize,
+    synced: usize,
     waited: usize,
+    waited_outside: usize,
     /// Seconds by reason.
     waits: BTreeMap<String, i64>,
     /// Bindings whose moves did not end.
@@ -473,6 +477,16 @@ impl Tally {
             let mut world = World::new(seed, profiles);
             world.live();
             tally.histories += 1;
+            let explanation = world.simulation.explanation(RETAINED);
+            assert_eq!(
+                explanation["move"], "not moved in steps: its policy has `\"steps\": false` in `divvy.io/moves`",
+                "seed {seed}: `{RETAINED}`"
+            );
+            assert!(
+                world.is_synced(),
+                "seed {seed}: `{RETAINED}` is not what its members run"
+            );
+            tally.synced += world.retained.synced;
             match KEYS.iter().find(|key| !world.has_ended(key)) {
                 None => tally.ended += 1,
                 Some(key) => tally
@@ -481,7 +495,9 @@ impl Tally {
             }
             tally.steps += world.steps;
             tally.kills += world.kills;
+            tally.evictions += world.evictions;
             tally.waited += world.waited;
+            tally.waited_outside += world.waited_outside;
             for (reason, seconds) in world.waits {
                 *tally.waits.entry(reason).or_default() += seconds;
             }
@@ -494,7 +510,10 @@ impl Tally {
         self.ended += other.ended;
         self.steps += other.steps;
         self.kills += other.kills;
+        self.evictions += other.evictions;
+        self.synced += other.synced;
         self.waited += other.waited;
+        self.waited_outside += other.waited_outside;
         self.left.extend(other.left);
         for (reason, seconds) in other.waits {
             *self.waits.entry(reason).or_default() += seconds;
@@ -531,12 +550,18 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         ended,
         steps,
         kills,
+        evictions,
+        synced,
         waited,
+        waited_outside,
         waits,
         left,
     } = all;
     println!("{histories} histories, {ended} ended, {steps} results, {kills} kills");
-    println!("{waited} times, a binding could not take a larger or an earlier step; seconds waited for");
+    println!("{evictions} evictions were replaced, {synced} templates rewritten from the members' replicas");
+    println!(
+        "{waited} times, a binding could not take a larger or an earlier step, {waited_outside} times not begin; seconds waited for"
+    );
     for (reason, seconds) in waits.iter().filter(|(_, seconds)| **seconds > 0) {
         println!("{reason:>16} {seconds:>8}");
     }
@@ -547,6 +572,9 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
     );
     assert!(steps > 20 * histories, "the histories do something: {steps}");
     assert!(waited > histories, "steps are waited for: {waited}");
+    assert!(waited_outside > histories / 4, "moves wait to begin: {waited_outside}");
+    assert!(evictions > histories / 2, "evictions are replaced: {evictions}");
+    assert!(synced > 5 * histories, "members scale themselves: {synced}");
     for reason in ["readiness", "budget", "quota", "reports"] {
         assert!(
             waits.get(reason).is_some_and(|seconds| *seconds > 0),

@@ -1,6 +1,6 @@
 //! The profiles of the histories.
 
-/// The allowances of a profile, and its budgets: bindings, replicas.
+/// The allowances of a profile, and its budgets.
 #[derive(Clone, Copy)]
 pub(super) struct Setting {
     pub(super) surge: i64,
@@ -8,18 +8,22 @@ pub(super) struct Setting {
     /// True if an autoscaler may take a surge for less need.
     pub(super) is_scaled: bool,
     pub(super) bindings: Option<i64>,
+    pub(super) bindings_per_cluster: Option<i64>,
     pub(super) replicas: Option<i64>,
+    pub(super) replicas_per_region: Option<i64>,
     /// Seconds after which what was evicted goes back.
     pub(super) failback: Option<i64>,
 }
 
-pub(super) const SETTINGS: [Setting; 5] = [
+pub(super) const SETTINGS: [Setting; 6] = [
     Setting {
         surge: 3,
         unavailable: 0,
         is_scaled: false,
         bindings: None,
+        bindings_per_cluster: None,
         replicas: None,
+        replicas_per_region: None,
         failback: Some(20),
     },
     Setting {
@@ -27,7 +31,9 @@ pub(super) const SETTINGS: [Setting; 5] = [
         unavailable: 0,
         is_scaled: false,
         bindings: Some(1),
+        bindings_per_cluster: None,
         replicas: None,
+        replicas_per_region: None,
         failback: None,
     },
     Setting {
@@ -35,7 +41,9 @@ pub(super) const SETTINGS: [Setting; 5] = [
         unavailable: 1,
         is_scaled: true,
         bindings: None,
+        bindings_per_cluster: None,
         replicas: Some(4),
+        replicas_per_region: None,
         failback: Some(30),
     },
     Setting {
@@ -43,7 +51,9 @@ pub(super) const SETTINGS: [Setting; 5] = [
         unavailable: 2,
         is_scaled: false,
         bindings: Some(2),
+        bindings_per_cluster: None,
         replicas: None,
+        replicas_per_region: None,
         failback: None,
     },
     Setting {
@@ -51,8 +61,20 @@ pub(super) const SETTINGS: [Setting; 5] = [
         unavailable: 1,
         is_scaled: false,
         bindings: Some(2),
+        bindings_per_cluster: None,
         replicas: Some(3),
+        replicas_per_region: None,
         failback: Some(20),
+    },
+    Setting {
+        surge: 2,
+        unavailable: 0,
+        is_scaled: false,
+        bindings: None,
+        bindings_per_cluster: Some(1),
+        replicas: None,
+        replicas_per_region: Some(2),
+        failback: None,
     },
 ];
 
@@ -66,7 +88,12 @@ impl Setting {
             lines.push_str(&format!("failback = '{seconds}s'\n"));
         }
         lines.push_str("[profile.moves.budgets]\n");
-        let budgets = [("bindings", self.bindings), ("replicas", self.replicas)];
+        let budgets = [
+            ("bindings", self.bindings),
+            ("bindings-per-cluster", self.bindings_per_cluster),
+            ("replicas", self.replicas),
+            ("replicas-per-region", self.replicas_per_region),
+        ];
         for (key, limit) in budgets.into_iter().filter_map(|(key, limit)| Some((key, limit?))) {
             lines.push_str(&format!("{key} = {limit}\n"));
         }

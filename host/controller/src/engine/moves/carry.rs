@@ -17,7 +17,7 @@ use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Writ
 use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
 use crate::condition::{Failure, SUCCESS_MESSAGE};
-use crate::decision::LiveDecision;
+use crate::decision::{LiveDecision, replicas_on};
 use crate::engine::outcome::Chosen;
 use crate::engine::{InFlight, News, Task};
 use crate::estimates::Answers;
@@ -51,10 +51,9 @@ impl Engine {
         let valid = mark.and_then(ReadMark::valid);
         let target = valid.map(|mark| mark.target(last)).unwrap_or_default();
         let goes_on = self.active.moves.is_some();
-        let gives = target.iter().any(|(name, wanted)| {
-            let own = last.iter().find(|own| own.name == *name);
-            *wanted > own.map_or(0, |own| i64::from(own.replicas))
-        });
+        let gives = target
+            .iter()
+            .any(|(name, wanted)| *wanted > replicas_on(last, name).map_or(0, i64::from));
         if goes_on
             && gives
             && let Some(job) = self.question(candidate, placement, answers)
@@ -126,19 +125,18 @@ impl Engine {
             Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => true,
             // The mark keeps what such a report shows from being believed.
             Course::AtOnce(AtOnce::FirstResult | AtOnce::OnlyGives) if self.is_shown(candidate, result) => {
-                let profile = self.active.moves.as_deref();
-                let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
-                hindrance(result, total, &workload, profile, &words).is_none()
+                self.hindrance_of(candidate, placement, &words, result).is_none()
             }
             Course::Unchanged | Course::AtOnce(_) => false,
         };
         if !is_paced {
             self.forget_move(&candidate.key, moment.instant);
-            if let Course::AtOnce(at_once) = course
-                && !matches!(at_once, AtOnce::FirstResult | AtOnce::OnlyGives | AtOnce::NotDivided)
-            {
+            // Of every result but the first, before which nothing is reported, so that what is said does not depend on the last change.
+            let is_first = course == Course::AtOnce(AtOnce::FirstResult);
+            let hindrance = self.hindrance_of(candidate, placement, &words, result);
+            if let Some(hindrance) = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided) {
                 self.panel
-                    .moving(&candidate.key, Some(format!("not moved in steps: {at_once}")));
+                    .moving(&candidate.key, Some(format!("not moved in steps: {hindrance}")));
             }
             return self.scheduled(candidate, decision, result, reason, moment);
         }
@@ -172,13 +170,10 @@ impl Engine {
     fn is_shown(&self, candidate: &Candidate, result: &[TargetCluster]) -> bool {
         let record = self.bindings.get(&candidate.key);
         let mut reports = reports(record.map_or(&[], |record| &record.aggregated)).into_iter();
-        let of = |targets: &[TargetCluster], name: &str| {
-            let own = targets.iter().find(|target| target.name == name);
-            own.map_or(0, |target| i64::from(target.replicas))
-        };
+        let count = |targets: &[TargetCluster], name: &str| replicas_on(targets, name).map_or(0, i64::from);
         reports.any(|report| {
-            let before = of(candidate.last(), report.cluster);
-            of(result, report.cluster) > before && report.ready_replicas.is_some_and(|ready| ready > before)
+            let before = count(candidate.last(), report.cluster);
+            count(result, report.cluster) > before && report.ready_replicas.is_some_and(|ready| ready > before)
         })
     }
 
@@ -193,6 +188,19 @@ impl Engine {
         let profile = self.active.moves.as_deref();
         let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
         course(present, result, total, &workload, profile, policy)
+    }
+
+    /// The reason why a result is not written in steps, whatever is present.
+    fn hindrance_of(
+        &self,
+        candidate: &Candidate,
+        placement: &Placement,
+        policy: &WrittenAllowances,
+        result: &[TargetCluster],
+    ) -> Option<AtOnce> {
+        let profile = self.active.moves.as_deref();
+        let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
+        hindrance(result, total, &workload, profile, policy)
     }
 
     /// The replicas that a binding asks for, and what its result adds up to.
@@ -339,10 +347,7 @@ impl Engine {
         if !self.moves.refuse_surge(key) {
             return Some(in_flight);
         }
-        self.refused_by_quota
-            .entry(key.namespace.clone())
-            .or_default()
-            .insert(Arc::clone(key));
+        self.note_refused(key);
         self.queue.done(key);
         self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         None

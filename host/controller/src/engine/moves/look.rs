@@ -2,25 +2,23 @@
 
 use std::time::Instant;
 
-use divvy_framework_view::clusters::Row;
-use divvy_karmada::api::{Placement, SpreadField, TargetCluster};
+use divvy_karmada::api::TargetCluster;
 use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
-use divvy_scheduler::cycle::{CycleError, CycleInput, Moving, Step};
-use divvy_scheduler::decide::affinity::selects;
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, PaceAnswer};
 use divvy_scheduler::decide::policy::Request;
-use divvy_scheduler::decision::Estimates;
-use divvy_scheduler::fleet::estimate::{UNBOUNDED, estimate};
+use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 use divvy_scheduler::moves::change::is_dispatching_suspended;
 use divvy_scheduler::moves::mark::{ReadMark, asked_hash};
 use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
-use divvy_scheduler::profile::Profile;
 
 use super::claims::{Known, KnownCluster};
+use super::surroundings::Surroundings;
 use super::{Candidate, Engine, Moment, REPORT_TIME};
 use crate::condition::{Cause, Failure, Retry};
+use crate::decision::replicas_on;
 use crate::estimates::Answers;
 use crate::guard::takes_away;
 use crate::objects::{AggregatedStatus, Health as ReportedHealth};
@@ -133,32 +131,9 @@ impl Engine {
         answers: Option<&Answers>,
         moment: &Moment,
     ) -> Judged {
-        let object = candidate.object();
         let record = self.bindings.get(&candidate.key);
         let reports = reports(record.map_or(&[], |record| &record.aggregated));
-        let decided = match wanted.wish {
-            Wish::Decided(result) => result,
-            Wish::Continue | Wish::Cancel => &[],
-        };
-        let names = candidate
-            .last()
-            .iter()
-            .chain(decided)
-            .map(|target| target.name.as_str());
-        let marked = mark.and_then(ReadMark::valid).into_iter();
-        let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
-        let seen = Seen {
-            generation: object.metadata.generation,
-            asked: candidate.asked(),
-            present: candidate.last(),
-            total: candidate.binding.replicas(),
-            evicted: &object.spec.graceful_eviction_tasks,
-            is_dispatching_suspended: is_dispatching_suspended(object, names.chain(marked)),
-            mark,
-            reports: &reports,
-            reporting: Reporting::new(object, &reports),
-            now: moment.milliseconds,
-        };
+        let seen = seen(candidate, mark, &wanted.wish, &reports, moment);
         let budgets = self.budgets();
         let others: Vec<(&Known, Vec<ClaimedCluster<'_>>)> = match budgets == MoveBudgets::default() {
             true => Vec::new(),
@@ -168,46 +143,27 @@ impl Engine {
             }
         };
         let text = candidate.key.to_string();
-        let plan = Plan::under(&self.active.profile, &PlanInput::new(&candidate.binding));
+        let profile = &*self.active.profile;
+        let plan = Plan::under(profile, &PlanInput::new(&candidate.binding));
         let plan = plan.as_ref().ok();
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        let columns = snapshot.snapshot().clusters();
-        let held = self.holdings.ledger(&snapshot, self.cluster_sets);
-        let current = answers.map(|answers| Current::new(answers, &self.takings));
-        let (clusters, placement) = (&self.clusters, object.spec.placement.as_deref());
-        let known_row = |name: &str| columns.row(name).filter(|_| clusters.contains(name));
-        let is_ready = |name: &str| known_row(name).is_some_and(|row| columns.get(row).is_ready());
-        let room = |name: &str| match (
-            known_row(name).filter(|_| is_ready(name) && !clusters.is_deleting(name)),
+        let around = Surroundings {
+            columns: snapshot.snapshot().clusters(),
+            clusters: &self.clusters,
+            held: self.holdings.ledger(&snapshot, self.cluster_sets),
+            answers: answers.map(|answers| Current::new(answers, &self.takings)),
+            profile,
             plan,
-        ) {
-            (None, _) => 0,
-            (Some(_), None) => i64::MAX,
-            (Some(row), Some(plan)) => {
-                let strategy = self.active.profile.strategy(&plan.strategy);
-                if strategy.is_ok_and(|strategy| !strategy.respects_capacity()) {
-                    return i64::MAX;
-                }
-                let general = fits(row, |row, fits| {
-                    estimate(&columns, &[row], &plan.demand, UNBOUNDED, Some(held), fits);
-                });
-                let accurate = current.as_ref().and_then(|current| current.fits(name, &plan.demand));
-                accurate.map_or(general, |accurate| accurate.min(general))
-            }
+            placement: candidate.object().spec.placement.as_deref(),
+            exclusion: wanted.exclusion,
         };
-        let region = |name: &str| known_row(name).map_or("", |row| columns.get(row).region());
-        let leaves_at_once = |name: &str| {
-            let is_selected =
-                |placement: &Placement| clusters.properties(name).is_some_and(|own| selects(placement, own));
-            let is_excluded = clusters.is_deleting(name) || placement.is_some_and(|placement| !is_selected(placement));
-            wanted.exclusion == OnExclusion::Now && is_excluded
-        };
+        let region = |name: &str| around.region(name);
         let places = Places {
-            exists: &|name| clusters.contains(name),
-            is_ready: &is_ready,
-            room: &room,
+            exists: &|name| around.exists(name),
+            is_ready: &|name| around.is_ready(name),
+            room: &|name| around.room(name),
             region: &region,
-            leaves_at_once: &leaves_at_once,
+            leaves_at_once: &|name| around.leaves_at_once(name),
             report_time: i64::try_from(REPORT_TIME.as_millis()).unwrap_or(i64::MAX),
         };
         let look = match look(seen, wanted.wish, &places) {
@@ -234,19 +190,10 @@ impl Engine {
         });
         let (mut admissions, ledger) = Ledger::admit(budgets, &claims);
         let admission = admissions.pop().unwrap_or(Admission::Blocked);
-        let profile = &*self.active.profile;
         let cycle = &mut self.cycle;
         let mut valid_until = None;
-        let pace = |moving: &Moving<'_>| -> Result<Step, PaceFailure> {
-            let (Some(plan), Some(pace)) = (plan, profile.pace()) else {
-                return Err(PaceFailure::NoPlan);
-            };
-            let group = group(plan, candidate).ok_or(PaceFailure::NoPlan)?;
-            let input = CycleInput {
-                time: Some(moment.milliseconds),
-                ..CycleInput::new(profile, &snapshot, plan, group)
-            };
-            let answer = cycle.pace(pace, &input, moving, false).map_err(PaceFailure::Cycle)?;
+        let pace = |moving: &Moving<'_>| {
+            let answer = ask(cycle, &around, &snapshot, candidate, moving, moment)?;
             valid_until = answer.valid_until;
             Ok(answer.step)
         };
@@ -254,7 +201,7 @@ impl Engine {
             None => Ok(Verdict::AtTarget),
             Some(terms) => {
                 let terms = Terms {
-                    max_clusters: plan.and_then(|plan| max_clusters(profile, plan, placement)),
+                    max_clusters: around.max_clusters(),
                     ..terms
                 };
                 look.step(&terms, &admission, &ledger, &places, pace).map_err(failure)
@@ -267,13 +214,6 @@ impl Engine {
             }
             verdict => verdict,
         });
-        let target = look.clusters().iter().filter(|cluster| cluster.target > 0);
-        let target = target.map(|cluster| TargetCluster {
-            name: cluster.name.to_owned(),
-            replicas: i32::try_from(cluster.target).unwrap_or(i32::MAX),
-            components: Vec::new(),
-        });
-        let target: Vec<TargetCluster> = target.collect();
         let earlier = self.moves.known.get(&candidate.key);
         let is_pace = matches!(verdict, Ok(Verdict::Wait(Wait::Pace(_))));
         let known = Known {
@@ -287,10 +227,72 @@ impl Engine {
         Judged {
             verdict,
             known: Some(known),
-            target,
+            target: target(&look),
             valid_until,
         }
     }
+}
+
+/// A binding as the rules of moves see it.
+fn seen<'a>(
+    candidate: &'a Candidate,
+    mark: Option<&'a ReadMark>,
+    wish: &Wish<'_>,
+    reports: &'a [Report<'a>],
+    moment: &Moment,
+) -> Seen<'a> {
+    let object = candidate.object();
+    let decided = match wish {
+        Wish::Decided(result) => result,
+        Wish::Continue | Wish::Cancel => &[][..],
+    };
+    let results = candidate.last().iter().chain(decided);
+    let marked = mark.and_then(ReadMark::valid).into_iter();
+    let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
+    let names = results.map(|target| target.name.as_str()).chain(marked);
+    Seen {
+        generation: object.metadata.generation,
+        asked: candidate.asked(),
+        present: candidate.last(),
+        total: candidate.binding.replicas(),
+        evicted: &object.spec.graceful_eviction_tasks,
+        is_dispatching_suspended: is_dispatching_suspended(object, names),
+        mark,
+        reports,
+        reporting: Reporting::new(object, reports),
+        now: moment.milliseconds,
+    }
+}
+
+/// Asks the pace of the profile for the next step.
+fn ask(
+    cycle: &mut Cycle,
+    around: &Surroundings<'_>,
+    snapshot: &FleetSnapshot,
+    candidate: &Candidate,
+    moving: &Moving<'_>,
+    moment: &Moment,
+) -> Result<PaceAnswer, PaceFailure> {
+    let (Some(plan), Some(pace)) = (around.plan, around.profile.pace()) else {
+        return Err(PaceFailure::NoPlan);
+    };
+    let group = group(plan, candidate).ok_or(PaceFailure::NoPlan)?;
+    let input = CycleInput {
+        time: Some(moment.milliseconds),
+        ..CycleInput::new(around.profile, snapshot, plan, group)
+    };
+    cycle.pace(pace, &input, moving, false).map_err(PaceFailure::Cycle)
+}
+
+/// The result that a move ends with, sorted by cluster.
+fn target(look: &Look<'_>) -> Vec<TargetCluster> {
+    let clusters = look.clusters().iter().filter(|cluster| cluster.target > 0);
+    let target = clusters.map(|cluster| TargetCluster {
+        name: cluster.name.to_owned(),
+        replicas: i32::try_from(cluster.target).unwrap_or(i32::MAX),
+        components: Vec::new(),
+    });
+    target.collect()
 }
 
 /// The failure of a pace.
@@ -332,26 +334,6 @@ fn group<'a>(plan: &'a Plan, candidate: &Candidate) -> Option<&'a AffinityGroup>
     named.or_else(|| plan.groups.first())
 }
 
-/// The greatest number of clusters that a result may have.
-fn max_clusters(profile: &Profile, plan: &Plan, placement: Option<&Placement>) -> Option<u32> {
-    let strategy = profile.strategy(&plan.strategy);
-    let ignores = strategy.is_ok_and(|strategy| strategy.ignores_spread()) && !plan.keeps_spread_constraints;
-    let constraints = placement.filter(|_| !ignores)?.spread_constraints.iter();
-    let of_clusters = constraints.filter(|constraint| {
-        constraint.spread_by_field == Some(SpreadField::Cluster.into()) && constraint.max_groups > 0
-    });
-    let least = of_clusters.map(|constraint| constraint.max_groups).min()?;
-    Some(u32::try_from(least).unwrap_or(u32::MAX))
-}
-
-/// Replicas that fit in one row.
-fn fits(row: Row, estimate: impl FnOnce(u32, &mut [i64])) -> i64 {
-    let Ok(row) = u32::try_from(row.index()) else { return 0 };
-    let mut fits = [0];
-    estimate(row, &mut fits);
-    fits[0]
-}
-
 /// The clusters of a move once the verdict is carried out.
 fn clusters_after<'a>(
     look: &Look<'a>,
@@ -364,7 +346,9 @@ fn clusters_after<'a>(
         _ => None,
     };
     let clusters = look.clusters().iter().filter_map(|cluster| {
-        let next = written.map_or(cluster.current, |write| replicas_on(&write.result, cluster.name));
+        let next = written.map_or(cluster.current, |write| {
+            replicas_on(&write.result, cluster.name).map_or(0, i64::from)
+        });
         let claimed = own.iter().find(|own| own.name == cluster.name);
         // A change bounds what is ready, so that the rest counts as given once the cluster has no more than in the target.
         let unready = match next == cluster.current {
@@ -412,11 +396,6 @@ fn outlook(
         clusters: Vec::new(),
         wait: wait.map(|wait| (wait, since)),
     }
-}
-
-fn replicas_on(result: &[TargetCluster], cluster: &str) -> i64 {
-    let target = result.iter().find(|target| target.name == cluster);
-    target.map_or(0, |target| i64::from(target.replicas))
 }
 
 /// The states of a resource, as readiness reads them.

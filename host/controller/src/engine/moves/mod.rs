@@ -4,6 +4,7 @@
 //! move stands is on its binding; what is kept here is found again by looking at the bindings that have a mark.
 //!
 //! - `look`: what is seen of a binding, and the verdict on it.
+//! - `surroundings`: the clusters as its move sees them.
 //! - `carry`: the writes and waits that follow.
 //! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
 //! - `failback`: what left clusters against the policy's wish, and goes back.
@@ -12,6 +13,7 @@ mod carry;
 mod claims;
 mod failback;
 mod look;
+mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
