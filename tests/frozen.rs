@@ -168,8 +168,14 @@ fn this_host_decides_with_kept_plugins_as_recorded() {
         let recording = read_recording(&kept.recording()).expect("it can be read");
         let profile = profile(kept);
         let used = profile.plugins().count();
-        assert_eq!(used, kept.plugins().len(), "{kept:?}: a plugin is kept that no profile uses");
-        let versions = profile.plugins().map(|plugin| plugin.library().abi_version().to_string());
+        assert_eq!(
+            used,
+            kept.plugins().len(),
+            "{kept:?}: a plugin is kept that no profile uses"
+        );
+        let versions = profile
+            .plugins()
+            .map(|plugin| plugin.library().abi_version().to_string());
         let expected = format!("1.{}", kept.minor);
         assert!(versions.into_iter().all(|version| version == expected), "{kept:?}");
         let mut runner = CaseRunner::new(Arc::new(profile)).with_tables(&recording.tables);
@@ -226,7 +232,11 @@ fn a_kept_pace_makes_the_steps_of_todays() {
         };
         let steps = walk.clone().steps(&today);
         assert!(!steps.is_empty());
-        assert_eq!(walk.steps(&kept), steps, "{max_surge} {max_unavailable} {max_clusters:?}");
+        assert_eq!(
+            walk.steps(&kept),
+            steps,
+            "{max_surge} {max_unavailable} {max_clusters:?}"
+        );
     }
 }
 
