@@ -33,7 +33,15 @@ struct Kept {
 }
 
 /// Everything that is kept, the oldest first.
-const ALL: [Kept; 2] = [Kept { minor: 0 }, Kept { minor: 1 }];
+fn all() -> Vec<Kept> {
+    let entries = fs::read_dir(repository().join("tests/frozen")).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("it can be read").file_name());
+    let minor = |name: std::ffi::OsString| name.to_str()?.strip_prefix("1.")?.parse().ok();
+    let mut all: Vec<Kept> = names.filter_map(minor).map(|minor| Kept { minor }).collect();
+    all.sort_by_key(|kept| kept.minor);
+    assert_eq!(all.first().map(|kept| kept.minor), Some(0));
+    all
+}
 
 impl Kept {
     fn folder(self) -> PathBuf {
@@ -123,7 +131,7 @@ fn can_run() -> bool {
 
 #[test]
 fn kept_binaries_are_small_and_need_an_old_glibc() {
-    for kept in ALL {
+    for kept in all() {
         for plugin in kept.plugins() {
             let size = fs::metadata(&plugin).expect("it is there").len();
             assert!(size < PLUGIN_BYTES_MAX, "{} has {size} bytes", plugin.display());
@@ -164,12 +172,18 @@ fn this_host_decides_with_kept_plugins_as_recorded() {
     if !can_run() {
         return;
     }
-    for kept in ALL {
+    for kept in all() {
         let recording = read_recording(&kept.recording()).expect("it can be read");
         let profile = profile(kept);
         let used = profile.plugins().count();
-        assert_eq!(used, kept.plugins().len(), "{kept:?}: a plugin is kept that no profile uses");
-        let versions = profile.plugins().map(|plugin| plugin.library().abi_version().to_string());
+        assert_eq!(
+            used,
+            kept.plugins().len(),
+            "{kept:?}: a plugin is kept that no profile uses"
+        );
+        let versions = profile
+            .plugins()
+            .map(|plugin| plugin.library().abi_version().to_string());
         let expected = format!("1.{}", kept.minor);
         assert!(versions.into_iter().all(|version| version == expected), "{kept:?}");
         let mut runner = CaseRunner::new(Arc::new(profile)).with_tables(&recording.tables);
@@ -202,7 +216,7 @@ fn a_kept_pace_makes_the_steps_of_todays() {
     if !can_run() {
         return;
     }
-    let library = ALL[1].folder().join("plugins/libdivvy_plugin_surge.so");
+    let library = Kept { minor: 1 }.folder().join("plugins/libdivvy_plugin_surge.so");
     let host = |path: &Path| {
         Host::extending(&format!(
             "[profile.moves]\npace = 'surge'\n[profile.plugin.surge]\npath = {:?}\n",
@@ -226,7 +240,11 @@ fn a_kept_pace_makes_the_steps_of_todays() {
         };
         let steps = walk.clone().steps(&today);
         assert!(!steps.is_empty());
-        assert_eq!(walk.steps(&kept), steps, "{max_surge} {max_unavailable} {max_clusters:?}");
+        assert_eq!(
+            walk.steps(&kept),
+            steps,
+            "{max_surge} {max_unavailable} {max_clusters:?}"
+        );
     }
 }
 
@@ -235,7 +253,7 @@ fn the_kept_host_decides_with_todays_plugins_as_recorded() {
     if !can_run() {
         return;
     }
-    for kept in ALL {
+    for kept in all() {
         let today = kept.todays_plugins();
         let output = kept.run_host(today.path(), &kept.recording());
         let (stdout, stderr) = (
@@ -263,7 +281,7 @@ fn the_kept_host_of_abi_1_0_refuses_a_pace() {
     if !can_run() {
         return;
     }
-    let kept = ALL[0];
+    let kept = all()[0];
     let today = kept.todays_plugins();
     let link = today.path().join("libdivvy_plugin_surge.so");
     symlink(artifacts::plugin("surge"), &link).expect("a link can be made");
@@ -284,7 +302,7 @@ fn a_kept_host_refuses_a_plugin_that_requires_a_newer_minor_version() {
     if !can_run() {
         return;
     }
-    for kept in ALL {
+    for kept in all() {
         let (own, newer) = (kept.minor, kept.minor + 1);
         let today = kept.todays_plugins();
         let link = today.path().join("fill-in-order.so");

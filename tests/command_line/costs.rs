@@ -307,7 +307,10 @@ fn a_binding_of_components_costs_what_they_request() {
     assert_eq!(exit, Some(0), "{stderr}");
     let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
     // 3.5 CPUs at 0.04.
-    assert_eq!(document["bindings"][0]["cost"]["after"]["perHour"], "0.140000", "{stdout}");
+    assert_eq!(
+        document["bindings"][0]["cost"]["after"]["perHour"], "0.140000",
+        "{stdout}"
+    );
     assert_eq!(document["cost"]["after"]["perHour"], "0.140000", "{stdout}");
     let (_, stdout, _) = run(&[&["diff"], &arguments[..]].concat());
     let document: Value = serde_json::from_str(&stdout).expect("it is JSON");

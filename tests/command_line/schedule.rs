@@ -160,7 +160,10 @@ fn json_and_yaml_have_the_same_content_sorted_by_name() {
     assert_eq!(rows[2]["message"], "scheduling is suspended");
     let (exit, yaml, _) = run(&[&arguments[..], &["yaml"]].concat());
     assert_eq!(exit, Some(0));
-    assert!(yaml.contains("\nbindings:\n- binding: shop/agent-deployment\n"), "{yaml}");
+    assert!(
+        yaml.contains("\nbindings:\n- binding: shop/agent-deployment\n"),
+        "{yaml}"
+    );
 }
 
 #[test]
@@ -206,7 +209,9 @@ fn tiers_count_from_1_in_the_table_and_in_the_data() {
     assert!(table.contains("(tier 1, ") && !table.contains("tier 0"), "{table}");
     let (_, json, _) = run(&[&files[..], &["-o", "json"]].concat());
     let document: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    let clusters = document["bindings"][0]["explanation"]["clusters"].as_array().expect("it is explained");
+    let clusters = document["bindings"][0]["explanation"]["clusters"]
+        .as_array()
+        .expect("it is explained");
     let tiers: std::collections::BTreeSet<u64> =
         clusters.iter().filter_map(|cluster| cluster["tier"].as_u64()).collect();
     assert_eq!(tiers.first(), Some(&1), "{json}");

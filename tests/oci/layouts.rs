@@ -73,13 +73,19 @@ fn the_data_of_push_and_pull_follow_their_schemas() {
     let signed = workshop.pull(name, &["--key", "k.key.pub", "-o", "json"]);
     let signed = json(signed.expect_success(), "pull");
     let found = &signed[0];
-    assert_eq!((&found["artifact"], &found["signedBy"]), (&pushed["artifact"], &json!("k.key.pub")));
+    assert_eq!(
+        (&found["artifact"], &found["signedBy"]),
+        (&pushed["artifact"], &json!("k.key.pub"))
+    );
     assert_eq!(found["facts"], pushed["libraries"][0]);
     assert_eq!(found["facts"]["plugins"][0]["name"], "average");
     // The digest alone suffices.
     let by_digest = workshop.pull(name, &["-o", "json"]);
     let by_digest = json(by_digest.expect_success(), "pull");
-    assert_eq!((&by_digest[0]["signedBy"], &by_digest[0]["sha256"]), (&Value::Null, &found["sha256"]));
+    assert_eq!(
+        (&by_digest[0]["signedBy"], &by_digest[0]["sha256"]),
+        (&Value::Null, &found["sha256"])
+    );
 }
 
 /// The digest does not depend on when, where or with which key it is pushed.

@@ -30,7 +30,9 @@ fn every_crate_has_the_version_of_the_release() {
     let packages = metadata().workspace_packages().into_iter();
     let others = packages.filter(|package| *package.name != ABI && package.version.to_string() != release);
     check_none(
-        others.map(|package| format!("{} {}", package.name, package.version)).collect(),
+        others
+            .map(|package| format!("{} {}", package.name, package.version))
+            .collect(),
         "`version.workspace = true`, except for the crate of the ABI",
     );
 }
@@ -39,7 +41,9 @@ fn every_crate_has_the_version_of_the_release() {
 #[test]
 fn a_crate_asks_for_the_version_beside_it() {
     let manifest = text("Cargo.toml");
-    let dependencies = manifest.lines().filter(|line| line.contains("version = \"") && line.contains("path = \"framework"));
+    let dependencies = manifest
+        .lines()
+        .filter(|line| line.contains("version = \"") && line.contains("path = \"framework"));
     let mut checked = 0;
     let stale = dependencies.filter(|line| {
         checked += 1;
@@ -71,7 +75,9 @@ fn the_changelog_has_a_dated_section_of_the_release_below_the_unreleased_one() {
     let changelog = text("CHANGELOG.md");
     let titles: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert_eq!(titles.first(), Some(&"[Unreleased]"));
-    let date = titles.get(1).and_then(|title| title.strip_prefix(&format!("[{}] - ", release())));
+    let date = titles
+        .get(1)
+        .and_then(|title| title.strip_prefix(&format!("[{}] - ", release())));
     let date = date.unwrap_or_else(|| panic!("no `## [{}] - YYYY-MM-DD` follows Unreleased: {titles:?}", release()));
     let lengths: Vec<usize> = date.split('-').map(str::len).collect();
     let is_date = lengths == [4, 2, 2] && date.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
@@ -91,6 +97,6 @@ fn the_abi_version_has_kept_binaries() {
     let folder = format!("tests/frozen/{minor}");
     assert!(
         repository().join(&folder).join("host.gz").is_file(),
-        "{folder} is missing: `tests/frozen/make` makes it, and `tests/frozen.rs` lists it"
+        "{folder} is missing: `tests/frozen/make` makes it"
     );
 }
