@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 
 use divvy_karmada::api::TargetCluster;
 
-use crate::decision::replicas_on;
-
 /// Time after which missing clusters count as gone.
 pub(crate) const CONFIRMED_AFTER: Duration = Duration::from_secs(300);
 
@@ -100,8 +98,10 @@ impl LossGuard {
 
 /// True if a new result takes replicas away from any cluster of the last one.
 pub(crate) fn takes_away(last: &[TargetCluster], new: &[TargetCluster]) -> bool {
-    last.iter()
-        .any(|before| replicas_on(new, &before.name).is_none_or(|after| after < before.replicas))
+    last.iter().any(|before| {
+        let after = new.iter().find(|after| after.name == before.name);
+        after.is_none_or(|after| after.replicas < before.replicas)
+    })
 }
 
 #[cfg(test)]

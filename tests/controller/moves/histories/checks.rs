@@ -247,10 +247,9 @@ impl Setting {
 
     /// Replicas that may still be given to a cluster; negative if too many are.
     fn spare(&self, used: &Used, cluster: usize) -> i64 {
-        // `a` and `b` are in one region, `c` and `d` in another.
-        let region = if cluster < 2 { 0..2 } else { 2..4 };
         let left = |limit: Option<i64>, used: &[i64]| limit.map_or(i64::MAX, |limit| limit - used.iter().sum::<i64>());
-        left(self.replicas, &used.unready).min(left(self.replicas_per_region, &used.unready[region]))
+        let own = &used.unready[cluster..=cluster];
+        left(self.replicas, &used.unready).min(left(self.replicas_per_cluster, own))
     }
 }
 
@@ -332,7 +331,7 @@ impl World {
             assert_eq!(
                 possible.filter(|_| !is_kept_out),
                 None,
-                "seed {}, second {}: `{key}` waits: {:?} of {total}\n{}\n{}",
+                "seed {}, second {}: `{key}` waits: {:?} of {total}, {own:?} beside {all:?}\n{}\n{}",
                 self.seed,
                 self.now,
                 counts(&stored.object.spec.clusters),

@@ -5,7 +5,10 @@ use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::super::simulation::EPOCH;
-use super::{NAMES, World, targets};
+use super::{KEYS, NAMES, World, targets};
+
+/// Seconds for which Karmada keeps old copies at most; ten minutes by default.
+const GRACE: i64 = 200;
 
 impl World {
     /// The taint manager evicts a binding from a cluster.
@@ -19,8 +22,17 @@ impl World {
             "creationTimestamp": Timestamp::from_seconds(EPOCH + self.now),
         });
         result[cluster] = 0;
+        self.evicted_at.insert(key, self.now);
         let specification = json!({"clusters": targets(result), "gracefulEvictionTasks": [task]});
         self.act(key, &json!({"spec": specification}));
+    }
+
+    /// One cluster is drained: what has replicas there is evicted.
+    pub(super) fn evict_all(&mut self) {
+        let cluster = self.random.cluster();
+        for key in KEYS {
+            self.evict(key, cluster);
+        }
     }
 
     /// The clusters that a binding is evicted from.
@@ -37,6 +49,12 @@ impl World {
         let result = self.result(key);
         let is_healthy =
             |index: usize| result[index] == 0 || self.is_ready[index] && self.copies[key][index].is_healthy();
+        let is_over = self.evicted_at.get(key).is_some_and(|at| self.now - at >= GRACE);
+        if evicts && is_over {
+            // It waits for no longer, whatever is left.
+            self.act(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
+            return;
+        }
         if !evicts || !self.is_observed(key) || !(0..4).all(is_healthy) {
             return;
         }

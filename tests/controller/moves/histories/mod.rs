@@ -56,6 +56,7 @@ struct World {
     kills: usize,
     /// Evictions that Karmada ended because everything was healthy.
     evictions: usize,
+    evicted_at: BTreeMap<&'static str, i64>,
     /// Looks at a binding that could not take a further step, in seconds.
     waited: usize,
     /// Looks at a binding that could not begin, in seconds.
@@ -84,6 +85,7 @@ impl World {
             steps: 0,
             kills: 0,
             evictions: 0,
+            evicted_at: BTreeMap::new(),
             waited: 0,
             waited_outside: 0,
             waits: BTreeMap::new(),
@@ -227,7 +229,8 @@ impl World {
                 let cluster = self.random.cluster();
                 self.evict(key, cluster);
             }
-            if self.random.chance(5) {
+            if self.random.chance(2) {
+                // Karmada waits for no longer, or a person confirms.
                 self.act(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
             }
             // What was given before is not known any more, so that a late report would be believed.
@@ -419,10 +422,8 @@ impl World {
                         self.flap(cluster);
                     }
                 }
-                for key in KEYS {
-                    self.patch(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
-                }
                 self.simulation.quota_changes();
+                self.evict_all();
             }
             if !self.is_calm {
                 self.disturb();
@@ -438,7 +439,8 @@ impl World {
                 self.check_progress();
             }
             self.note_waits();
-            if self.is_calm && KEYS.iter().all(|key| self.has_ended(key)) && self.is_synced() {
+            let has_ended = |key: &&str| self.has_ended(key) && !self.evicted(key).contains(&true);
+            if self.is_calm && KEYS.iter().all(has_ended) && self.is_synced() {
                 return;
             }
         }

@@ -10,7 +10,7 @@ pub(super) struct Setting {
     pub(super) bindings: Option<i64>,
     pub(super) bindings_per_cluster: Option<i64>,
     pub(super) replicas: Option<i64>,
-    pub(super) replicas_per_region: Option<i64>,
+    pub(super) replicas_per_cluster: Option<i64>,
     /// Seconds after which what was evicted goes back.
     pub(super) failback: Option<i64>,
 }
@@ -23,7 +23,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: None,
         bindings_per_cluster: None,
         replicas: None,
-        replicas_per_region: None,
+        replicas_per_cluster: None,
         failback: Some(20),
     },
     Setting {
@@ -33,7 +33,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: Some(1),
         bindings_per_cluster: None,
         replicas: None,
-        replicas_per_region: None,
+        replicas_per_cluster: None,
         failback: None,
     },
     Setting {
@@ -43,7 +43,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: None,
         bindings_per_cluster: None,
         replicas: Some(4),
-        replicas_per_region: None,
+        replicas_per_cluster: None,
         failback: Some(30),
     },
     Setting {
@@ -53,7 +53,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: Some(2),
         bindings_per_cluster: None,
         replicas: None,
-        replicas_per_region: None,
+        replicas_per_cluster: None,
         failback: None,
     },
     Setting {
@@ -63,7 +63,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: Some(2),
         bindings_per_cluster: None,
         replicas: Some(3),
-        replicas_per_region: None,
+        replicas_per_cluster: None,
         failback: Some(20),
     },
     Setting {
@@ -73,7 +73,7 @@ pub(super) const SETTINGS: [Setting; 6] = [
         bindings: None,
         bindings_per_cluster: Some(1),
         replicas: None,
-        replicas_per_region: Some(2),
+        replicas_per_cluster: Some(2),
         failback: None,
     },
 ];
@@ -92,7 +92,7 @@ impl Setting {
             ("bindings", self.bindings),
             ("bindings-per-cluster", self.bindings_per_cluster),
             ("replicas", self.replicas),
-            ("replicas-per-region", self.replicas_per_region),
+            ("replicas-per-cluster", self.replicas_per_cluster),
         ];
         for (key, limit) in budgets.into_iter().filter_map(|(key, limit)| Some((key, limit?))) {
             lines.push_str(&format!("{key} = {limit}\n"));
