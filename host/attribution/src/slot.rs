@@ -107,8 +107,8 @@ fn take() -> &'static Slot {
         taken.is_ok()
     });
     let slot = free.unwrap_or_else(Slot::push);
-    // SAFETY: it has no preconditions.
-    slot.thread.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+    slot.thread
+        .store(rustix::thread::gettid().as_raw_pid(), Ordering::Relaxed);
     if exits::is_armed() {
         stack::provide(slot);
     }
