@@ -126,6 +126,27 @@ fn libraries_print_nothing() {
     );
 }
 
+/// Releases are linked against glibc 2.28, which only `packaging/release` does. The system call behind each is there.
+#[test]
+fn the_host_and_plugins_use_no_function_of_a_newer_glibc_than_releases_need() {
+    let newer = [
+        "libc::arc4random",
+        "libc::close_range",
+        "libc::closefrom",
+        "libc::getdents64",
+        "libc::gettid",
+        "libc::pidfd_",
+        "libc::posix_spawn_file_actions_addchdir",
+        "libc::strlcpy",
+        "libc::tgkill",
+        "libc::timespec_getres",
+    ];
+    check_none(
+        places(&files(&["framework", "host", "plugins"], &[".rs"]), &newer),
+        "glibc 2.28 has all functions that are linked against",
+    );
+}
+
 #[test]
 fn every_source_file_opens_with_its_purpose() {
     let sources = files(&ROOTS, &[".rs"]);
