@@ -112,6 +112,27 @@ fn a_stored_binding_is_neither_parsed_nor_serialised() {
     );
 }
 
+/// Releases are linked against glibc 2.28 (`packaging/zigbuild`), and a binary that names one of these does not link.
+#[test]
+fn no_function_is_newer_than_the_glibc_of_releases() {
+    const NEWER: [&str; 9] = [
+        "libc::gettid(",
+        "libc::tgkill(",
+        "libc::getdents64(",
+        "libc::close_range(",
+        "libc::execveat(",
+        "libc::epoll_pwait2(",
+        "libc::pidfd_open(",
+        "libc::pidfd_getfd(",
+        "libc::pidfd_send_signal(",
+    ];
+    let sources = files(&["framework", "host", "plugins"], &[".rs"]);
+    check_none(
+        places(&sources, &NEWER),
+        "these functions are newer than glibc 2.28: use `libc::syscall`, or rustix",
+    );
+}
+
 #[test]
 fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);

@@ -98,6 +98,14 @@ pub(crate) fn known_slot() -> Option<&'static Slot> {
     SLOT.get()
 }
 
+/// The kernel's number of this thread. The function of the C library is of glibc 2.30, which is newer than what releases need.
+pub(crate) fn thread_id() -> i32 {
+    // SAFETY: the call has no arguments and no preconditions.
+    let id = unsafe { libc::syscall(libc::SYS_gettid) };
+    // The kernel's numbers are positive and of 32 bits.
+    i32::try_from(id).unwrap_or_default()
+}
+
 #[cold]
 fn take() -> &'static Slot {
     let free = all().find(|slot| {
@@ -107,8 +115,7 @@ fn take() -> &'static Slot {
         taken.is_ok()
     });
     let slot = free.unwrap_or_else(Slot::push);
-    // SAFETY: it has no preconditions.
-    slot.thread.store(unsafe { libc::gettid() }, Ordering::Relaxed);
+    slot.thread.store(thread_id(), Ordering::Relaxed);
     if exits::is_armed() {
         stack::provide(slot);
     }

@@ -46,8 +46,7 @@ mod tests {
         let text = "12 (a) R 1) S 1 2 3 4 5 6 7 8 9 10 70 5 0 0 20 0 3 0";
         let expected = ThreadUsage { ticks: 75, state: 'S' };
         assert_eq!(ThreadUsage::read(text), Some(expected));
-        // SAFETY: it has no preconditions.
-        let usage = ThreadUsage::of(unsafe { libc::gettid() });
+        let usage = ThreadUsage::of(crate::slot::thread_id());
         assert!(usage.expect("this thread is known").is_running());
         assert_eq!(ThreadUsage::read(""), None);
     }
