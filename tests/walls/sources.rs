@@ -112,6 +112,27 @@ fn a_stored_binding_is_neither_parsed_nor_serialised() {
     );
 }
 
+/// Releases are linked against glibc 2.28 (`packaging/zigbuild`), and a binary that names one of these does not link.
+#[test]
+fn no_function_is_newer_than_the_glibc_of_releases() {
+    const NEWER: [&str; 9] = [
+        "libc::gettid(",
+        "libc::tgkill(",
+        "libc::getdents64(",
+        "libc::close_range(",
+        "libc::execveat(",
+        "libc::epoll_pwait2(",
+        "libc::pidfd_open(",
+        "libc::pidfd_getfd(",
+        "libc::pidfd_send_signal(",
+    ];
+    let sources = files(&["framework", "host", "plugins"], &[".rs"]);
+    check_none(
+        places(&sources, &NEWER),
+        "these functions are newer than glibc 2.28: use `libc::syscall`, or rustix",
+    );
+}
+
 #[test]
 fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);
@@ -123,27 +144,6 @@ fn libraries_print_nothing() {
     check_none(
         places(&sources, &["println!(", "eprintln!(", "dbg!(", "print!("]),
         "a library returns its messages instead of printing them",
-    );
-}
-
-/// Releases are linked against glibc 2.28, which only `packaging/release` does. The system call behind each is there.
-#[test]
-fn the_host_and_plugins_use_no_function_of_a_newer_glibc_than_releases_need() {
-    let newer = [
-        "libc::arc4random",
-        "libc::close_range",
-        "libc::closefrom",
-        "libc::getdents64",
-        "libc::gettid",
-        "libc::pidfd_",
-        "libc::posix_spawn_file_actions_addchdir",
-        "libc::strlcpy",
-        "libc::tgkill",
-        "libc::timespec_getres",
-    ];
-    check_none(
-        places(&files(&["framework", "host", "plugins"], &[".rs"]), &newer),
-        "glibc 2.28 has all functions that are linked against",
     );
 }
 
