@@ -16,7 +16,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::costs::BindingCosts;
-use super::entry::{Entry, Outcomes, Report};
+use super::entry::{Entry, Report};
 use super::form::Form;
 use super::lines::{self, Line};
 
@@ -190,22 +190,16 @@ fn head(report: &Report<'_>) -> Head {
 }
 
 fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
-    let Outcomes {
-        scheduled,
-        skipped,
-        no_cluster_fit,
-        unschedulable,
-        errors,
-    } = report.outcomes();
+    let outcomes = report.outcomes();
     Tail {
         clusters: &report.clusters,
         totals: Totals {
             bindings: report.entries.len(),
-            scheduled,
-            skipped,
-            unschedulable: unschedulable + no_cluster_fit,
-            no_cluster_fit,
-            errors,
+            scheduled: outcomes.scheduled,
+            skipped: outcomes.skipped,
+            unschedulable: outcomes.unschedulable + outcomes.no_cluster_fit,
+            no_cluster_fit: outcomes.no_cluster_fit,
+            errors: outcomes.errors,
             replicas: sums.total,
             added: sums.grown,
             removed: -sums.shrunk,

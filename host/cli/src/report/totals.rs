@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clusters::sums::Sums;
 
 use super::costs;
-use super::entry::{Outcomes, Report};
+use super::entry::Report;
 use super::layout::Layout;
 use super::style;
 use super::text::counted;
@@ -57,19 +57,13 @@ pub(super) fn write(
 
 /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
 fn bindings(report: &Report<'_>) -> String {
-    let Outcomes {
-        scheduled,
-        skipped,
-        no_cluster_fit,
-        unschedulable,
-        errors,
-    } = report.outcomes();
+    let outcomes = report.outcomes();
     let counts = [
-        (scheduled, "scheduled"),
-        (no_cluster_fit, "without a fitting cluster"),
-        (unschedulable, "unschedulable"),
-        (errors, "in error"),
-        (skipped, "skipped"),
+        (outcomes.scheduled, "scheduled"),
+        (outcomes.no_cluster_fit, "without a fitting cluster"),
+        (outcomes.unschedulable, "unschedulable"),
+        (outcomes.errors, "in error"),
+        (outcomes.skipped, "skipped"),
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = counts.map(|(count, words)| format!("{count} {words}")).collect();

@@ -119,13 +119,16 @@ impl Engine {
         });
         let mark = self.read_mark(candidate, moment);
         let has_bounds = mark.as_ref().is_some_and(|read| read.mark.is_some());
-        let course = self.course_of(candidate, placement, &words, (candidate.last(), result));
+        let profile = self.active.moves.as_deref();
+        let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
+        let course = course(candidate.last(), result, total, &workload, profile, &words);
+        let hindrance = hindrance(result, total, &workload, profile, &words);
         let is_paced = match course {
             Course::Steps => true,
             Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => true,
             // The mark keeps what such a report shows from being believed.
             Course::AtOnce(AtOnce::FirstResult | AtOnce::OnlyGives) if self.is_shown(candidate, result) => {
-                self.hindrance_of(candidate, placement, &words, result).is_none()
+                hindrance.is_none()
             }
             Course::Unchanged | Course::AtOnce(_) => false,
         };
@@ -133,7 +136,6 @@ impl Engine {
             self.forget_move(&candidate.key, moment.instant);
             // Of every result but the first, before which nothing is reported, so that what is said does not depend on the last change.
             let is_first = course == Course::AtOnce(AtOnce::FirstResult);
-            let hindrance = self.hindrance_of(candidate, placement, &words, result);
             if let Some(hindrance) = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided) {
                 self.panel
                     .moving(&candidate.key, Some(format!("not moved in steps: {hindrance}")));
@@ -188,19 +190,6 @@ impl Engine {
         let profile = self.active.moves.as_deref();
         let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
         course(present, result, total, &workload, profile, policy)
-    }
-
-    /// The reason why a result is not written in steps, whatever is present.
-    fn hindrance_of(
-        &self,
-        candidate: &Candidate,
-        placement: &Placement,
-        policy: &WrittenAllowances,
-        result: &[TargetCluster],
-    ) -> Option<AtOnce> {
-        let profile = self.active.moves.as_deref();
-        let (total, workload) = (self.total(candidate, placement), self.workload(candidate));
-        hindrance(result, total, &workload, profile, policy)
     }
 
     /// The replicas that a binding asks for, and what its result adds up to.
