@@ -2,11 +2,13 @@
 //! kept host with today's plugins, decide as was recorded when the binaries were made. `tests/frozen/README.md` describes them.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
@@ -86,12 +88,15 @@ impl Kept {
     /// Runs the kept host with the plugins of a folder, in which it is unpacked.
     fn run_host(self, plugins: &Path, recording: &Path) -> Output {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let output = Command::new(self.host(folder.path()))
-            .arg(plugins)
-            .arg(recording)
-            .env_clear()
-            .output();
-        output.expect("the kept host can be started")
+        let mut host = Command::new(self.host(folder.path()));
+        host.arg(plugins).arg(recording).env_clear();
+        loop {
+            match host.output() {
+                // A child of another test has inherited the file that was written, until it begins its own program.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => sleep(Duration::from_millis(1)),
+                output => return output.expect("the kept host can be started"),
+            }
+        }
     }
 
     /// A folder with today's builds of the plugins that are kept.
