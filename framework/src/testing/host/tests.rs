@@ -71,7 +71,7 @@ fn the_library_of_the_crate_itself_is_found_in_the_messages_of_cargo() {
 /// A field that a later scheduler adds, and one that it leaves out, change nothing.
 #[test]
 fn a_decision_is_read_with_what_plugins_say() {
-    let output = json!([{
+    let output = json!({ "format": 1, "bindings": [{
         "binding": "shop/web",
         "kind": "ResourceBinding",
         "strategy": "Mine",
@@ -101,7 +101,7 @@ fn a_decision_is_read_with_what_plugins_say() {
             ],
             "notes": [{ "plugin": "mine", "text": "divided" }, { "plugin": "few", "text": "chosen" }],
         },
-    }]);
+    }] });
     let decisions = Decisions::read(&output.to_string(), "warning: none".to_owned()).expect("it is read");
     assert_eq!((decisions.len(), decisions.warnings()), (1, "warning: none"));
     let web = decisions.binding("shop/web");
@@ -124,7 +124,7 @@ fn a_decision_is_read_with_what_plugins_say() {
 #[test]
 #[should_panic(expected = "no binding is named `shop/wbe`, expected one of `shop/web`")]
 fn a_binding_that_is_not_there_names_those_that_are() {
-    let output = json!([{ "binding": "shop/web", "result": "Skipped" }]);
+    let output = json!({ "bindings": [{ "binding": "shop/web", "result": "Skipped" }] });
     let decisions = Decisions::read(&output.to_string(), String::new()).expect("it is read");
     decisions.binding("shop/wbe");
 }
