@@ -252,7 +252,7 @@ mod tests {
 
     fn written(workload: &Workload, policy: &str) -> Course {
         let policy = WrittenAllowances::parse(policy).unwrap();
-        let (present, target) = (targets(&[("a", 4)]), targets(&[("a", 2), ("b", 2)]));
+        let (present, target) = (targets(&[("a", 4)]), targets(&[("b", 4)]));
         course(
             &present,
             &target,
