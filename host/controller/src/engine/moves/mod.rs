@@ -57,11 +57,6 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// True if there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
     /// Notes that the state of a binding's resource has changed. Returns true if that may permit its next step.
     pub(super) fn report(&mut self, key: &Arc<BindingKey>) -> bool {
         let Some(known) = self.known.get(key) else { return false };
