@@ -1,5 +1,6 @@
 //! Results that are written in steps: the scheduler between a binding, its clusters' reports, a quota, people and its own end.
 
+mod budgets;
 mod cost;
 mod failback;
 mod histories;

@@ -1,6 +1,7 @@
 //! The rules, one by one; and moves, simulated to their end and compared with every possible move.
 
 use std::collections::{HashSet, VecDeque};
+use std::hash::Hash;
 
 use divvy_framework_arithmetic::pace::step;
 use divvy_framework_arithmetic::random::Generator;
@@ -85,25 +86,84 @@ impl Case {
         all
     }
 
+    /// The clusters in any order: no rule depends on which is which.
+    fn state(&self) -> Vec<(i64, i64, i64, i64, bool)> {
+        let indices = 0..self.current.len();
+        let columns = indices.map(|index| {
+            let (current, ready) = (self.current[index], self.ready[index]);
+            (
+                current,
+                ready,
+                self.target[index],
+                self.room[index],
+                self.is_dead[index],
+            )
+        });
+        let mut columns: Vec<_> = columns.collect();
+        columns.sort_unstable();
+        columns
+    }
+
     /// The smallest number of steps to the target if the replicas of each are ready before the next; `None` if there is no way.
     fn fewest(&self) -> Option<usize> {
+        self.search(Self::state, Self::possible)
+    }
+
+    /// The same for many replicas, where nothing but the allowances limits a move and everything becomes ready: then it does not matter
+    /// which clusters a step changes, so that only the replicas to take and to give are counted.
+    fn fewest_by_sums(&self) -> Option<usize> {
+        self.search(Self::rest, |case| {
+            let (taken, given) = case.rest();
+            let all = (0..=taken).flat_map(|taken| (0..=given).map(move |given| (taken, given)));
+            let all = all.map(|(taken, given)| case.changed(taken, given));
+            all.filter(|next| *next != case.current && case.check(next).is_ok())
+                .collect()
+        })
+    }
+
+    /// Searches all ways, of which none passes a state twice.
+    fn search<State: Eq + Hash>(
+        &self,
+        state: impl Fn(&Self) -> State,
+        possible: impl Fn(&Self) -> Vec<Vec<i64>>,
+    ) -> Option<usize> {
         let mut first = self.clone();
         first.settle();
-        let mut known = HashSet::from([(first.current.clone(), first.ready.clone())]);
+        let mut known = HashSet::from([state(&first)]);
         let mut queue = VecDeque::from([(first, 0)]);
         while let Some((case, steps)) = queue.pop_front() {
             if case.is_at_target() {
                 return Some(steps);
             }
-            for next in case.possible() {
+            for next in possible(&case) {
                 let mut after = case.after(&next);
                 after.settle();
-                if known.insert((after.current.clone(), after.ready.clone())) {
+                if known.insert(state(&after)) {
                     queue.push_back((after, steps + 1));
                 }
             }
         }
         None
+    }
+
+    /// Replicas that are still to be taken, and to be given.
+    fn rest(&self) -> (i64, i64) {
+        let columns = self.current.iter().zip(&self.target);
+        columns.fold((0, 0), |(taken, given), (current, target)| {
+            (taken + (current - target).max(0), given + (target - current).max(0))
+        })
+    }
+
+    /// The result after so many replicas were taken and given, in the order of the clusters.
+    fn changed(&self, mut taken: i64, mut given: i64) -> Vec<i64> {
+        let columns = self.current.iter().zip(&self.target);
+        let next = columns.map(|(&current, &target)| {
+            let (takes, gives) = ((current - target).clamp(0, taken), (target - current).clamp(0, given));
+            taken -= takes;
+            given -= gives;
+            current - takes + gives
+        });
+        next.collect()
     }
 
     /// The steps that are taken, each of which is ready before the next; and if the target was reached.
@@ -145,10 +205,33 @@ struct Disturbed {
     limit: bool,
 }
 
+/// The size of cases.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Fewest and most clusters.
+    clusters: (u64, u64),
+    /// The greatest total.
+    total: i64,
+    /// The greatest surge, and the most replicas that may be unavailable.
+    allowance: i64,
+}
+
+/// Few enough for a search of every step from every state.
+const SMALL: Size = Size {
+    clusters: (2, 4),
+    total: 7,
+    allowance: 3,
+};
+
 fn case(number: u64, disturbed: Disturbed) -> Case {
+    case_of(SMALL, number, disturbed)
+}
+
+fn case_of(size: Size, number: u64, disturbed: Disturbed) -> Case {
     let random = &mut Generator::new(number, "moves");
-    let clusters = 2 + random.below(3) as usize;
-    let total = 1 + up_to(random, 6);
+    let (fewest, most) = size.clusters;
+    let clusters = (fewest + random.below(most - fewest + 1)) as usize;
+    let total = 1 + up_to(random, size.total - 1);
     let target = spread(random, clusters, total);
     // A move that was cancelled, or one that begins after replicas were lost, has another sum.
     let sum = (total + up_to(random, 4) - 2).max(0);
@@ -177,8 +260,8 @@ fn case(number: u64, disturbed: Disturbed) -> Case {
         room,
         is_dead,
         total,
-        surge: up_to(random, 3),
-        unavailable: up_to(random, 3),
+        surge: up_to(random, size.allowance),
+        unavailable: up_to(random, size.allowance),
         limit,
     }
 }
@@ -187,20 +270,23 @@ fn clusters_of(result: &[i64]) -> usize {
     super::clusters(result)
 }
 
-/// Neither readiness nor room nor the number of clusters limits these moves, and each step is ready before the next.
+const UNDISTURBED: Disturbed = Disturbed {
+    readiness: false,
+    room: false,
+    limit: false,
+};
+
+/// Neither readiness nor room nor the number of clusters limits these moves, and each step is ready before the next. 1,500 cases of 2 to 4
+/// clusters, totals to 7 and allowances to 3, in each of which every step from every state is tried.
 #[test]
 fn undisturbed_moves_take_the_fewest_steps() {
-    let undisturbed = Disturbed {
-        readiness: false,
-        room: false,
-        limit: false,
-    };
     let (mut moved, mut longest) = (0, 0);
     for number in 0..1_500 {
-        let case = case(number, undisturbed);
+        let case = case(number, UNDISTURBED);
         let (steps, ended) = case.taken();
         let fewest = case.fewest();
         assert_eq!(ended.then_some(steps), fewest, "{number}: {case:?}");
+        assert_eq!(case.fewest_by_sums(), fewest, "{number}: {case:?}");
         moved += usize::from(steps > 1);
         longest = longest.max(steps);
     }
@@ -210,8 +296,64 @@ fn undisturbed_moves_take_the_fewest_steps() {
     );
 }
 
+/// The same in 250 cases of 2 to 12 clusters, totals to 24 and allowances to 8. Which clusters a step changes does not matter here, as the
+/// test before this one shows, so that every number of replicas to take and to give is tried from every state.
+#[test]
+fn undisturbed_moves_of_many_replicas_take_the_fewest_steps() {
+    let large = Size {
+        clusters: (2, 12),
+        total: 24,
+        allowance: 8,
+    };
+    let (mut moved, mut longest) = (0, 0);
+    for number in 0..250 {
+        let case = case_of(large, number, UNDISTURBED);
+        let (steps, ended) = case.taken();
+        assert_eq!(ended.then_some(steps), case.fewest_by_sums(), "{number}: {case:?}");
+        moved += usize::from(steps > 2);
+        longest = longest.max(steps);
+    }
+    assert!(
+        moved > 100 && longest > 12,
+        "{moved} moves of more than two steps, the longest of {longest}"
+    );
+}
+
+/// A move ends whenever there is any way, in 500 cases of 5 to 7 clusters, totals to 8 and allowances to 4, with limits of readiness, room
+/// and clusters. Every step from every state is tried.
+#[test]
+fn moves_among_more_clusters_end_if_they_can() {
+    let wide = Size {
+        clusters: (5, 7),
+        total: 8,
+        allowance: 4,
+    };
+    let (mut ended_at, mut stuck_at) = ([0; 2], 0);
+    for number in 0..500 {
+        let disturbed = Disturbed {
+            readiness: number % 2 == 0,
+            room: number % 3 == 0,
+            limit: number % 5 < 2,
+        };
+        let mut case = case_of(wide, number, disturbed);
+        for (index, is_dead) in case.is_dead.iter_mut().enumerate() {
+            *is_dead &= case.target[index] <= case.current[index];
+        }
+        let (steps, ended) = case.taken();
+        let fewest = case.fewest();
+        assert_eq!(ended, fewest.is_some(), "{number}: {case:?}");
+        match fewest {
+            None => stuck_at += 1,
+            Some(fewest) => ended_at[usize::from(fewest < steps)] += 1,
+        }
+    }
+    assert!(ended_at[0] > 250 && stuck_at > 20, "{ended_at:?} {stuck_at}");
+    // As above, the fewest steps are not promised of all of these.
+    assert!(ended_at[1] < 10, "{} moves took more steps than necessary", ended_at[1]);
+}
+
 /// A pace cannot know in which cluster new replicas never become ready. Where they do, a move ends whenever there is any way,
-/// whatever the readiness at its begin, the room and the number of clusters.
+/// whatever the readiness at its begin, the room and the number of clusters. 6,000 cases of 2 to 4 clusters, totals to 7 and allowances to 3.
 #[test]
 fn moves_that_can_end_do() {
     let (mut ended_at, mut stuck_at) = ([0; 2], 0);

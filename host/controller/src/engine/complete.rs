@@ -72,6 +72,10 @@ impl Engine {
             self.end_move(key, moment.instant);
         }
         let mut looks_again = is_outdated || is_written && in_flight.looks_again;
+        // Without an answer, it may be written.
+        if !matches!(outcome, WriteOutcome::Failed(_)) {
+            self.moves.written(key);
+        }
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {
@@ -117,6 +121,8 @@ impl Engine {
         }
         if looks_again {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);
+        } else {
+            self.refresh_claims(moment);
         }
     }
 

@@ -357,10 +357,8 @@ impl Engine {
             return;
         }
         self.room_grew(&[name], now);
-        if !self.moves.is_empty() {
-            self.wake_moves_on(name, !may_fit, now);
-        }
         if may_fit {
+            self.wake_moves_on(name, false, now);
             self.wake_departed(name, now);
         }
         let after = self.clusters.properties(name).cloned();

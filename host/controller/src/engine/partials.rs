@@ -21,9 +21,12 @@ use divvy_scheduler::decide::affinity::{ClusterProperties, selects};
 pub(super) type Partials = BTreeMap<Arc<BindingKey>, Demand>;
 
 impl Engine {
-    /// Wakes the bindings with missing replicas for which one of these clusters has room, because theirs may have grown. Those that are
-    /// being written or estimated are looked at again afterwards.
+    /// Wakes the moves that lack room in these clusters, and the bindings with missing replicas for which one of them has room, because
+    /// theirs may have grown. Those that are being written or estimated are looked at again afterwards.
     pub(super) fn room_grew(&mut self, clusters: &[&str], now: Instant) {
+        for cluster in clusters {
+            self.wake_moves_on(cluster, true, now);
+        }
         if !self.knows_quorums {
             return;
         }

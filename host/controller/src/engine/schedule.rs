@@ -357,6 +357,8 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         self.report_line(&candidate.key, &failure, moment);
+        self.panel.moving(&candidate.key, None);
+        self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::from_failure(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {

@@ -180,6 +180,15 @@ impl World {
                 self.story()
             )
         };
+        for (cluster, given) in given.into_iter().enumerate().filter(|(_, given)| *given > 0) {
+            let room = self.room(cluster);
+            assert!(
+                given <= room,
+                "`{key}` {before:?} -> {next:?} exceeds the room of `{}`, {room}, {}",
+                NAMES[cluster],
+                situation(&used)
+            );
+        }
         let refused = begins.then(|| self.setting.full(&used, &own)).flatten();
         assert_eq!(
             refused,
@@ -205,7 +214,13 @@ impl World {
 struct Used {
     bindings: i64,
     bindings_in: [i64; 4],
+    bindings_in_regions: [i64; 2],
     unready: [i64; 4],
+}
+
+/// The region of a cluster: `a` and `b` are in one, `c` and `d` in the other.
+const fn region(cluster: usize) -> usize {
+    cluster / 2
 }
 
 impl Used {
@@ -218,6 +233,7 @@ impl Used {
         for claimed in look.claimed(|_| "") {
             let cluster = index(claimed.name);
             used.bindings_in[cluster] = i64::from(counts);
+            used.bindings_in_regions[region(cluster)] = i64::from(counts);
             used.unready[cluster] = claimed.unready;
         }
         used
@@ -228,6 +244,9 @@ impl Used {
         for cluster in 0..4 {
             self.bindings_in[cluster] += other.bindings_in[cluster];
             self.unready[cluster] += other.unready[cluster];
+        }
+        for region in 0..2 {
+            self.bindings_in_regions[region] += other.bindings_in_regions[region];
         }
     }
 }
@@ -242,14 +261,26 @@ impl Setting {
             let limit = self.bindings_per_cluster;
             own.bindings_in[cluster] > 0 && limit.is_some_and(|limit| others.bindings_in[cluster] >= limit)
         };
-        (0..4).any(is_full).then_some("bindings-per-cluster")
+        if (0..4).any(is_full) {
+            return Some("bindings-per-cluster");
+        }
+        let is_full = |region: usize| {
+            let limit = self.bindings_per_region;
+            own.bindings_in_regions[region] > 0
+                && limit.is_some_and(|limit| others.bindings_in_regions[region] >= limit)
+        };
+        (0..2).any(is_full).then_some("bindings-per-region")
     }
 
     /// Replicas that may still be given to a cluster; negative if too many are.
     fn spare(&self, used: &Used, cluster: usize) -> i64 {
         let left = |limit: Option<i64>, used: &[i64]| limit.map_or(i64::MAX, |limit| limit - used.iter().sum::<i64>());
         let own = &used.unready[cluster..=cluster];
-        left(self.replicas, &used.unready).min(left(self.replicas_per_cluster, own))
+        let near = &used.unready[2 * region(cluster)..][..2];
+        let in_all = left(self.replicas, &used.unready);
+        in_all
+            .min(left(self.replicas_per_cluster, own))
+            .min(left(self.replicas_per_region, near))
     }
 }
 
@@ -258,7 +289,7 @@ struct Column {
     current: i64,
     ready: i64,
     target: i64,
-    /// True if budgets permit a further replica.
+    /// True if budgets and room permit a further replica.
     may_get: bool,
 }
 
@@ -277,8 +308,8 @@ fn announced(text: &str) -> Option<Vec<TargetCluster>> {
 
 impl World {
     /// Nothing disturbs the bindings any more, and everything is written: none could begin its move, or take a further step. So each step
-    /// was as large as the allowances and budgets permit, and none could have been made earlier: they permit a larger step only where
-    /// they permit one of a single replica, because both only grow with it.
+    /// was as large as the allowances, the budgets and room permit, and none could have been made earlier: they permit a larger step
+    /// only where they permit one of a single replica.
     pub(super) fn check_progress(&mut self) {
         let bindings = KEYS.map(|key| Stored::new(self.simulation.binding(key)));
         let moves = KEYS.map(|key| self.simulation.explanation(key)["move"].clone());
@@ -305,7 +336,7 @@ impl World {
                     current: cluster.current,
                     ready: cluster.ready,
                     target: cluster.target,
-                    may_get: self.setting.spare(&all, index(cluster.name)) > 0,
+                    may_get: self.setting.spare(&all, index(cluster.name)) > 0 && self.room(index(cluster.name)) > 0,
                 });
                 let columns: Vec<Column> = columns.collect();
                 (look.is_under_way(), Used::of(look, true), columns)

@@ -222,13 +222,14 @@ impl Engine {
             Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
             Ok(Verdict::Wait(wait)) => {
                 self.announce_wait(candidate, &wait);
-                let shown = match judged.target {
-                    // Nothing but reports is waited for.
-                    target if target == candidate.last() => format!("it is at its target, and waits for {wait}"),
-                    target => format!(
+                let target = judged.known.as_ref().map_or(&[][..], |known| &known.target);
+                // At its target, nothing but reports is waited for.
+                let shown = match target == candidate.last() {
+                    true => format!("it is at its target, and waits for {wait}"),
+                    false => format!(
                         "it is moved in steps from {} to {}, and waits for {wait}",
                         described(candidate.last()),
-                        described(&target)
+                        described(target)
                     ),
                 };
                 self.panel.moving(key, Some(shown));
@@ -298,8 +299,10 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        self.panel.moving(&candidate.key, Some(failure.message.clone()));
-        self.report_failure(candidate, None, None, failure, reason, moment)
+        let message = failure.message.clone();
+        let job = self.report_failure(candidate, None, None, failure, reason, moment);
+        self.panel.moving(&candidate.key, Some(message));
+        job
     }
 
     /// The time at which the bounds of a mark end, in milliseconds since 1970.

@@ -5,105 +5,10 @@ use std::time::Instant;
 
 use divvy_profile::MoveBudgets;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
-use divvy_scheduler::moves::step::Reason as Wait;
 
 use super::super::{Engine, Moment};
+use super::known::Known;
 use crate::objects::BindingKey;
-
-/// A move that is under way or waits, as it was seen last.
-#[derive(Debug)]
-pub(in crate::engine) struct Known {
-    /// Its key, as budgets order it.
-    pub(super) text: String,
-    /// Priority of the binding.
-    pub(super) priority: i32,
-    /// True if it has begun, and has not released its claim.
-    pub(super) is_under_way: bool,
-    /// True if it waits for something else than a budget, and needs no claim.
-    pub(super) is_blocked: bool,
-    /// True if a budget of replicas limits its next step, whatever it waits for.
-    pub(super) is_limited: bool,
-    /// True if the binding has a mark.
-    pub(super) has_mark: bool,
-    /// The clusters in which it gives or takes.
-    pub(super) clusters: Vec<KnownCluster>,
-    /// All clusters whose readiness it depends on.
-    pub(super) names: Vec<String>,
-    /// What it waits for, and since when in this process.
-    pub(super) wait: Option<(Wait, Instant)>,
-}
-
-/// A cluster of a move.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KnownCluster {
-    /// Its name.
-    pub(super) name: String,
-    /// Its region; empty if unknown.
-    pub(super) region: String,
-    /// Replicas that the move has given it and that are not known to be ready.
-    pub(super) unready: i64,
-}
-
-impl Known {
-    /// True if a report may permit the next step.
-    pub(super) fn follows_reports(&self) -> bool {
-        let is_elsewhere = |wait: &Wait| {
-            matches!(
-                wait,
-                Wait::Hours | Wait::Dispatching | Wait::Budget(_) | Wait::Admission | Wait::MissingClusters
-            )
-        };
-        self.has_mark || !self.wait.as_ref().is_some_and(|(wait, _)| is_elsewhere(wait))
-    }
-
-    /// True if the move depends on a cluster.
-    pub(super) fn depends_on(&self, cluster: &str) -> bool {
-        self.names.iter().any(|known| known == cluster)
-    }
-
-    /// The clusters, as budgets see them.
-    pub(super) fn claimed(&self) -> Vec<ClaimedCluster<'_>> {
-        let clusters = self.clusters.iter().map(|cluster| ClaimedCluster {
-            name: &cluster.name,
-            region: &cluster.region,
-            unready: cluster.unready,
-        });
-        clusters.collect()
-    }
-
-    /// The claim on budgets, with its clusters.
-    pub(super) fn claim<'a>(&'a self, clusters: &'a [ClaimedCluster<'a>]) -> Claim<'a> {
-        Claim {
-            binding: &self.text,
-            priority: self.priority,
-            is_under_way: self.is_under_way,
-            is_blocked: self.is_blocked,
-            clusters,
-        }
-    }
-
-    /// Uses at least this in each of these clusters.
-    fn add(&mut self, clusters: &[KnownCluster]) {
-        for seen in clusters {
-            match self.clusters.iter_mut().find(|known| known.name == seen.name) {
-                Some(known) => known.unready = known.unready.max(seen.unready),
-                None => self.clusters.push(seen.clone()),
-            }
-        }
-    }
-
-    /// True if this uses less of a budget than `before`.
-    fn frees(&self, before: &Self) -> bool {
-        let claims = |known: &Self| !known.is_blocked;
-        let unready = |known: &Self| known.clusters.iter().map(|cluster| cluster.unready).sum::<i64>();
-        let is_left = |name: &str| self.clusters.iter().all(|cluster| cluster.name != name);
-        let leaves = || before.clusters.iter().any(|cluster| is_left(&cluster.name));
-        before.is_under_way && !self.is_under_way
-            || claims(before) && !claims(self)
-            || unready(self) < unready(before)
-            || leaves()
-    }
-}
 
 impl Engine {
     /// The budgets of the profile.
@@ -122,25 +27,24 @@ impl Engine {
         }
     }
 
-    /// Looks at the moves that wait for a budget and now have one.
+    /// Looks at the moves that wait for a budget of which there is more now than when they were looked at.
     pub(super) fn wake_admitted(&mut self, now: Instant) {
         let budgets = self.budgets();
         if budgets == MoveBudgets::default() {
             return;
         }
-        let waits = |known: &Known| {
-            let is_for_budget = |(wait, _): &(Wait, Instant)| matches!(wait, Wait::Budget(_) | Wait::Admission);
-            known.is_limited || known.wait.as_ref().is_some_and(is_for_budget)
-        };
+        let waits = |known: &Known| known.waits_for_place() || !known.wants.is_empty();
         if !self.moves.known.values().any(waits) {
             return;
         }
         let claimed: Vec<Vec<ClaimedCluster<'_>>> = self.moves.known.values().map(Known::claimed).collect();
         let known = self.moves.known.values().zip(&claimed);
         let claims: Vec<Claim<'_>> = known.map(|(known, clusters)| known.claim(clusters)).collect();
-        let (admissions, _) = Ledger::admit(budgets, &claims);
+        let (admissions, ledger) = Ledger::admit(budgets, &claims);
         let admitted = self.moves.known.iter().zip(&admissions);
-        let admitted = admitted.filter(|((_, known), admission)| waits(known) && **admission == Admission::Goes);
+        let admitted = admitted.filter(|((_, known), admission)| {
+            known.waits_for_place() && **admission == Admission::Goes || known.may_give_more(&ledger)
+        });
         let admitted: Vec<Arc<BindingKey>> = admitted.map(|((key, _), _)| Arc::clone(key)).collect();
         for key in &admitted {
             self.wake(key, now);
@@ -148,7 +52,8 @@ impl Engine {
     }
 
     /// Finds out what moves use whose replicas may be ready or not by now, before another one takes a step. What is being written is not
-    /// seen yet, so that such a move uses the more of what it used before and what is seen. Moves that wait for what is freed are looked at.
+    /// seen yet, so that such a move uses the more of what it used before and what is seen, until the write has ended. Moves that wait for
+    /// what is freed are looked at.
     pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) {
         if self.moves.stale.is_empty() {
             return;
@@ -162,11 +67,12 @@ impl Engine {
             let record = self.bindings.get(&key);
             let candidate = record.and_then(|record| super::Candidate::new(&key, record, self));
             let Some(candidate) = candidate else { continue };
+            let mark = self.read_mark(&candidate, moment);
             // Without a mark, nothing was given.
-            let Some(mark) = self.read_mark(&candidate, moment) else {
+            if mark.is_none() && !self.moves.known.get(&key).is_some_and(Known::has_given) {
                 continue;
-            };
-            let seen = self.claim_of(&candidate, Some(&mark), moment);
+            }
+            let seen = self.claim_of(&candidate, mark.as_ref(), moment);
             let is_in_flight = self.in_flight.contains_key(&key);
             let (Some(seen), Some(known)) = (seen, self.moves.known.get_mut(&key)) else {
                 continue;
@@ -174,14 +80,27 @@ impl Engine {
             if is_in_flight {
                 known.add(&seen.clusters);
             } else {
+                let seen = known.using(seen);
                 frees |= seen.frees(known);
-                known.clusters = seen.clusters;
-                known.is_under_way = seen.is_under_way;
-                known.is_blocked &= !seen.is_under_way;
+                *known = seen;
             }
         }
         if frees {
             self.wake_admitted(moment.instant);
+        }
+    }
+
+    /// A binding cannot be decided, or its move not be judged, until something else changes. If the move has not begun, it leaves its turn to
+    /// others. What it has given before counts.
+    pub(in crate::engine) fn pass_over(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let known = self.moves.known.get_mut(key);
+        let Some(known) = known.filter(|known| !known.is_under_way) else {
+            return;
+        };
+        known.wait = None;
+        known.wants.clear();
+        if !std::mem::replace(&mut known.is_blocked, true) {
+            self.wake_admitted(now);
         }
     }
 

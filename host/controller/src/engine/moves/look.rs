@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
-use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, PaceAnswer};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, MovingCluster, PaceAnswer};
 use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
@@ -14,7 +14,7 @@ use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 
-use super::claims::{Known, KnownCluster};
+use super::known::{Known, KnownCluster, Want};
 use super::surroundings::Surroundings;
 use super::{Candidate, Engine, Moment, REPORT_TIME};
 use crate::condition::{Cause, Failure, Retry};
@@ -30,8 +30,6 @@ pub(super) struct Judged {
     pub(super) verdict: Result<Verdict, Failure>,
     /// What it uses; `None` if there is no move.
     pub(super) known: Option<Known>,
-    /// The result that it ends with, sorted by cluster.
-    pub(super) target: Vec<TargetCluster>,
     /// Time until which the pace's answer holds, in milliseconds since 1970.
     pub(super) valid_until: Option<i64>,
 }
@@ -103,7 +101,7 @@ impl Engine {
         })
     }
 
-    /// What the move of a binding with a mark uses of the budgets: if the mark is void, what it has given.
+    /// What the move of a binding uses of the budgets. If it has no valid mark, that depends on the target that was decided last.
     pub(super) fn claim_of(
         &mut self,
         candidate: &Candidate,
@@ -111,10 +109,11 @@ impl Engine {
         moment: &Moment,
     ) -> Option<Known> {
         let is_valid = mark.is_some_and(|mark| mark.valid().is_some());
+        let target = self.moves.known.get(&candidate.key).map(|known| known.target.clone());
         let wanted = Wanted {
             wish: match is_valid {
                 true => Wish::Continue,
-                false => Wish::Decided(candidate.last()),
+                false => Wish::Decided(target.as_deref().unwrap_or(candidate.last())),
             },
             terms: None,
             exclusion: OnExclusion::Steps,
@@ -172,7 +171,6 @@ impl Engine {
                 return Judged {
                     verdict: Ok(verdict),
                     known: None,
-                    target: Vec::new(),
                     valid_until: None,
                 };
             }
@@ -215,19 +213,27 @@ impl Engine {
             verdict => verdict,
         });
         let earlier = self.moves.known.get(&candidate.key);
-        let is_pace = matches!(verdict, Ok(Verdict::Wait(Wait::Pace(_))));
+        let is_asked = matches!(verdict, Ok(Verdict::Wait(Wait::Pace(_) | Wait::Budget(_))));
+        let wants = match is_asked && admission == Admission::Goes {
+            true => Want::limited(&ledger, look.clusters(), region),
+            false => Vec::new(),
+        };
+        let outlook = outlook(is_under_way, mark, verdict.as_ref().ok(), earlier, moment.instant);
         let known = Known {
             text: text.clone(),
             priority,
-            is_limited: is_pace && ledger.limit_room(&mut look.clusters().to_vec(), region).is_some(),
+            // One that has its turn, and cannot give anything, leaves the turn to others.
+            is_blocked: outlook.is_blocked || !outlook.is_under_way && !wants.is_empty(),
+            lacks_room: look.clusters().iter().any(lacks_room),
+            wants,
+            target: target(&look),
             names: look.clusters().iter().map(|cluster| cluster.name.to_owned()).collect(),
             clusters: clusters_after(&look, &own, verdict.as_ref().ok(), region),
-            ..outlook(is_under_way, mark, verdict.as_ref().ok(), earlier, moment.instant)
+            ..outlook
         };
         Judged {
             verdict,
             known: Some(known),
-            target: target(&look),
             valid_until,
         }
     }
@@ -366,6 +372,11 @@ fn clusters_after<'a>(
     clusters.collect()
 }
 
+/// True if a cluster has no room for all that the target gives it.
+fn lacks_room(cluster: &MovingCluster<'_>) -> bool {
+    cluster.room < cluster.target.saturating_sub(cluster.current)
+}
+
 /// State and wait of a move once the verdict is carried out.
 fn outlook(
     is_under_way: bool,
@@ -390,7 +401,9 @@ fn outlook(
         priority: 0,
         is_under_way,
         is_blocked: !is_under_way && !is_awaiting_budget,
-        is_limited: false,
+        lacks_room: false,
+        wants: Vec::new(),
+        target: Vec::new(),
         has_mark,
         names: Vec::new(),
         clusters: Vec::new(),

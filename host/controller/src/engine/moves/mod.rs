@@ -6,12 +6,14 @@
 //! - `look`: what is seen of a binding, and the verdict on it.
 //! - `surroundings`: the clusters as its move sees them.
 //! - `carry`: the writes and waits that follow.
+//! - `known`: a move as it was seen last.
 //! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
 //! - `failback`: what left clusters against the policy's wish, and goes back.
 
 mod carry;
 mod claims;
 mod failback;
+mod known;
 mod look;
 mod surroundings;
 
@@ -30,7 +32,7 @@ use crate::observe::MoveCounts;
 use crate::queue::Expiries;
 use crate::store::Record;
 
-pub(super) use self::claims::Known;
+pub(super) use self::known::Known;
 
 /// Time after which a report of a Ready cluster describes what is there: longer than Karmada takes to notice that it cannot reach one
 /// (40 s by default), so that a cluster without reports for this time is not Ready.
@@ -55,16 +57,18 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// True if there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
     /// Notes that the state of a binding's resource has changed. Returns true if that may permit its next step.
     pub(super) fn report(&mut self, key: &Arc<BindingKey>) -> bool {
         let Some(known) = self.known.get(key) else { return false };
         self.stale.insert(Arc::clone(key));
         known.follows_reports()
+    }
+
+    /// Notes that a write has ended, so that what it used can be found out.
+    pub(super) fn written(&mut self, key: &Arc<BindingKey>) {
+        if self.known.contains_key(key) {
+            self.stale.insert(Arc::clone(key));
+        }
     }
 
     /// Notes that a quota has refused a step. Returns false if the surge was refused already.
@@ -179,10 +183,8 @@ impl Engine {
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
     pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool, now: Instant) {
-        let concerned = self.moves.known.iter().filter(|(_, known)| {
-            let waits_for_room = matches!(&known.wait, Some((wait, _)) if wait.word() == "room");
-            known.depends_on(cluster) && (waits_for_room || !only_room)
-        });
+        let known = self.moves.known.iter();
+        let concerned = known.filter(|(_, known)| known.depends_on(cluster) && (known.lacks_room || !only_room));
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
         for key in concerned {
             self.wake(&key, now);
