@@ -78,7 +78,7 @@ pub struct CostParts {
 /// Parts of a change of costs, which add up to it, each in the form of `perHour`. All but `placed` are what replicas cost that run
 /// nowhere afterwards, as negative numbers: a lower cost because of them is not a saving.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CostParts"))]
 struct WrittenParts {
     /// Of replicas that a decision removes, such as those of a workload with fewer replicas.
     removed: String,
