@@ -322,6 +322,106 @@ fn a_binding_of_components_costs_what_they_request() {
     );
 }
 
+/// A Deployment of the shop that requests a CPU per replica, with its clusters.
+fn deployment(name: &str, affinity: &[&str], assigned: &[(&str, i64)]) -> Value {
+    let replicas: i64 = assigned.iter().map(|(_, replicas)| replicas).sum();
+    let clusters = assigned
+        .iter()
+        .map(|(name, replicas)| serde_json::json!({ "name": name, "replicas": replicas }));
+    serde_json::json!({
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding",
+        "metadata": { "name": name, "namespace": "shop", "uid": name },
+        "spec": {
+            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": name },
+            "replicas": replicas,
+            "replicaRequirements": { "resourceRequest": { "cpu": "1" } },
+            "clusters": clusters.collect::<Vec<Value>>(),
+            "placement": {
+                "clusterAffinity": { "clusterNames": affinity },
+                "replicaScheduling": { "replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated" },
+            },
+        },
+    })
+}
+
+/// Fewer replicas cost less, and nobody has saved anything.
+#[test]
+fn the_part_of_replicas_that_run_nowhere_afterwards_is_named() {
+    let prices = Prices::new();
+    let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": [
+        deployment("pinned", &["west-1"], &[("west-1", 3)]),
+        deployment("roaming", &["west-1", "east-1"], &[("west-1", 2)]),
+        deployment("shrinking", &["east-1"], &[("east-1", 4)]),
+    ] });
+    prices.write("bindings.json", &list.to_string());
+    let (profile, bindings) = (prices.path("profile.toml"), prices.path("bindings.json"));
+    let changes = ["--drain", "west-1", "--replicas", "shop/shrinking=1"];
+    let diff = |more: &[&str]| {
+        let arguments = ["diff", "-f", "fleet.yaml", "-f", &bindings, "--profile", &profile];
+        run(&[&arguments[..], more].concat())
+    };
+    // 3 × 0.04 are lost, 3 × 0.021 removed, and 2 replicas move from 0.04 to 0.021.
+    let expected = "cost: 0.2840 → 0.0630 EUR per hour (−0.2210: −0.1200 for 3 replicas lost, −0.0630 for 3 replicas removed, −0.0380 \
+                    for the others)\n";
+    for output in ["table", "wide", "markdown"] {
+        let (exit, stdout, stderr) = diff(&[&changes[..], &["-o", output]].concat());
+        assert_eq!(exit, Some(1), "{stderr}");
+        assert!(stdout.contains(expected), "{stdout}");
+    }
+    let (_, page, _) = diff(&[&changes[..], &["-o", "html"]].concat());
+    assert!(
+        page.contains("for 3 replicas lost") && page.contains("for the others"),
+        "the page says it"
+    );
+    let (_, stdout, _) = diff(&[&changes[..], &["-o", "json"]].concat());
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let schema = committed("diff.json");
+    validate(&schema, &schema, &document, "diff").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(document["cost"]["change"], "-0.221000");
+    assert_eq!(
+        document["cost"]["parts"],
+        serde_json::json!({ "removed": "-0.063000", "lost": "-0.120000", "stranded": "0.000000", "placed": "-0.038000" })
+    );
+    // Only of all clusters together.
+    assert_eq!(document["clusters"][0]["cost"]["parts"], Value::Null);
+    // A part that is all of the change is not written twice.
+    let (_, stdout, _) = diff(&["--replicas", "shop/shrinking=1"]);
+    assert!(
+        stdout.contains("cost: 0.2840 → 0.2210 EUR per hour (−0.0630 for 3 replicas removed)\n"),
+        "{stdout}"
+    );
+    // Without a price the change is not known, and what runs nowhere is named all the same.
+    prices.write("prices.csv", "cluster,cpu-hour,gib-hour,note\neast-1,0.021,,\n");
+    let (_, stdout, _) = diff(&["--replicas", "shop/shrinking=1"]);
+    assert!(
+        stdout.contains("cost: ≥ 0.0840 → ≥ 0.0210 EUR per hour (afterwards without 3 replicas removed)\n"),
+        "{stdout}"
+    );
+}
+
+/// `divvy schedule` compares with the last results.
+#[test]
+fn a_schedule_names_the_part_of_removed_replicas() {
+    let prices = Prices::new();
+    let mut shrinking = deployment("shrinking", &["east-1"], &[("east-1", 4)]);
+    shrinking["spec"]["replicas"] = 1.into();
+    prices.write("bindings.json", &shrinking.to_string());
+    let (profile, bindings) = (prices.path("profile.toml"), prices.path("bindings.json"));
+    let arguments = ["schedule", "-f", "fleet.yaml", "-f", &bindings, "--profile", &profile];
+    let (_, stdout, _) = run(&[&arguments[..], &["-o", "wide"]].concat());
+    assert!(
+        stdout.contains("cost: 0.0840 → 0.0210 EUR per hour (−0.0630 for 3 replicas removed)\n"),
+        "{stdout}"
+    );
+    let (_, stdout, _) = run(&[&arguments[..], &["-o", "json"]].concat());
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let schema = committed_at("host/cli/schema/schedule.json");
+    validate(&schema, &schema, &document, "schedule").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(document["cost"]["parts"]["removed"], "-0.063000");
+    assert_eq!(document["cost"]["parts"]["placed"], "0.000000");
+}
+
 /// With another table, costs are emissions, by region.
 #[test]
 fn any_unit_is_counted_by_the_same_means() {

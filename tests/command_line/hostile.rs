@@ -332,6 +332,97 @@ spec:
     assert_eq!(run(&whole).0, Some(0));
 }
 
+/// A script sees from the document alone that it is not of everything.
+#[test]
+fn what_is_left_out_is_counted_in_the_totals() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("more.yaml");
+    // Two objects, one with two problems.
+    let deployment = |name: &str, requests: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\nspec:\n  replicas: 1\n  template: \
+             {{spec: {{containers: [{{name: c, resources: {{requests: {requests}}}}}]}}}}\n"
+        )
+    };
+    let policy = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: shop}\nspec:\n  \
+                  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]\n  placement: {}\n";
+    let objects = [
+        policy.to_owned(),
+        deployment("one", "{cpu: 2gx, memory: 3gx}"),
+        deployment("two", "{cpu: x}"),
+    ];
+    fs::write(&file, objects.concat()).expect("the file can be written");
+    let file = text(&file);
+    for (command, more) in [
+        ("schedule", &[][..]),
+        ("schedule", &["--cluster", "west-1"]),
+        ("diff", &[]),
+        ("diff", &["--cluster", "west-1"]),
+        ("diff", &["--without-each", "cluster"]),
+        ("headroom", &[]),
+        ("survive", &[]),
+        ("policies", &[]),
+    ] {
+        let of = |more: &[&str]| {
+            let (exit, stdout, stderr) =
+                run(&[&[command, "-f", "fleet.yaml", "-f", "dump.yaml"], more, &["-o", "json"]].concat());
+            let document: Value =
+                serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{command}: {error}: {stderr}"));
+            (exit, stderr, document)
+        };
+        let (exit, stderr, document) = of(&[more, &["-f", &file, "--keep-going"]].concat());
+        assert_eq!(exit, Some(2), "{command}: {stderr}");
+        assert_eq!(
+            document["totals"]["leftOut"], 2,
+            "{command} {more:?}: {}",
+            document["totals"]
+        );
+        assert!(
+            stderr.contains("error: 3 problems in the input; 2 objects are left out\n"),
+            "{command}: {stderr}"
+        );
+        if command == "policies" {
+            continue;
+        }
+        let (_, _, document) = of(more);
+        assert_eq!(document["totals"]["leftOut"], 0, "{command} {more:?}");
+        assert_eq!(document["pending"]["leftOut"], Value::Null);
+    }
+}
+
+/// A dump of `kubectl get -o json` without spaces is one line, so that the number of a line says nothing.
+#[test]
+fn an_error_in_a_dump_of_one_line_names_the_object_and_the_column() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("broken.json");
+    let item = |name: &str, replicas: &str| {
+        format!(
+            r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"{name}","namespace":"shop"}},"spec":{{"replicas":{replicas}}}}}"#
+        )
+    };
+    let refused = |replicas: &str| {
+        let items = [item("a", "1"), item("b", replicas), item("c", "1")].join(",");
+        let dump = format!(r#"{{"apiVersion":"v1","kind":"List","items":[{items}]}}"#);
+        fs::write(&file, &dump).expect("the file can be written");
+        let (exit, _, stderr) = run(&["schedule", "-f", &text(&file)]);
+        assert_eq!(exit, Some(2), "{stderr}");
+        (dump, stderr.replace(&text(&file), "broken.json"))
+    };
+    let (dump, stderr) = refused("tru");
+    // The character after the word, which may have gone on.
+    let column = dump.find("tru}").map(|at| at + 4);
+    assert_eq!(
+        stderr,
+        format!(
+            "error: broken.json:1: items[1].spec.replicas: not valid JSON: `tru`: EOF while parsing a value (column {})\n  in: Deployment \
+             shop/b (document 1)\nerror: 1 problem in the input; nothing is scheduled\n",
+            column.unwrap_or_default()
+        )
+    );
+    let (_, stderr) = refused("\"two\"");
+    assert!(stderr.contains("\n  in: Deployment shop/b (document 1)\n"), "{stderr}");
+}
+
 /// Whoever can replace a plugin decides, so everyone's folder is reported, and refused by the scheduler of a control plane.
 #[test]
 fn files_that_others_can_replace_are_reported_and_refused() {

@@ -207,6 +207,62 @@ fn a_deleted_policy_leaves_its_bindings_and_a_deleted_workload_takes_its_own() {
     assert_eq!(delete("web").0, Some(2));
 }
 
+/// Messages write the kind first, `--delete` the namespace.
+#[test]
+fn an_object_to_delete_is_named_in_either_order() {
+    let delete = |object: &str| {
+        let object = object.to_owned();
+        diff(move |_| vec!["--delete".to_owned(), object.clone()])
+    };
+    let (_, stdout, _, expected) = delete("shop/propagationpolicy/web");
+    assert_eq!(
+        expected["overlay"][0]["object"], "PropagationPolicy shop/web",
+        "{stdout}"
+    );
+    for object in [
+        "PropagationPolicy/shop/web",
+        "PropagationPolicy shop/web",
+        "propagationpolicy web",
+    ] {
+        let (exit, stdout, stderr, document) = delete(object);
+        assert_eq!(exit, Some(0), "{object}: {stdout}{stderr}");
+        assert_eq!(document["overlay"], expected["overlay"], "{object}");
+    }
+    for object in ["a/b/c/d", "shop//web", "/deployment/web", "web", "deployment/"] {
+        let (exit, _, stderr, _) = delete(object);
+        assert_eq!(exit, Some(2), "{object}");
+        assert!(stderr.contains("`KIND/NAMESPACE/NAME`"), "{object}: {stderr}");
+    }
+}
+
+/// A namespace may have the name of a kind.
+#[test]
+fn an_object_to_delete_that_means_two_is_refused_and_a_space_tells_them_apart() {
+    let workload = |kind: &str, namespace: &str| {
+        format!("---\napiVersion: example.org/v1\nkind: {kind}\nmetadata: {{name: web, namespace: {namespace}}}\n")
+    };
+    let delete = |object: &str| {
+        let object = object.to_owned();
+        diff(move |folder| {
+            let text = [workload("Stateful", "lonely"), workload("Lonely", "stateful")].concat();
+            let more = write(folder, "more.yaml", &text);
+            vec!["-f".to_owned(), more, "--delete".to_owned(), object.clone()]
+        })
+    };
+    let (exit, stdout, stderr, _) = delete("stateful/lonely/web");
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(
+        stderr.starts_with(
+            "error: `--delete stateful/lonely/web` is ambiguous: it can mean `Lonely stateful/web` or `Stateful lonely/web`\n  hint: \
+             write the kind, a space and the rest: --delete 'Lonely stateful/web'\n"
+        ),
+        "{stderr}"
+    );
+    let (exit, stdout, stderr, document) = delete("Stateful lonely/web");
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    assert_eq!(document["overlay"][0]["object"], "Stateful lonely/web");
+}
+
 #[test]
 fn a_file_that_a_pull_request_removes_is_a_change() {
     let web = "{apiVersion: apps/v1, kind: Deployment, name: web}";

@@ -56,6 +56,7 @@ ok: profile `default` (built-in profile)
   scores      {}
   select      {}
   strategies  {}
+  pace        none
   seed        0
 ",
         filters.join(", "),
@@ -64,6 +65,34 @@ ok: profile `default` (built-in profile)
         profile.strategy_names().join(", ")
     );
     check(&["profile", "check"], 0, &expected, "");
+}
+
+#[test]
+fn a_check_lists_the_pace_and_the_settings_of_moves() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("profile.toml");
+    let moves = |lines: &str| {
+        let text =
+            format!("[[profile]]\nname = \"p\"\nextends = \"default\"\n[profile.moves]\npace = \"surge\"\n{lines}");
+        std::fs::write(&file, text).expect("the file can be written");
+        let (exit, stdout, stderr) = run(&["profile", "check", &file.display().to_string()]);
+        assert_eq!(exit, Some(0), "{stderr}");
+        let lines = stdout
+            .lines()
+            .filter(|line| line.contains("  pace ") || line.contains("  moves "));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(moves(""), ["  pace        surge", "  moves       as by default"]);
+    assert_eq!(
+        moves(
+            "max-surge = \"10%\"\nmax-unavailable = 1\nfederated-hpa = false\nhours = [\"Mon-Fri 22:00-06:00 UTC\", \"Sat 00:00-06:00 UTC\"]\n[profile.moves.budgets]\nbindings = 5\n"
+        ),
+        [
+            "  pace        surge",
+            "  moves       budgets.bindings 5; federated-hpa false; hours Mon-Fri 22:00-06:00 UTC, Sat 00:00-06:00 UTC; max-surge 10%; \
+             max-unavailable 1"
+        ]
+    );
 }
 
 #[test]

@@ -412,3 +412,89 @@ fn errors_of_bindings_that_are_not_chosen_are_not_counted_and_are_reported() {
         assert!(stderr.contains(message), "{chosen:?}: {stderr}");
     }
 }
+
+/// One, none and several bindings, in English.
+#[test]
+fn the_sums_are_sentences_for_any_count() {
+    let spread = aggregated("e1, e2, w1");
+    let sums = |workloads: &[String]| {
+        let (_, stdout, stderr) = survive(&[&[fleet()], workloads].concat().concat(), &["--loss", "cluster"]);
+        let mut lines = stdout.lines();
+        let line = lines.find(|line| line.contains("these losses") || line.contains("is placed"));
+        line.map_or_else(|| panic!("{stdout}{stderr}"), str::to_owned)
+    };
+    let (small, other) = (workload("small", 4, &spread, ""), workload("other", 2, &spread, ""));
+    let (pinned, large) = (
+        workload("pinned", 2, &aggregated("e1"), ""),
+        workload("large", 25, &spread, ""),
+    );
+    let nowhere = workload("nowhere", 2, &aggregated("e9"), "");
+    assert_eq!(sums(&[small.clone()]), "the binding survives each of these losses");
+    assert_eq!(sums(&[pinned.clone()]), "the binding hangs on one of these losses");
+    assert_eq!(
+        sums(&[small.clone(), nowhere.clone()]),
+        "the only placed binding survives each of these losses"
+    );
+    assert_eq!(
+        sums(&[small.clone(), other.clone()]),
+        "all 2 placed bindings survive each of these losses"
+    );
+    assert_eq!(
+        sums(&[small.clone(), pinned.clone()]),
+        "1 of 2 placed bindings survives each of these losses; 1 hangs on one"
+    );
+    assert_eq!(
+        sums(&[small, other, pinned]),
+        "2 of 3 placed bindings survive each of these losses; 1 hangs on one"
+    );
+    assert_eq!(
+        sums(&[nowhere]),
+        "no binding is placed, so that none has anything to lose"
+    );
+    assert_eq!(
+        sums(&[large.clone()]),
+        "the binding does not survive some of these losses"
+    );
+    let other = workload("larger", 26, &spread, "");
+    assert!(
+        sums(&[large, other]).ends_with("the only placed binding does not survive some of these losses"),
+        "one of them fills the fleet"
+    );
+}
+
+/// The rows of `divvy diff --without-each` add up, and those that `--top` leaves out are counted.
+#[test]
+fn losses_beyond_the_top_are_counted_and_each_row_adds_up() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("input.yaml");
+    // 25 replicas on 30 CPUs, not placed yet: without any one cluster, all of them are lost.
+    let text = [fleet(), workload("large", 25, &aggregated("e1, e2, w1"), "")].concat();
+    fs::write(&file, text).expect("the file can be written");
+    let file = file.display().to_string();
+    let arguments = ["diff", "-f", &file, "--without-each", "cluster", "--top", "1"];
+    let (exit, stdout, _) = run(&arguments);
+    assert_eq!(exit, Some(1), "{stdout}");
+    assert!(
+        stdout.contains("\n2 more losses, which `--top` leaves out\n"),
+        "{stdout}"
+    );
+    let titles = "WITHOUT  CLUSTERS  DISPLACED  REHOMED  REMOVED  LOST  LOST ELSEWHERE  UNSCHEDULABLE";
+    assert!(stdout.contains(titles), "{stdout}");
+    let row = stdout.lines().skip_while(|line| !line.starts_with("WITHOUT")).nth(1);
+    let row: Vec<&str> = row.unwrap_or_default().split_whitespace().collect();
+    let figures: Vec<i64> = row.iter().filter_map(|cell| cell.parse().ok()).collect();
+    let [_, displaced, rehomed, removed, lost, elsewhere, ..] = figures[..] else {
+        panic!("{stdout}");
+    };
+    assert_eq!(displaced, rehomed + removed + lost, "{stdout}");
+    assert_eq!(lost + elsewhere, 25, "{stdout}");
+    let (_, stdout, _) = run(&[&arguments[..5], &["--top", "2"]].concat());
+    assert!(stdout.contains("\n1 more loss, which `--top` leaves out\n"), "{stdout}");
+    let (_, stdout, _) = run(&[&arguments[..], &["-o", "markdown"]].concat());
+    assert!(
+        stdout.contains("2 more losses, which \\`--top\\` leaves out"),
+        "{stdout}"
+    );
+    let (_, stdout, _) = run(&arguments[..5]);
+    assert!(!stdout.contains("--top"), "{stdout}");
+}

@@ -192,7 +192,9 @@ fn costs_are_those_of_the_json() {
     let text = browser.evaluate("document.body.textContent");
     let text = text.as_str().expect("a text");
     assert!(
-        text.contains("cost: 40.3686 → 39.9146 USD per hour (−0.4540)"),
+        text.contains("cost: 40.3686 → 39.9146 USD per hour (−0.4540: ")
+            && text.contains(" for 2 replicas removed, ")
+            && text.contains(" for the others)"),
         "{text}"
     );
     assert!(text.contains("Cost before (USD per hour)"), "{text}");

@@ -21,7 +21,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "console form",
             "lines",
             // What is reported.
-            "binding_errors clusters declared profile progress verification warnings",
+            "binding_errors clusters declared profile progress reasons verification warnings",
             "costs",
             "entry",
             "account explanation loads schema",

@@ -38,6 +38,8 @@ pub struct ClusterViewTotals {
     pub before: i64,
     /// Replicas that they get.
     pub after: i64,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`.
+    pub left_out: usize,
 }
 
 impl ClusterViewTotals {
@@ -51,6 +53,7 @@ impl ClusterViewTotals {
             bindings: bindings.len(),
             before: clusters().map(|cluster| cluster.before).sum(),
             after: clusters().map(|cluster| cluster.after).sum(),
+            left_out: 0,
         }
     }
 }

@@ -11,9 +11,14 @@ use divvy_scheduler::fleet::Footprint;
 use serde::{Serialize, Serializer};
 
 use crate::document::ClusterRow;
+use crate::gone::GoneCosts;
 use crate::headroom::Subject;
 use crate::headroom::document::{HeadroomCost, HeadroomRow};
+use crate::movement::Movement;
 use crate::situation::{Assignment, Situation};
+
+/// Digits after the decimal point of a cost in a document, at least.
+const DIGITS: u32 = 6;
 
 /// A cost per hour.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -48,10 +53,109 @@ pub struct Costs {
     #[serde(serialize_with = "as_optional_text", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub change: Option<Cost>,
+    /// Parts of `change`. Only of all clusters together, and absent if `change` is.
+    #[serde(serialize_with = "as_parts", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "WrittenParts"))]
+    pub parts: Option<CostParts>,
+    /// Replicas that move, come or go between the states that `change` compares.
+    #[serde(skip)]
+    pub movement: Movement,
+}
+
+/// Parts of a change of costs, which add up to it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CostParts {
+    /// Of replicas that a decision removes: what they cost before, as a negative number.
+    pub removed: Cost,
+    /// Of replicas that are lost because a decision failed, in the same way.
+    pub lost: Cost,
+    /// Of replicas of bindings that are not scheduled, in the same way.
+    pub stranded: Cost,
+    /// Of all other replicas, which stay, move or are added.
+    pub placed: Cost,
+}
+
+/// Parts of a change of costs, which add up to it, each in the form of `perHour`. All but `placed` are what replicas cost that run
+/// nowhere afterwards, as negative numbers: a lower cost because of them is not a saving.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CostParts"))]
+struct WrittenParts {
+    /// Of replicas that a decision removes, such as those of a workload with fewer replicas.
+    removed: String,
+    /// Of replicas that are lost because a decision failed.
+    lost: String,
+    /// Of replicas of bindings that are not scheduled.
+    stranded: String,
+    /// Of all other replicas, which stay, move or are added.
+    placed: String,
+}
+
+impl CostParts {
+    /// The parts of a change. `None` if it is not known what the replicas cost that are gone.
+    fn new(change: Cost, gone: &GoneCosts) -> Option<Self> {
+        let saved = |cost: &KnownCost| match cost.errors.is_empty() {
+            true => Cost::ZERO.minus(cost.known),
+            false => None,
+        };
+        let parts = Self {
+            removed: saved(&gone.removed)?,
+            lost: saved(&gone.lost)?,
+            stranded: saved(&gone.stranded)?,
+            placed: Cost::ZERO,
+        };
+        let placed = change.minus(parts.removed)?.minus(parts.lost)?.minus(parts.stranded)?;
+        Some(Self { placed, ..parts })
+    }
+
+    /// The parts as they are written, with the number of digits after the decimal point, at least `least`. They add up to `change` as it
+    /// is written: the last part takes what the others lose by rounding.
+    pub fn written(&self, change: Cost, least: u32) -> (Self, u32) {
+        let gone = [self.removed, self.lost, self.stranded];
+        let all = gone.into_iter().chain([change]).map(|part| part.digits_from(least));
+        let digits = all.max().unwrap_or(least);
+        let [removed, lost, stranded] = gone.map(|part| rounded(part, digits));
+        let change = rounded(change, change.digits_from(least));
+        let placed = [removed, lost, stranded].into_iter().try_fold(change, Cost::minus);
+        let placed = placed.unwrap_or(self.placed);
+        let parts = Self {
+            removed,
+            lost,
+            stranded,
+            placed,
+        };
+        (parts, digits)
+    }
+}
+
+/// A cost as it is read back from its text.
+fn rounded(cost: Cost, digits: u32) -> Cost {
+    let text = format!("{cost:.digits$}", digits = digits as usize);
+    let read = match text.strip_prefix('-') {
+        Some(text) => text.parse().ok().and_then(|cost| Cost::ZERO.minus(cost)),
+        None => text.parse().ok(),
+    };
+    read.unwrap_or(cost)
+}
+
+fn as_parts<S: Serializer>(parts: &Option<CostParts>, serializer: S) -> Result<S::Ok, S::Error> {
+    let Some(parts) = parts else {
+        return serializer.serialize_none();
+    };
+    let mut gone = [parts.removed, parts.lost, parts.stranded].into_iter();
+    let change = gone.try_fold(parts.placed, Cost::plus);
+    let (parts, digits) = parts.written(change.unwrap_or_default(), DIGITS);
+    let text = |cost: Cost| format!("{cost:.digits$}", digits = digits as usize);
+    let written = WrittenParts {
+        removed: text(parts.removed),
+        lost: text(parts.lost),
+        stranded: text(parts.stranded),
+        placed: text(parts.placed),
+    };
+    written.serialize(serializer)
 }
 
 fn as_text<S: Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, S::Error> {
-    let digits = cost.digits_from(6) as usize;
+    let digits = cost.digits_from(DIGITS) as usize;
     serializer.collect_str(&format_args!("{cost:.digits$}"))
 }
 
@@ -104,6 +208,8 @@ impl Costs {
             base,
             after,
             change: None,
+            parts: None,
+            movement: Movement::default(),
         };
         let from = costs.from();
         if from.unknown.is_empty() && costs.after.unknown.is_empty() {
@@ -118,8 +224,8 @@ impl Costs {
     }
 }
 
-/// The costs of all clusters; `None` if there are no prices.
-pub fn total(rows: &[ClusterRow], pricing: Option<&Arc<Pricing>>) -> Option<Costs> {
+/// The costs of all clusters; `None` if there are no prices. `gone` is what replicas cost that run nowhere afterwards.
+pub fn total(rows: &[ClusterRow], gone: Option<&GoneCosts>, pricing: Option<&Arc<Pricing>>) -> Option<Costs> {
     let pricing = pricing?;
     let sum = |read: fn(&Costs) -> &HourlyCost| {
         let costs = rows.iter().filter_map(|row| row.cost.as_ref());
@@ -129,12 +235,12 @@ pub fn total(rows: &[ClusterRow], pricing: Option<&Arc<Pricing>>) -> Option<Cost
     let mut costs = rows.iter().filter_map(|row| row.cost.as_ref());
     let has_base = costs.any(|costs| costs.base.is_some());
     let base = has_base.then(|| sum(Costs::from));
-    Some(Costs::new(
-        pricing,
-        sum(|costs| &costs.before),
-        base,
-        sum(|costs| &costs.after),
-    ))
+    let mut costs = Costs::new(pricing, sum(|costs| &costs.before), base, sum(|costs| &costs.after));
+    if let Some(gone) = gone {
+        costs.parts = costs.change.and_then(|change| CostParts::new(change, gone));
+        costs.movement = gone.movement;
+    }
+    Some(costs)
 }
 
 /// Adds the costs of each binding to its row: now, and with the largest number of replicas. `rows` are in the order of `subjects`.
@@ -164,5 +270,76 @@ pub fn add_to_headroom<'a>(
                 cost(&mut targets.map(|target| (target.name.as_str(), target.replicas)))
             }),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(text: &str) -> Cost {
+        let magnitude = text.trim_start_matches('-').parse().unwrap();
+        match text.starts_with('-') {
+            true => Cost::ZERO.minus(magnitude).unwrap(),
+            false => magnitude,
+        }
+    }
+
+    fn gone(removed: &str, lost: &str) -> GoneCosts {
+        let known = |text: &str| KnownCost {
+            known: cost(text),
+            errors: Vec::new(),
+        };
+        GoneCosts {
+            removed: known(removed),
+            lost: known(lost),
+            ..GoneCosts::default()
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_change_exactly_and_as_they_are_written() {
+        for (change, removed, lost) in [
+            ("-7.1838", "2.5", "6"),
+            ("0", "1", "0"),
+            ("1.000000499", "0.000000499", "0.000000333"),
+            ("-0.333333333", "0.166666666", "0.166666667"),
+            ("-0.000000012", "0.000000007", "0"),
+            ("12345678.5", "0.000000001", "99.999999999"),
+        ] {
+            let parts = CostParts::new(cost(change), &gone(removed, lost)).unwrap();
+            let sum = |parts: &CostParts| {
+                let all = [parts.removed, parts.lost, parts.stranded, parts.placed].into_iter();
+                all.fold(Cost::ZERO, |sum, part| sum.plus(part).unwrap())
+            };
+            assert_eq!(sum(&parts), cost(change), "{parts:?}");
+            for least in [4, 6] {
+                let (written, digits) = parts.written(cost(change), least);
+                let shown = cost(change).digits_from(least) as usize;
+                assert_eq!(
+                    sum(&written),
+                    cost(&format!("{:.shown$}", cost(change))),
+                    "{change} with {least} digits"
+                );
+                // Nothing is hidden behind the digits that are printed.
+                let text = format!("{:.width$}", written.placed, width = digits as usize);
+                assert_eq!(cost(&text), written.placed);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_gone_makes_a_change_smaller_and_the_rest_is_placed() {
+        let parts = CostParts::new(cost("-7.1838"), &gone("2.5", "6")).unwrap();
+        assert_eq!(parts.lost, cost("-6"));
+        assert_eq!(parts.removed, cost("-2.5"));
+        assert_eq!(parts.placed, cost("1.3162"));
+    }
+
+    #[test]
+    fn without_a_price_no_part_is_known() {
+        let mut gone = gone("2.5", "6");
+        gone.lost.errors.push(CostError::TooLarge);
+        assert_eq!(CostParts::new(cost("-7"), &gone), None);
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use divvy_scheduler::cycle::CycleError;
 use serde::Serialize;
 
 use crate::cost::Costs;
@@ -117,6 +118,9 @@ pub struct BindingRow {
     /// Reason why it is not scheduled, or has fewer replicas than requested; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// The same as counts, if no cluster fits. Tables shorten it.
+    #[serde(skip)]
+    pub rejections: Option<Rejections>,
     /// True if it cannot be scheduled on the right side, but can on the left.
     pub newly_unschedulable: bool,
     /// True if it can be scheduled on the right side, but not on the left.
@@ -129,6 +133,28 @@ pub struct BindingRow {
     /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Movement>,
+}
+
+/// Clusters that were rejected, of all clusters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rejections {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Rejected clusters per reason, the most frequent reason first.
+    pub reasons: Vec<(usize, String)>,
+}
+
+impl Rejections {
+    /// Those of an error; `None` if it is another one.
+    pub fn of(error: &CycleError) -> Option<Self> {
+        match error {
+            CycleError::NoClusterFit { clusters, reasons } => Some(Self {
+                clusters: *clusters,
+                reasons: reasons.clone(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Replicas of one binding on one cluster. A count is absent in a state in which the binding does not have the cluster.
@@ -260,6 +286,9 @@ pub struct Totals {
     pub newly_full: usize,
     /// Replicas that stay on clusters that failed, where nothing runs.
     pub down: i64,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`. Absent in `pending`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<usize>,
 }
 
 impl AddAssign for Totals {
@@ -371,11 +400,13 @@ pub struct FailureTotals {
     pub absorbed_beyond_capacity: usize,
     /// Losses that fill a cluster beyond what `--max-full` allows.
     pub too_full: usize,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`.
+    pub left_out: usize,
 }
 
 impl FailureTotals {
-    /// The sums of these losses.
-    pub fn of(rows: &[FailureRow]) -> Self {
+    /// The sums of these losses. `left_out` objects of the input are left out.
+    pub fn of(rows: &[FailureRow], left_out: usize) -> Self {
         let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
         let beyond = rows
             .iter()
@@ -387,6 +418,7 @@ impl FailureTotals {
             absorbed: rows.iter().filter(is_harmless).count() - beyond,
             absorbed_beyond_capacity: beyond,
             too_full: rows.iter().filter(|row| row.too_full).count(),
+            left_out,
         }
     }
 }

@@ -11,8 +11,9 @@ use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::capacity::{self, Overflow};
 use crate::cluster_view::Placed;
-use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
+use crate::document::{BindingRow, ClusterCounts, ClusterRow, Rejections, Totals};
 use crate::future::{Entry, Fate, Future};
+use crate::gone::{Gone, GoneCosts};
 use crate::load::{self, Load};
 use crate::movement::{Ending, Movement};
 use crate::situation::{Assignment, Situation, assigned};
@@ -36,6 +37,8 @@ pub struct Comparison {
     pub totals: Totals,
     /// From the assigned clusters to base; `None` without a base.
     pub pending: Option<Totals>,
+    /// What replicas cost that run nowhere in `after`; `None` without prices.
+    pub gone: Option<GoneCosts>,
 }
 
 /// One binding in all its states.
@@ -92,6 +95,7 @@ pub fn compare(
         let before = before.map(|binding| assigned(binding)).unwrap_or_default();
         all.delete(entry, before, strategy(entry, profile));
     }
+    let gone = all.gone.costs(|name| load::known(original, after_situation, name));
     let base_load = base.map(|_| &all.base_load);
     let mut clusters = load::rows(original, after_situation, &all.before_load, base_load, &all.after_load);
     let no_binding = Arc::new(Assignment::new());
@@ -127,6 +131,7 @@ pub fn compare(
         clusters,
         totals: all.totals,
         pending: base.map(|_| all.pending),
+        gone,
     }
 }
 
@@ -137,6 +142,7 @@ struct Part {
     before_load: Load,
     base_load: Load,
     after_load: Load,
+    gone: Gone,
     totals: Totals,
     pending: Totals,
 }
@@ -149,6 +155,7 @@ impl Part {
             before_load: load(),
             base_load: load(),
             after_load: load(),
+            gone: Gone::new(profile.pricing()),
             ..Self::default()
         }
     }
@@ -183,6 +190,12 @@ impl Part {
             return;
         }
         let row = row(states, known, has_base, profile);
+        let earlier = match (has_base, base) {
+            (true, Some(base)) => &*base.binding,
+            _ => known.unwrap_or(&after.binding),
+        };
+        self.gone
+            .add(earlier, from, &after.targets, &row.movement, ending(after));
         count(states, &row, has_base, &mut self.totals, &mut self.pending);
         if !is_same || after.error().is_some() {
             self.bindings.push(row);
@@ -199,6 +212,8 @@ impl Part {
         self.pending.replicas += before.values().sum::<i64>();
         self.pending.changed += usize::from(!pending.is_nothing());
         self.pending.movement += pending;
+        self.gone
+            .add(&base.binding, &base.targets, &nothing, &movement, Ending::Placed);
         self.totals.replicas += base.targets.values().sum::<i64>();
         self.totals.changed += usize::from(!movement.is_nothing());
         self.totals.movement += movement;
@@ -210,6 +225,7 @@ impl Part {
             partial: None,
             result: DELETED.to_owned(),
             message: GONE.to_owned(),
+            rejections: None,
             newly_unschedulable: false,
             newly_schedulable: false,
             clusters: counts(&before, Some(&base.targets), &nothing),
@@ -224,6 +240,7 @@ impl Part {
         self.before_load.merge(other.before_load);
         self.base_load.merge(other.base_load);
         self.after_load.merge(other.after_load);
+        self.gone.merge(other.gone);
         self.totals += other.totals;
         self.pending += other.pending;
     }
@@ -302,6 +319,7 @@ fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &P
         partial: after.partial(),
         result: result_word(after).to_owned(),
         message: message(after),
+        rejections: after.error().and_then(Rejections::of),
         newly_unschedulable: fails && !was_unschedulable,
         newly_schedulable: was_unschedulable && matches!(after.fate, Fate::Decided(..)) && after.error().is_none(),
         clusters: counts(before, has_base.then_some(base_targets), &after.targets),

@@ -11,6 +11,7 @@
 //! - [`eviction`]: the bindings that a `NoExecute` taint evicts, and the objects that Karmada's taint manager writes for them.
 //! - [`future`]: the decisions of one side: those that a live scheduler would make.
 //! - [`cost`]: costs of clusters and bindings, by the prices of the profile.
+//! - [`gone`]: costs of replicas that run nowhere after a change.
 //! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
 //! - [`sums`](mod@sums): moves by namespace or policy.
@@ -40,6 +41,7 @@ pub mod failures;
 pub mod forecast;
 pub mod future;
 pub mod glob;
+pub mod gone;
 pub mod headroom;
 pub mod labels;
 pub mod latent;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cost::{Amounts, Pricing};
+use divvy_scheduler::cost::{Amounts, KnownCost, Pricing};
 use divvy_scheduler::fleet::{Footprint, requests, units};
 
 use crate::cost::{Costs, HourlyCost};
@@ -100,6 +100,13 @@ impl Load {
         Some(pricing.cost(cluster, amounts).into())
     }
 
+    /// The cost of all clusters; `None` if costs are not counted.
+    pub(crate) fn total_cost<'a>(&self, cluster: &impl Fn(&str) -> Option<&'a Cluster>) -> Option<KnownCost> {
+        let pricing = self.pricing.as_deref()?;
+        let costs = self.clusters.iter();
+        Some(costs.map(|(name, load)| pricing.cost(cluster(name), load.priced)).sum())
+    }
+
     fn requested(&self, cluster: &str, resource: &str) -> i128 {
         let mut requested = self.clusters.get(cluster).into_iter().flat_map(|load| &load.requested);
         requested.find(|(name, _)| name == resource).map_or(0, |(_, sum)| *sum)
@@ -130,7 +137,7 @@ pub(crate) fn rows(
         .into_iter()
         .map(|name| {
             let found = after_situation.clusters.get(name);
-            let cluster = found.or(original.clusters.get(name)).map(|entry| &entry.object);
+            let cluster = known(original, after_situation, name);
             ClusterRow {
                 name: name.clone(),
                 region: cluster.map(|cluster| cluster.spec.region.clone()).unwrap_or_default(),
@@ -146,6 +153,12 @@ pub(crate) fn rows(
             }
         })
         .collect()
+}
+
+/// A cluster of the later situation, or else of the original one.
+pub(crate) fn known<'a>(original: &'a Situation, after: &'a Situation, name: &str) -> Option<&'a Cluster> {
+    let found = after.clusters.get(name).or(original.clusters.get(name));
+    found.map(|entry| &entry.object)
 }
 
 /// The costs of a cluster in each state; `None` if costs are not counted.

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_spanned::chunks::{Chunk, LineCounter};
-use divvy_spanned::{Document, Fault, json, yaml};
+use divvy_spanned::{Cause, Document, Fault, json, yaml};
 use serde_json::value::RawValue;
 
 use super::ReadOptions;
+use super::broken::Place;
 use super::object::{DocumentLocation, Found, ObjectReader};
 use super::shared::SharedRequirements;
 
@@ -56,19 +57,21 @@ impl ChunkReader<'_> {
         let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<&RawValue>();
         let mut values = Vec::new();
         let mut read_to = 0;
-        let mut failed = false;
+        let mut failure = None;
         while let Some(value) = stream.next() {
-            let Ok(value) = value else {
-                failed = true;
-                break;
-            };
+            match value {
+                Ok(value) => values.push(value.get()),
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
             read_to = stream.byte_offset();
-            values.push(value.get());
         }
         // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
         let extension = self.location.file.extension();
         let may_be_yaml = extension.is_none_or(|extension| extension != "json");
-        if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
+        if failure.is_some() && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
             return false;
         }
         let mut lines = LineCounter::new(chunk);
@@ -77,15 +80,21 @@ impl ChunkReader<'_> {
             let line = lines.line_of(text);
             self.object(&Document::from_json(text, line));
         }
-        // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
-        if failed {
+        // The remainder is parsed again for a precise message.
+        if let Some(error) = failure {
             self.location.document += 1;
             // Every value ends at a boundary between characters of the text.
             let rest = &chunk.text[read_to..];
             let mut faults = Vec::new();
             let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
             faults.extend(parsed.err().map(Fault::from));
-            self.faults(faults);
+            let place = Place::of(chunk.text, &error);
+            for mut fault in faults {
+                place.add_to(&mut fault, chunk.first_line);
+                let is_there = matches!(fault.cause, Cause::Syntax { .. });
+                let object = place.object.as_ref().filter(|_| is_there);
+                self.objects.fault(fault, object, &self.location);
+            }
         }
         true
     }

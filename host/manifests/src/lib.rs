@@ -9,6 +9,7 @@
 //! (`divvy_spanned`). A YAML library with its own deserializer was considered and rejected, because it stops at the
 //! first problem.
 
+mod broken;
 mod chunk;
 mod fields;
 mod inputs;

@@ -309,11 +309,11 @@ f.yaml: document 1, line 2: Cluster a: metadata.labels: the key `x` is given twi
 fn syntax_errors_have_their_line() {
     for (text, expected) in rows(
         r#"
-        {"a": 1,\n "b" 2} => 2: not valid JSON: expected `:` after the key "b", got '2'
-        {"a": 1,\n} => 2: not valid JSON: expected a key in quotes, got '}'
-        [ => 1: [0]: not valid JSON: expected a value, got the end of the input
-        {"a": "\q"} => 1: a: not valid JSON: invalid escape
-        {"a": 01} => 1: a: not valid JSON: `01`: invalid number
+        {"a": 1,\n "b" 2} => 2: not valid JSON: expected `:` after the key "b", got '2' (column 6)
+        {"a": 1,\n} => 2: not valid JSON: expected a key in quotes, got '}' (column 1)
+        [ => 1: [0]: not valid JSON: expected a value, got the end of the input (column 1)
+        {"a": "\q"} => 1: a: not valid JSON: invalid escape (column 9)
+        {"a": 01} => 1: a: not valid JSON: `01`: invalid number (column 8)
         {"a": 1e999} => 1: a: not valid JSON: `1e999`: number out of range
         "#,
     ) {

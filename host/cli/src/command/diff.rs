@@ -11,7 +11,7 @@ use divvy_forecast::capacity::{TooFull, too_full};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
 use divvy_forecast::document::{
-    BindingRow, Document, FORMAT, FailureRow, FailureTotals, FailuresDocument, SideDocument, Sums,
+    BindingRow, Document, FORMAT, FailureRow, FailureTotals, FailuresDocument, SideDocument, Sums, Totals,
 };
 use divvy_forecast::failures::{Each, Errors, Failures, failures};
 use divvy_forecast::forecast::{compare, placed};
@@ -39,7 +39,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::format::{Content, Printed};
 use crate::report::progress::Progress;
-use crate::report::text::{counted, listed};
+use crate::report::text::{counted, listed, plural};
 use crate::report::{cluster_views, forecast as report, page, sheets, style};
 
 /// Maximum number of clusters that an error names.
@@ -79,22 +79,26 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let (mut document, errors) = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
         let exit = exit_of_losses(arguments, (&document, errors), console);
+        let beyond_top = document
+            .failures
+            .len()
+            .saturating_sub(arguments.top.unwrap_or(usize::MAX));
         document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
         if arguments.output.is_page() {
             if !arguments.situation.choosing.quiet {
                 let heading = heading(&prepared.origin, &arguments.situation.time)?;
-                sheets::print(sheets::without_each(&document), heading, console)?;
+                sheets::print(sheets::without_each(&document, beyond_top), heading, console)?;
             }
-            return Ok(exit.max(prepared.left_out));
+            return Ok(exit.max(prepared.left_out.exit));
         }
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),
-            table: |out: &mut dyn Write, layout| report::write_failures(&document, out, layout),
+            table: |out: &mut dyn Write, layout| report::write_failures(&document, beyond_top, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
         print_notes(&arguments.situation, &arguments.output, &document.notes, console);
-        return Ok(exit.max(prepared.left_out));
+        return Ok(exit.max(prepared.left_out.exit));
     }
     let choosing = &arguments.situation.choosing;
     let clusters = prepared
@@ -118,7 +122,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         fault,
         errors,
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
-    let exit = exit(arguments, &document, console).max(fault).max(left_out);
+    let exit = exit(arguments, &document, console).max(fault).max(left_out.exit);
     let hidden = hide(&shown, &mut document);
     sum_up(arguments, &policies, &mut document);
     let beyond_top = shorten(arguments, &mut document);
@@ -319,7 +323,9 @@ fn forecast(
     let is_page = arguments.output.is_page();
     let views = (!clusters.is_empty() && !is_page).then(|| {
         let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-        cluster_view::views(&names, &comparison.clusters, &shown())
+        let mut views = cluster_view::views(&names, &comparison.clusters, &shown());
+        views.totals.left_out = prepared.left_out.objects;
+        views
     });
     let page = is_page.then(|| {
         let mut explanations = Explanations::for_scope(options.explains == Explains::Assigned);
@@ -345,9 +351,16 @@ fn forecast(
         assumes: options.assumes,
         bindings: comparison.bindings,
         sums: None,
-        cost: cost::total(&comparison.clusters, right.side.profile.pricing()),
+        cost: cost::total(
+            &comparison.clusters,
+            comparison.gone.as_ref(),
+            right.side.profile.pricing(),
+        ),
         clusters: comparison.clusters,
-        totals: comparison.totals,
+        totals: Totals {
+            left_out: Some(prepared.left_out.objects),
+            ..comparison.totals
+        },
         pending: comparison.pending,
         overlay: prepared.overlay,
         latent,
@@ -412,7 +425,7 @@ fn lose_each(
     let shown: Option<Vec<bool>> = choosing.is_partial().then(|| shown.collect());
     let Failures { rows, errors } = failures(&prepared.after, &right.side, each, options, percent, shown.as_deref());
     let document = FailuresDocument {
-        totals: FailureTotals::of(&rows),
+        totals: FailureTotals::of(&rows, prepared.left_out.objects),
         format: FORMAT,
         after: right.document.clone(),
         assumes: options.assumes,
@@ -480,9 +493,11 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
             MovedLimit::Replicas(most) => most.to_string(),
             MovedLimit::Percent(most) => format!("{most}% of {}", totals.replicas),
         };
+        let moved = usize::try_from(movement.moved).unwrap_or(usize::MAX);
         let message = format!(
-            "{} replicas move, more than `--max-moved` allows ({limit})",
-            movement.moved
+            "{} {}, more than `--max-moved` allows ({limit})",
+            counted(moved, "replica"),
+            plural(moved, "moves", "move")
         );
         console.message(|out| headline(out, "error", style::ERROR, &message));
     }

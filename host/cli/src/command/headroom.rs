@@ -249,9 +249,9 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         Some(error) => diff::fault(error).max(Exit::Unschedulable),
         None => Exit::Success,
     });
-    let exit = exit.max().unwrap_or_default().max(prepared.left_out);
+    let exit = exit.max().unwrap_or_default().max(prepared.left_out.exit);
     let mut rows: Vec<HeadroomRow> = measured.into_iter().map(|(row, _)| row).collect();
-    let totals = HeadroomTotals::of(&rows);
+    let totals = HeadroomTotals::of(&rows, prepared.left_out.objects);
     if let Some(most) = arguments.top {
         // A binding of which no number schedules has less than none, and one without a bound has the most.
         rows.sort_by_key(|row| (row.is_unbounded, row.headroom.unwrap_or(i64::MIN)));

@@ -1,7 +1,8 @@
 //! The input of commands that decide: manifests from files, from standard input, or from a live control plane.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
+use std::path::Path;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +10,7 @@ use divvy_controller::client::{Clients, connect};
 use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
+use divvy_manifests::{Input, Manifests, ObjectName, Problem, ReadOptions, Validation};
 use divvy_profile::{MOVES_ANNOTATION, ProfileConfiguration};
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
@@ -42,6 +43,30 @@ pub(super) struct InputArguments {
     keep_going: bool,
     #[command(flatten)]
     connection: ConnectionArguments,
+}
+
+/// Objects of the input that are left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    /// Exit code of their problems.
+    pub(super) exit: Exit,
+    /// Number of objects. A file or document that cannot be read at all counts as one.
+    pub(super) objects: usize,
+}
+
+/// Number of objects with problems. An object can have several.
+fn faulty_objects(problems: &[Problem]) -> usize {
+    let objects: HashSet<(Option<(&Path, usize)>, Option<&ObjectName>)> = problems
+        .iter()
+        .filter(|problem| problem.source_of.is_some())
+        .map(|problem| {
+            let source = problem.source_of.as_ref();
+            let document = source.map(|source| (&*source.file, source.document));
+            (document, problem.object.as_ref())
+        })
+        .collect();
+    let files = problems.iter().filter(|problem| problem.source_of.is_none());
+    objects.len() + files.count()
 }
 
 /// Treatment of unknown fields, kinds and annotations.
@@ -108,15 +133,19 @@ impl InputArguments {
         Ok((manifests, origin))
     }
 
-    /// The exit code of problems in the input. They end the run, or are only reported if objects with problems are left out.
-    pub(super) fn judge(&self, problems: &[Problem], console: &Console) -> Result<Exit, Failure> {
+    /// What problems in the input leave out. They end the run, or are only reported if objects with problems are left out.
+    pub(super) fn judge(&self, problems: &[Problem], console: &Console) -> Result<LeftOut, Failure> {
         match (problems, self.keep_going) {
-            ([], _) => Ok(Exit::Success),
+            ([], _) => Ok(LeftOut::default()),
             (problems, false) => Err(Failure::input(problems)),
             (problems, true) => {
-                let failure = Failure::left_out(problems);
+                let objects = faulty_objects(problems);
+                let failure = Failure::left_out(problems, objects);
                 console.report(&failure);
-                Ok(failure.exit)
+                Ok(LeftOut {
+                    exit: failure.exit,
+                    objects,
+                })
             }
         }
     }

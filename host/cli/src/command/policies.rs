@@ -179,7 +179,8 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
         unmatched: &detected.unmatched,
         clusters: clusters.collect(),
     });
-    let (document, hidden) = arguments.chosen(document)?;
+    let (mut document, hidden) = arguments.chosen(document)?;
+    document.totals.left_out = left_out.objects;
     let exit = match document.findings.is_empty() && hidden.beyond_top == 0 {
         true => Exit::Success,
         false => Exit::Unschedulable,
@@ -205,7 +206,7 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
             }
         }
     }
-    Ok(exit.max(left_out))
+    Ok(exit.max(left_out.exit))
 }
 
 impl PoliciesArguments {

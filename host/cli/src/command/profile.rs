@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use divvy_loader::PluginDirectories;
-use divvy_profile::{BUILT_IN, DEFAULT_NAME};
+use divvy_profile::{BUILT_IN, DEFAULT_NAME, MovesConfiguration};
 use divvy_scheduler::profile::{Profile, RegistryError};
+use serde_json::Value;
 
 use super::chosen_profile::ChosenProfile;
 use super::libraries::plugin_names;
@@ -246,6 +247,44 @@ fn table_lines(chosen: &ChosenProfile, profile: &Profile) -> Vec<String> {
     tables.collect()
 }
 
+/// The settings of `[profile.moves]` but its pace, as `max-surge 25%` and `budgets.bindings 10`. Absent ones have their defaults.
+fn move_settings(moves: &MovesConfiguration) -> Vec<String> {
+    let moves = MovesConfiguration {
+        pace: None,
+        ..moves.clone()
+    };
+    let mut settings = Vec::new();
+    // A table of TOML is also a JSON object.
+    if let Ok(value) = serde_json::to_value(moves) {
+        add_settings("", &value, &mut settings);
+    }
+    settings.sort();
+    if settings.is_empty() {
+        settings.push("as by default".to_owned());
+    }
+    settings
+}
+
+fn add_settings(key: &str, value: &Value, settings: &mut Vec<String>) {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                let key = match key {
+                    "" => name.clone(),
+                    key => format!("{key}.{name}"),
+                };
+                add_settings(&key, value, settings);
+            }
+        }
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(text).collect();
+            settings.push(format!("{key} {}", values.join(", ")));
+        }
+        value => settings.push(format!("{key} {}", text(value))),
+    }
+}
+
 fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let (good, faint) = (style::GOOD, style::FAINT);
     let file = chosen.source.name();
@@ -273,11 +312,17 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
         ("scores", scores.join(", ")),
         ("select", selectors.join(", ")),
         ("strategies", strategies.join(", ")),
-        ("seed", profile.plan_options().seed.to_string()),
     ];
+    let moves = chosen.configuration.moves.as_ref();
+    let pace = moves.and_then(|moves| moves.pace.clone()).unwrap_or_default();
+    let moves = moves.map(|moves| ("moves", move_settings(moves).join("; ")));
+    let seed = ("seed", profile.plan_options().seed.to_string());
     let tables = table_lines(chosen, profile);
     let lines = lines
         .into_iter()
+        .chain([("pace", pace)])
+        .chain(moves)
+        .chain([seed])
         .chain(tables.into_iter().map(|table| ("table", table)));
     for (title, text) in lines {
         let text = if text.is_empty() { "none".to_owned() } else { text };

@@ -1,5 +1,6 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use divvy_forecast::cost;
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::plans::PlanSummaries;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
+use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning, WorkloadLabels};
 use divvy_page::Explanations;
@@ -40,7 +42,7 @@ use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::form::Form;
 use crate::report::format::{Content, Printed};
 use crate::report::layout::Layout;
-use crate::report::loads::loads;
+use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
 use crate::report::table::{self, TableOptions};
@@ -245,11 +247,17 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     report.strategy = profile.plan_options().strategy_override.clone();
     report.assumes = arguments.assume;
     report.explaining = explaining;
-    let exit = report.exit().max(left_out);
+    report.left_out = left_out.objects;
+    let exit = report.exit().max(left_out.exit);
     let output = &arguments.output;
     if choosing.shows_clusters() || has_page || output.is_wide() || output.is_data() {
         report.clusters = totals(&report, &manifests, &profile);
-        report.cost = cost::total(&report.clusters, profile.pricing());
+        let clusters = manifests.clusters.iter();
+        let clusters: HashMap<&str, &Cluster> = clusters
+            .map(|located| (located.object.metadata.name.as_str(), &located.object))
+            .collect();
+        let gone = gone(&report, &profile).costs(|name| clusters.get(name).copied());
+        report.cost = cost::total(&report.clusters, gone.as_ref(), profile.pricing());
     }
     let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
     let shows_errors = prints_report && arguments.output.shows_errors() && !choosing.shows_clusters();
@@ -274,7 +282,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         }
     }
     if !choosing.quiet {
-        if exit > report.exit().max(left_out) {
+        if exit > report.exit().max(left_out.exit) {
             let message = "bindings that are not shown determine the exit code";
             console.message(|out| headline(out, "note", style::HINT, message));
         }
@@ -499,7 +507,8 @@ fn print_views(
         after: entry.after(&report.names),
         explanation: entry.decision.explanation.as_ref(),
     });
-    let document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
+    let mut document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
+    document.totals.left_out = report.left_out;
     let content = Printed {
         document: &document,
         names: || cluster_names(&document),

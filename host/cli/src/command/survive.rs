@@ -7,7 +7,7 @@ use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::{Each, Errors};
 use divvy_forecast::future::{Explains, Options};
-use divvy_forecast::survive::document::{Remedy, SurviveDocument};
+use divvy_forecast::survive::document::{Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
 
 use super::diff::{self, LossOfEach, Prepared, SituationArguments};
@@ -167,7 +167,10 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
         levels: summed.levels,
         bindings: summed.bindings,
         losses: summed.losses,
-        totals: summed.totals,
+        totals: SurviveTotals {
+            left_out: prepared.left_out.objects,
+            ..summed.totals
+        },
         remedy,
         notes: prepared.notes.clone(),
     };
@@ -178,7 +181,7 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
         }
         return Ok(exit
             .max(diff::exit_of_errors(errors, hint, console))
-            .max(prepared.left_out));
+            .max(prepared.left_out.exit));
     }
     let options = report::Options {
         is_wide: arguments.output.is_wide(),
@@ -196,7 +199,7 @@ pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exi
     diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit
         .max(diff::exit_of_errors(errors, hint, console))
-        .max(prepared.left_out))
+        .max(prepared.left_out.exit))
 }
 
 /// The index of the one binding that a pattern means.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::ClusterRow;
+use divvy_forecast::movement::Movement;
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cost::{Cost, CostError, KnownCost, Pricing};
@@ -12,7 +13,10 @@ use divvy_scheduler::fleet::Footprint;
 use serde::Serialize;
 
 use super::clusters::shares::Share;
-use super::text::listed;
+use super::text::{counted, listed};
+
+/// Digits after the decimal point of a cost in a table, at least.
+const DIGITS: u32 = 4;
 
 /// Clusters or bindings that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -95,10 +99,19 @@ pub(super) fn both(from: &HourlyCost, to: &HourlyCost) -> String {
 }
 
 /// `cost: 12.3400 → 13.1000 USD per hour (+0.7600)`, and a line for prices that are missing.
+///
+/// A cost that falls because replicas run nowhere afterwards is not a saving, so their part is named:
+/// `(−7.1838: −8.5000 for 8 replicas lost, +1.3162 for the others)`.
 pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
-    let change = match costs.change {
-        Some(change) if change != Cost::ZERO => format!(" ({})", signed(change)),
-        _ => String::new(),
+    let change = match (costs.change, parts(costs).as_slice()) {
+        (Some(Cost::ZERO), []) => String::new(),
+        (Some(change), []) => format!(" ({})", signed(change)),
+        (Some(_), [all]) => format!(" ({all})"),
+        (Some(change), parts) => format!(" ({}: {})", signed(change), parts.join(", ")),
+        (None, _) => match gone(&costs.movement).as_slice() {
+            [] => String::new(),
+            gone => format!(" (afterwards without {})", gone.join(", ")),
+        },
     };
     let mut lines = vec![format!(
         "cost: {} {} per hour{change}",
@@ -112,6 +125,52 @@ pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
     });
     lines.extend(unknown("on", of_clusters));
     lines
+}
+
+/// Replicas that run nowhere afterwards: `8 replicas lost`.
+fn gone(movement: &Movement) -> Vec<String> {
+    let gone = [
+        (movement.lost, "lost"),
+        (movement.removed, "removed"),
+        (movement.stranded, "stranded"),
+    ];
+    let gone = gone.into_iter().filter(|(count, _)| *count > 0);
+    gone.map(|(count, word)| format!("{} {word}", replicas(count)))
+        .collect()
+}
+
+/// The parts of a change; none if no replica runs nowhere afterwards, or if they cost nothing.
+fn parts(costs: &Costs) -> Vec<String> {
+    let (Some(change), Some(parts)) = (costs.change, costs.parts) else {
+        return Vec::new();
+    };
+    let (parts, digits) = parts.written(change, DIGITS);
+    let movement = &costs.movement;
+    let gone = [
+        (parts.lost, movement.lost, "lost"),
+        (parts.removed, movement.removed, "removed"),
+        (parts.stranded, movement.stranded, "stranded"),
+    ];
+    let gone = gone.into_iter().filter(|(part, ..)| *part != Cost::ZERO);
+    let mut texts: Vec<String> = gone
+        .map(|(part, count, word)| {
+            // Components are in each of their clusters as a whole, without replicas.
+            let what = if count == 0 {
+                "components".to_owned()
+            } else {
+                replicas(count)
+            };
+            format!("{} for {what} {word}", signed_to(part, digits))
+        })
+        .collect();
+    if !texts.is_empty() && parts.placed != Cost::ZERO {
+        texts.push(format!("{} for the others", signed_to(parts.placed, digits)));
+    }
+    texts
+}
+
+fn replicas(count: i64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "replica")
 }
 
 /// `not counted: no price per GPU hour on eu-1, eu-2`, or `for` bindings; `None` if everything is counted.
@@ -139,4 +198,9 @@ pub(super) fn unknown<'a>(
 /// A change with its sign, as typographers write it.
 pub(super) fn signed(change: Cost) -> String {
     format!("{change:+}").replace('-', "−")
+}
+
+/// The same, with so many digits after the decimal point.
+fn signed_to(change: Cost, digits: u32) -> String {
+    format!("{change:+.digits$}", digits = digits as usize).replace('-', "−")
 }

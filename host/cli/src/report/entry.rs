@@ -42,6 +42,8 @@ pub(crate) struct Report<'a> {
     pub(crate) pricer: Option<Pricer<'a>>,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
+    /// Objects of the input that cannot be read and are left out.
+    pub(crate) left_out: usize,
     /// True if data for programs contain the explanations.
     pub(crate) explains: bool,
     /// Decides again with explanations, because those of all bindings would not fit into memory. `None` if the decisions already
@@ -155,6 +157,7 @@ impl<'a> Report<'a> {
             cost: None,
             pricer: None,
             hidden: 0,
+            left_out: 0,
             explains: true,
             explaining: None,
         }

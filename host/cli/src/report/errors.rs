@@ -10,7 +10,7 @@ use divvy_manifests::{Problem, Source};
 use divvy_profile::ProfileError;
 
 use super::style;
-use super::text::{counted, printable};
+use super::text::{counted, plural, printable};
 use crate::exit::Exit;
 
 /// One error, with everything that helps to understand and fix it.
@@ -128,12 +128,12 @@ impl Failure {
         }
     }
 
-    /// Problems in the input that do not end the run: objects with problems are left out.
-    pub(crate) fn left_out(problems: &[Problem]) -> Self {
+    /// Problems in the input that do not end the run: the objects that have them, so many, are left out.
+    pub(crate) fn left_out(problems: &[Problem], objects: usize) -> Self {
         let count = counted(problems.len(), "problem");
-        let objects = match problems.len() {
-            1 => "its object is",
-            _ => "their objects are",
+        let objects = match (problems.len(), objects) {
+            (1, _) => "its object is".to_owned(),
+            (_, objects) => format!("{} {}", counted(objects, "object"), plural(objects, "is", "are")),
         };
         Self {
             conclusion: Some(format!("{count} in the input; {objects} left out")),

@@ -13,8 +13,10 @@ use super::grid::Grid;
 use super::style;
 use super::text::listed;
 
-/// Maximum number of clusters named per reason.
+/// Maximum number of clusters that are not selected and named.
 const NAMED_MAX: usize = 24;
+/// Maximum number of clusters named per reason of a rejection. Data name all.
+const REJECTED_MAX: usize = 8;
 /// Indentation of the explanation of a cluster, in columns.
 const INDENT: usize = 6;
 
@@ -207,7 +209,7 @@ impl<'a, 'report> Account<'a, 'report> {
                 "" => String::new(),
                 plugin => format!(" [{plugin}]"),
             };
-            let (count, names) = (names.len(), listed(names.iter().copied(), NAMED_MAX));
+            let (count, names) = (names.len(), listed(names.iter().copied(), REJECTED_MAX));
             grid.text(2, format!("rejected: {count} {reason}{plugin}: {names}"), style::PLAIN);
         }
     }

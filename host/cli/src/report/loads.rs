@@ -1,4 +1,4 @@
-//! Replicas of all bindings by cluster, before and after a run.
+//! Replicas of all bindings by cluster, before and after a run, and those that run nowhere after it.
 //!
 //! A fleet has thousands of clusters, and every duplicated binding is on all of them, but few bindings differ in the requests of a
 //! replica. Bindings with the same requests are summed by row, before rows become names. A binding with components is on its own: its
@@ -7,10 +7,13 @@
 use std::collections::HashMap;
 
 use super::clusters::sums::Counts;
+use divvy_forecast::gone::Gone;
+use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::api::ResourceList;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::Outcome;
+use divvy_scheduler::profile::Profile;
 
 use super::entry::{Entry, Report};
 
@@ -44,6 +47,36 @@ pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Bin
         }
         Some((first, before.by_name(), after.by_name()))
     })
+}
+
+/// Replicas that run nowhere after a report. A binding that is not scheduled keeps all of them.
+pub(crate) fn gone(report: &Report<'_>, profile: &Profile) -> Gone {
+    let mut gone = Gone::new(profile.pricing());
+    if profile.pricing().is_none() {
+        return gone;
+    }
+    let entries = report.entries.iter();
+    for entry in entries.filter(|entry| entry.is_scheduled() && entry.has_last()) {
+        let (from, to) = (assigned(entry.binding), entry.after(&report.names));
+        let movement = movement(entry, (&from, &to), profile);
+        gone.add(entry.binding, &from, &to, &movement, ending(entry));
+    }
+    gone
+}
+
+fn ending(entry: &Entry<'_>) -> Ending {
+    match &entry.decision.outcome {
+        Outcome::Scheduled(_) => Ending::Placed,
+        Outcome::Failed(_) => Ending::Failed,
+        Outcome::Skipped(_) => Ending::Skipped,
+    }
+}
+
+/// Replicas of a binding that move, come or go.
+pub(crate) fn movement(entry: &Entry<'_>, (from, to): (&Assignment, &Assignment), profile: &Profile) -> Movement {
+    let strategy = profile.strategy(entry.decision.strategy());
+    let is_duplicated = strategy.is_ok_and(|strategy| strategy.duplicates());
+    Movement::between(from, to, is_duplicated, ending(entry))
 }
 
 #[cfg(test)]

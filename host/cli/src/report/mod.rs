@@ -6,7 +6,7 @@
 //! - [`grid`]: rows of cells in aligned columns. [`text`]: widths and line breaks. [`style`]: colours by their meaning.
 //! - [`layout`]: for a terminal, or Markdown.
 //! - [`structured`]: bindings as data. [`form`]: data as JSON and YAML. [`format`](mod@format): the formats of `-o`.
-//! - [`costs`]: costs in tables and data.
+//! - [`costs`]: costs in tables and data. [`reasons`]: reasons why no cluster fits, in few words.
 //! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
 //!   [`survive`]: the losses that bindings do not survive.
 //! - [`page`]: decisions, moves and growth as a page for a browser.
@@ -40,6 +40,7 @@ pub(crate) mod plugins;
 pub(crate) mod policies;
 pub(crate) mod profile;
 pub(crate) mod progress;
+mod reasons;
 mod schema;
 pub(crate) mod sheets;
 pub(crate) mod structured;

@@ -9,7 +9,7 @@ use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, T
 use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
 use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
-use divvy_forecast::movement::{Ending, Movement};
+use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading, PageError};
 use divvy_scheduler::decision::Outcome;
@@ -21,6 +21,7 @@ use super::entry::{Entry, Report};
 use super::errors::{Diagnostic, Failure};
 use super::forecast::{others, sentence};
 use super::headroom::stopped_by;
+use super::loads::movement;
 use super::text::counted;
 
 /// Maximum pairs of a binding and a cluster for which every cluster is explained; beyond it, only those of the results.
@@ -124,12 +125,6 @@ pub(crate) fn decisions(
 fn decided(entry: &Entry<'_>, to: Assignment, profile: &Profile) -> divvy_page::Binding {
     let from = assigned(entry.binding);
     let strategy = entry.decision.strategy();
-    let is_duplicated = profile.strategy(strategy).is_ok_and(|strategy| strategy.duplicates());
-    let ending = match &entry.decision.outcome {
-        Outcome::Scheduled(_) => Ending::Placed,
-        Outcome::Failed(_) => Ending::Failed,
-        Outcome::Skipped(_) => Ending::Skipped,
-    };
     let fails = matches!(&entry.decision.outcome, Outcome::Failed(error) if is_unschedulable(error));
     divvy_page::Binding {
         key: entry.decision.binding.clone(),
@@ -139,7 +134,7 @@ fn decided(entry: &Entry<'_>, to: Assignment, profile: &Profile) -> divvy_page::
         result: entry.decision.outcome.word().to_owned(),
         message: entry.message(),
         newly_unschedulable: fails && !is_known_to_be_unschedulable(entry.binding),
-        movement: Movement::between(&from, &to, is_duplicated, ending),
+        movement: movement(entry, (&from, &to), profile),
         from,
         to,
         explained: None,

@@ -58,8 +58,16 @@ fn losses(count: usize) -> String {
     format!("{count} {}", plural(count, "loss", "losses"))
 }
 
-/// The page of `divvy diff --without-each`.
-pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
+/// `cluster, region or zone`.
+fn alternatives(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, others @ [_, ..])) => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// The page of `divvy diff --without-each`. `beyond_top` losses are left out.
+pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sheet {
     let totals = document.totals;
     let beyond = totals.absorbed_beyond_capacity;
     let harmful = totals.losses - totals.absorbed - beyond;
@@ -130,7 +138,8 @@ pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
             row.displaced.into(),
             row.rehomed.into(),
             row.removed.into(),
-            row.lost.into(),
+            (row.lost - row.lost_elsewhere).into(),
+            row.lost_elsewhere.into(),
             row.newly_unschedulable.into(),
             row.newly_in_error.into(),
             row.beyond_capacity.into(),
@@ -138,9 +147,18 @@ pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
             tightest.unwrap_or_default().into(),
         ]
     });
+    let mut remark = "The fullest cluster after each loss, and what becomes of the replicas that ran there: displaced ones are rehomed, removed \
+                      or lost. Lost elsewhere are those of failed bindings on clusters that are not lost."
+        .to_owned();
+    if beyond_top > 0 {
+        let more = plural(beyond_top, "loss", "losses");
+        remark.push_str(&format!(
+            " Not shown: {beyond_top} more {more}, which --top leaves out."
+        ));
+    }
     let table = Table {
         title: "Losses",
-        remark: "The fullest cluster after each loss, and what becomes of the replicas that ran there.".to_owned(),
+        remark,
         bars: bars.collect(),
         columns: vec![
             Kind::Text.column("Without"),
@@ -149,6 +167,7 @@ pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
             Kind::Number.column("Rehomed"),
             Kind::Number.column("Removed"),
             Kind::Harm.column("Lost"),
+            Kind::Harm.column("Lost elsewhere"),
             Kind::Harm.column("Unschedulable"),
             Kind::Harm.column("In error"),
             Kind::Harm.column("Beyond capacity"),
@@ -172,6 +191,7 @@ pub(crate) fn without_each(document: &FailuresDocument) -> Sheet {
 pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
     let totals = &document.totals;
     let (headline, tone) = match (totals.hanging, totals.not_surviving, totals.beyond_capacity) {
+        (0, 0, 0) if totals.placed == 0 => ("Nothing is placed.".to_owned(), Tone::Neutral),
         (0, 0, 0) => ("Everything survives each loss.".to_owned(), Tone::Good),
         (0, 0, beyond) => (
             format!(
@@ -202,10 +222,11 @@ pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
     let verdict = Verdict {
         headline,
         more: format!(
-            "{} of {} survive each loss of a {}.",
+            "{} of {} {} each loss of a {}.",
             totals.surviving,
             counted(totals.placed, "placed workload"),
-            levels.join(", ")
+            plural(totals.surviving, "survives", "survive"),
+            alternatives(&levels)
         ),
         tone,
         figures: vec![
@@ -472,5 +493,71 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
     Sheet {
         tables: vec![findings, policies],
         ..sheet("Which policies are wrong", None, verdict, &document.notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use divvy_forecast::document::{FailureRow, FailureTotals};
+
+    use super::*;
+
+    fn document() -> FailuresDocument {
+        let row = FailureRow {
+            name: "eu-1".to_owned(),
+            clusters: 1,
+            displaced: 10,
+            rehomed: 3,
+            removed: 2,
+            lost: 12,
+            lost_elsewhere: 7,
+            newly_unschedulable: 1,
+            newly_in_error: 0,
+            beyond_capacity: 0,
+            newly_full: 0,
+            too_full: false,
+            tightest: None,
+        };
+        let failures = vec![row];
+        FailuresDocument {
+            format: 1,
+            after: SideDocument::default(),
+            assumes: true,
+            each: "cluster".to_owned(),
+            totals: FailureTotals::of(&failures, 0),
+            failures,
+            errors: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_page_of_losses_counts_those_beyond_the_top() {
+        let remark = |beyond_top| without_each(&document(), beyond_top).tables.remove(0).remark;
+        assert!(!remark(0).contains("--top"), "{}", remark(0));
+        assert!(
+            remark(1).ends_with(" Not shown: 1 more loss, which --top leaves out."),
+            "{}",
+            remark(1)
+        );
+        assert!(
+            remark(35).ends_with(" Not shown: 35 more losses, which --top leaves out."),
+            "{}",
+            remark(35)
+        );
+    }
+
+    #[test]
+    fn displaced_replicas_of_a_row_are_rehomed_removed_or_lost() {
+        let table = without_each(&document(), 0).tables.remove(0);
+        let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();
+        assert_eq!(
+            titles[2..7],
+            ["Displaced", "Rehomed", "Removed", "Lost", "Lost elsewhere"]
+        );
+        assert_eq!(
+            table.rows[0][2..7],
+            [10, 3, 2, 5, 7].map(|count: i64| Value::from(count))
+        );
     }
 }

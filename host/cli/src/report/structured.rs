@@ -58,6 +58,8 @@ struct Totals {
     clusters: usize,
     /// Bindings that were decided, shown or not.
     decided: usize,
+    /// Objects of the input that cannot be read and are left out.
+    left_out: usize,
 }
 
 /// The whole document.
@@ -205,6 +207,7 @@ fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
             removed: -sums.shrunk,
             clusters: sums.used(),
             decided: report.entries.len() + report.hidden,
+            left_out: report.left_out,
         },
         cost: report.cost.as_ref(),
     }

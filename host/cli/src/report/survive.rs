@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveDocument, SurviveRow};
+use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveDocument, SurviveRow, SurviveTotals};
 
 use super::forecast::{header, side};
 use super::grid::{Cell, Column, Grid};
 use super::layout::Layout;
 use super::style;
-use super::text::{counted, listed};
+use super::text::{counted, listed, plural};
 
 /// Maximum number of losses per binding.
 const LOSSES_MAX: usize = 3;
@@ -50,7 +50,7 @@ pub(crate) fn write(
         losses(&document.losses, options).write(out, layout)?;
         if document.losses.len() > LOSS_ROWS_MAX && !options.is_wide {
             let more = document.losses.len() - LOSS_ROWS_MAX;
-            let losses = if more == 1 { "loss" } else { "losses" };
+            let losses = plural(more, "loss", "losses");
             layout.paragraph(
                 &format!("and {more} more {losses} (-o wide lists them)"),
                 style::FAINT,
@@ -159,12 +159,7 @@ fn losses(rows: &[LossRow], options: Options) -> Grid<'_> {
 
 fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let totals = &document.totals;
-    let of = format!("{} placed bindings", totals.placed);
-    let text = match totals.not_surviving {
-        0 => format!("all of {of} survive each of these losses"),
-        _ => format!("{} of {of} survive each of these losses", totals.surviving),
-    };
-    layout.paragraph(&format!("{text}{}", hanging(";", totals.hanging)), style::NAME, out)?;
+    layout.paragraph(&surviving(totals), style::NAME, out)?;
     for level in &document.levels {
         let losses = match level.losses {
             0 => format!("no cluster has a {}", level.each),
@@ -175,33 +170,54 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
             0 => losses,
             _ => {
                 let hanging = hanging(",", level.hanging);
-                format!("{losses}: {} of {} survive{hanging}", level.surviving, totals.placed)
+                let survive = plural(level.surviving, "survives", "survive");
+                format!("{losses}: {} of {} {survive}{hanging}", level.surviving, totals.placed)
             }
         };
         layout.paragraph(&text, style::PLAIN, out)?;
     }
     if totals.beyond_capacity > 0 {
-        let is_one = totals.beyond_capacity == 1;
+        let beyond = totals.beyond_capacity;
         let text = format!(
-            "{} {} replicas on clusters that have no room for them: see BEYOND",
-            if is_one {
-                "1 loss".to_owned()
-            } else {
-                format!("{} losses", totals.beyond_capacity)
-            },
-            if is_one { "puts" } else { "put" },
+            "{beyond} {} {} replicas on clusters that have no room for them: see BEYOND",
+            plural(beyond, "loss", "losses"),
+            plural(beyond, "puts", "put"),
         );
         layout.paragraph(&text, style::NOTABLE, out)?;
     }
     let idle = totals.bindings - totals.placed;
     if idle > 0 {
         let text = format!(
-            "{} without a cluster, which have nothing to lose",
-            counted(idle, "binding")
+            "{} without a cluster, which {} nothing to lose",
+            counted(idle, "binding"),
+            plural(idle, "has", "have")
         );
         layout.paragraph(&text, style::FAINT, out)?;
     }
     Ok(())
+}
+
+/// `5 of 7 placed bindings survive each of these losses; 1 hangs on one`.
+fn surviving(totals: &SurviveTotals) -> String {
+    let one = match totals.bindings {
+        1 => "the binding",
+        _ => "the only placed binding",
+    };
+    let text = match (totals.placed, totals.surviving) {
+        (0, _) => return "no binding is placed, so that none has anything to lose".to_owned(),
+        (1, 1) => return format!("{one} survives each of these losses"),
+        (1, _) if totals.hanging > 0 => return format!("{one} hangs on one of these losses"),
+        (1, _) => return format!("{one} does not survive some of these losses"),
+        (placed, surviving) if placed == surviving => {
+            format!("all {placed} placed bindings survive each of these losses")
+        }
+        (placed, 0) => format!("none of {placed} placed bindings survives each of these losses"),
+        (placed, surviving) => format!(
+            "{surviving} of {placed} placed bindings {} each of these losses",
+            plural(surviving, "survives", "survive")
+        ),
+    };
+    format!("{text}{}", hanging(";", totals.hanging))
 }
 
 /// `, 2 hang on one`, after a punctuation mark; empty if none does.
@@ -223,6 +239,7 @@ fn write_remedy(remedy: &Remedy, out: &mut dyn Write, layout: Layout) -> io::Res
         );
     }
     let tried = counted(remedy.tried, "change");
+    let were = plural(remedy.tried, "was", "were");
     if remedy.changes.is_empty() {
         let text = format!(
             "no single change of its policy lets {name} survive; {tried} were decided: bounds of spread constraints, one more \
@@ -252,7 +269,7 @@ fn write_remedy(remedy: &Remedy, out: &mut dyn Write, layout: Layout) -> io::Res
     }
     grid.write(out, layout)?;
     layout.paragraph(
-        &format!("each was decided for every loss; {tried} were tried"),
+        &format!("each was decided for every loss; {tried} {were} tried"),
         style::FAINT,
         out,
     )

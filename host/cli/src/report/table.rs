@@ -10,6 +10,7 @@ use super::clusters::shares::{Share, free, growth, is_uniform};
 use super::clusters::sums::Sums;
 use anstyle::Style;
 use divvy_forecast::document::ClusterRow;
+use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, Report};
@@ -17,6 +18,7 @@ use super::explanation::Account;
 use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid, Widths};
 use super::layout::Layout;
+use super::reasons::no_cluster_fits;
 use super::style;
 use super::text::{counted, listed, partial_count};
 
@@ -186,7 +188,10 @@ impl<'a> Block<'a, '_> {
         if let Some(account) = &self.account {
             account.add_heading(grid);
         }
-        let message = entry.message();
+        let message = match &entry.decision.outcome {
+            Outcome::Failed(CycleError::NoClusterFit { clusters, reasons }) => no_cluster_fits(*clusters, reasons),
+            _ => entry.message(),
+        };
         if !message.is_empty() {
             let style = match entry.decision.partial {
                 Some(_) => style::NOTABLE,

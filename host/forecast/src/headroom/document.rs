@@ -39,11 +39,13 @@ pub struct HeadroomTotals {
     pub at_limit: usize,
     /// Bindings that do not schedule as they are.
     pub failing: usize,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`.
+    pub left_out: usize,
 }
 
 impl HeadroomTotals {
-    /// The sums of these bindings.
-    pub fn of(rows: &[HeadroomRow]) -> Self {
+    /// The sums of these bindings. `left_out` objects of the input are left out.
+    pub fn of(rows: &[HeadroomRow], left_out: usize) -> Self {
         let is_failing = |row: &&HeadroomRow| matches!(row.result.as_str(), "NoClusterFit" | "Unschedulable" | "Error");
         let grows = |row: &&HeadroomRow| row.is_unbounded || row.headroom.is_some_and(|headroom| headroom > 0);
         let sound = || rows.iter().filter(|row| !is_failing(row));
@@ -54,6 +56,7 @@ impl HeadroomTotals {
             growing,
             at_limit: sound().count() - growing,
             failing: rows.iter().filter(is_failing).count(),
+            left_out,
         }
     }
 }

@@ -187,4 +187,6 @@ pub struct PolicyTotals {
     pub warnings: usize,
     /// Findings of severity `info`.
     pub infos: usize,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`.
+    pub left_out: usize,
 }

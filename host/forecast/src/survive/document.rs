@@ -123,6 +123,8 @@ pub struct SurviveTotals {
     pub beyond_capacity: usize,
     /// Bindings that are invalid, or whose decision a plugin fails, without any loss.
     pub errors: usize,
+    /// Objects of the input that cannot be read and are left out, with `--keep-going`.
+    pub left_out: usize,
 }
 
 /// The smallest changes with which a binding survives.

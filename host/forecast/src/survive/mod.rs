@@ -119,6 +119,7 @@ pub fn summary(
         hanging,
         beyond_capacity: beyond,
         errors: errors.counted,
+        left_out: 0,
     };
     let level_rows = levels.iter().map(|&each| {
         let is_of = |index: usize| losses[index].names.iter().any(|(size, _)| *size == each);

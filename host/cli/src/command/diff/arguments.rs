@@ -182,17 +182,25 @@ pub(in crate::command) struct ChangeArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
-    /// Delete a policy or a workload: `KIND/NAME`, or `NAMESPACE/KIND/NAME`
+    /// Delete a policy or a workload: `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`
     ///
-    /// As in Karmada, a deleted policy leaves its bindings as they are, unless another policy claims their workloads. A deleted
-    /// workload takes its binding with it.
+    /// `'KIND NAMESPACE/NAME'`, as messages write it, is the same. As in Karmada, a deleted policy leaves its bindings as they are, unless
+    /// another policy claims their workloads. A deleted workload takes its binding with it.
     #[arg(long, value_name = "KIND/NAME", help_heading = CHANGES)]
     pub(super) delete: Vec<DeletedObject>,
 }
 
-/// An object to delete.
+/// An object to delete, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DeletedObject {
+    text: String,
+    /// The names that it can mean: three parts begin with the namespace or, as in messages, with the kind.
+    readings: Vec<DeletedName>,
+}
+
+/// One meaning of the text of [`DeletedObject`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DeletedName {
     namespace: Option<String>,
     kind: String,
     name: String,
@@ -202,18 +210,28 @@ impl std::str::FromStr for DeletedObject {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts: Vec<&str> = text.split('/').collect();
-        let (namespace, kind, name) = match parts.as_slice() {
-            [kind, name] => (None, kind, name),
-            [namespace, kind, name] if !namespace.is_empty() => (Some((*namespace).to_owned()), kind, name),
-            _ => return Err("expected `KIND/NAME` or `NAMESPACE/KIND/NAME`".to_owned()),
+        let reading = |namespace: Option<&str>, kind: &str, name: &str| DeletedName {
+            namespace: namespace.map(str::to_owned),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
         };
-        match kind.is_empty() || name.is_empty() {
-            true => Err("expected `KIND/NAME` or `NAMESPACE/KIND/NAME`".to_owned()),
+        // Tables and notes write a space after the kind, which then comes first.
+        let (kind, rest) = text
+            .split_once(' ')
+            .map_or((None, text), |(kind, rest)| (Some(kind), rest));
+        let parts: Vec<&str> = kind.into_iter().chain(rest.split('/')).collect();
+        let readings = match parts[..] {
+            _ if parts.contains(&"") => Vec::new(),
+            [kind, name] => vec![reading(None, kind, name)],
+            [first, second, name] if kind.is_some() => vec![reading(Some(second), first, name)],
+            [first, second, name] => vec![reading(Some(first), second, name), reading(Some(second), first, name)],
+            _ => Vec::new(),
+        };
+        match readings.is_empty() {
+            true => Err("expected `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`".to_owned()),
             false => Ok(Self {
-                namespace,
-                kind: (*kind).to_owned(),
-                name: (*name).to_owned(),
+                text: text.to_owned(),
+                readings,
             }),
         }
     }
@@ -221,14 +239,18 @@ impl std::str::FromStr for DeletedObject {
 
 impl std::fmt::Display for DeletedObject {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(namespace) = &self.namespace {
-            write!(formatter, "{namespace}/")?;
-        }
-        write!(formatter, "{}/{}", self.kind, self.name)
+        formatter.write_str(&self.text)
     }
 }
 
 impl DeletedObject {
+    /// The names that it can mean.
+    pub(super) fn readings(&self) -> &[DeletedName] {
+        &self.readings
+    }
+}
+
+impl DeletedName {
     /// True if this is an object's name. The case of the kind does not matter.
     pub(super) fn is(&self, object: &ObjectName) -> bool {
         self.name == object.name

@@ -1,5 +1,6 @@
 //! Overlays and deletions: the effect on each object, and the reason if there is none.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ObjectName, OverlayChange, OverlayKind, Problem, Warning};
 use divvy_spanned::names::{nearest, quoted_list};
 
-use super::arguments::{ChangeArguments, DeletedObject, SituationArguments};
+use super::arguments::{ChangeArguments, DeletedName, DeletedObject, SituationArguments};
 use crate::command::clusters::chosen_from;
 use crate::command::input::{ValidateMode, read_files};
 use crate::report::errors::{Diagnostic, Failure, location};
@@ -122,14 +123,10 @@ impl Overlays {
         }
         let mut unknown = Vec::new();
         for object in &self.deleted {
-            let deleted = input.delete(|_, name| object.is(name));
-            if deleted.is_empty() {
-                let diagnostic = Diagnostic::new(format!("`--delete {object}` matches no policy and no workload"));
-                unknown.push(
-                    diagnostic.with_hint("write for instance `shop/propagationpolicy/web` or `shop/deployment/web`"),
-                );
+            match meant(object, input) {
+                Ok(name) => changes.extend(input.delete(|_, known| name.is(known))),
+                Err(diagnostic) => unknown.push(diagnostic),
             }
-            changes.extend(deleted);
         }
         match unknown.is_empty() {
             true => Ok(changes),
@@ -181,6 +178,42 @@ impl Overlays {
             }
         });
         rows.collect()
+    }
+}
+
+/// The name that an object to delete means: the one of its readings that the input has.
+fn meant<'a>(object: &'a DeletedObject, input: &mut Manifests) -> Result<&'a DeletedName, Diagnostic> {
+    let found = object.readings().iter().map(|reading| {
+        let names = RefCell::new(BTreeSet::new());
+        // Nothing is deleted yet.
+        input.delete(|_, name| {
+            if reading.is(name) {
+                names.borrow_mut().insert(name.clone());
+            }
+            false
+        });
+        (reading, names.into_inner())
+    });
+    let mut found: Vec<(&DeletedName, BTreeSet<ObjectName>)> = found.filter(|(_, names)| !names.is_empty()).collect();
+    found.dedup_by(|one, other| one.1 == other.1);
+    match found.as_slice() {
+        [(reading, _)] => Ok(reading),
+        [] => {
+            let diagnostic = Diagnostic::new(format!("`--delete {object}` matches no policy and no workload"));
+            Err(diagnostic.with_hint("write for instance `shop/propagationpolicy/web` or `deployment/shop/web`"))
+        }
+        several => {
+            let names = several.iter().flat_map(|(_, names)| names);
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            let diagnostic = Diagnostic::new(format!(
+                "`--delete {object}` is ambiguous: it can mean {}",
+                names.join(" or ")
+            ));
+            Err(diagnostic.with_hint(format!(
+                "write the kind, a space and the rest: --delete '{}'",
+                names[0].trim_matches('`')
+            )))
+        }
     }
 }
 

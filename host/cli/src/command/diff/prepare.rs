@@ -20,10 +20,10 @@ use super::overlaid::{self, Overlays};
 use crate::command::choosing::Shown;
 use crate::command::chosen_profile::ChosenProfile;
 use crate::command::clusters;
+use crate::command::input::LeftOut;
 use crate::command::origin::Origin;
 use crate::command::schedule::{PlanFindings, check_strategy, report_warnings};
 use crate::command::tables::check_clusters;
-use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 
@@ -44,8 +44,8 @@ pub(in crate::command) struct Prepared {
     pub(in crate::command) notes: Vec<String>,
     /// The objects of the overlays, and those that are deleted.
     pub(super) overlay: Vec<OverlayRow>,
-    /// Exit code of problems in the input that did not end the run.
-    pub(in crate::command) left_out: Exit,
+    /// Objects of the input with problems that did not end the run.
+    pub(in crate::command) left_out: LeftOut,
     /// The bindings to show.
     pub(in crate::command) shown: Shown,
     pub(super) changes: ResolvedChanges,
