@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
-use std::path::Path;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +9,7 @@ use divvy_controller::client::{Clients, connect};
 use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, ObjectName, Problem, ReadOptions, Validation};
+use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
 use divvy_profile::{MOVES_ANNOTATION, ProfileConfiguration};
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
@@ -56,15 +55,11 @@ pub(super) struct LeftOut {
 
 /// Number of objects with problems. An object can have several.
 fn faulty_objects(problems: &[Problem]) -> usize {
-    let objects: HashSet<(Option<(&Path, usize)>, Option<&ObjectName>)> = problems
-        .iter()
-        .filter(|problem| problem.source_of.is_some())
-        .map(|problem| {
-            let source = problem.source_of.as_ref();
-            let document = source.map(|source| (&*source.file, source.document));
-            (document, problem.object.as_ref())
-        })
-        .collect();
+    let objects = problems.iter().filter_map(|problem| {
+        let source = problem.source_of.as_ref()?;
+        Some((&*source.file, source.document, problem.object.as_ref()))
+    });
+    let objects: HashSet<_> = objects.collect();
     let files = problems.iter().filter(|problem| problem.source_of.is_none());
     objects.len() + files.count()
 }
