@@ -429,8 +429,14 @@ fn the_sums_are_sentences_for_any_count() {
         workload("large", 25, &spread, ""),
     );
     let nowhere = workload("nowhere", 2, &aggregated("e9"), "");
-    assert_eq!(sums(&[small.clone()]), "the binding survives each of these losses");
-    assert_eq!(sums(&[pinned.clone()]), "the binding hangs on one of these losses");
+    assert_eq!(
+        sums(std::slice::from_ref(&small)),
+        "the binding survives each of these losses"
+    );
+    assert_eq!(
+        sums(std::slice::from_ref(&pinned)),
+        "the binding hangs on one of these losses"
+    );
     assert_eq!(
         sums(&[small.clone(), nowhere.clone()]),
         "the only placed binding survives each of these losses"
@@ -452,7 +458,7 @@ fn the_sums_are_sentences_for_any_count() {
         "no binding is placed, so that none has anything to lose"
     );
     assert_eq!(
-        sums(&[large.clone()]),
+        sums(std::slice::from_ref(&large)),
         "the binding does not survive some of these losses"
     );
     let other = workload("larger", 26, &spread, "");
