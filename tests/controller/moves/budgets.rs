@@ -265,10 +265,11 @@ fn replicas_that_a_waiting_move_takes_away_are_not_counted_as_given() {
     want(&mut simulation, "api", "c");
     assert_eq!(waits(&simulation, "api"), "the budget of all moves");
     report(&mut simulation, &[("b", 10, 7)]);
-    let state = |name: &str, replicas: i64, ready: i64| json!({"clusterName": name, "applied": true, "status": {"replicas": replicas, "readyReplicas": ready}});
-    simulation.patch(
-        "boss",
-        &json!({"status": {"aggregatedStatus": [state("a", 2, 2), state("c", 4, 2)]}}),
-    );
+    let state = |name: &str, replicas: i64| {
+        let status = json!({"replicas": replicas, "readyReplicas": 2});
+        json!({"clusterName": name, "applied": true, "status": status})
+    };
+    let states = json!([state("a", 2), state("c", 4)]);
+    simulation.patch("boss", &json!({"status": {"aggregatedStatus": states}}));
     assert_eq!(simulation.result("api"), clusters(&[("a", 2), ("c", 2)]));
 }
