@@ -42,7 +42,7 @@ shop/huge-deployment   Average           90  Unschedulable
   90 replicas requested, 24 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
 shop/model-deployment  Duplicated         1  NoClusterFit
-  0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
+  none of 3 clusters fits: 2 outside the cluster affinity, 1 tainted (maintenance=true:NoSchedule)
 
 2 bindings: 1 without a fitting cluster, 1 unschedulable
 0 replicas on 0 of 3 clusters

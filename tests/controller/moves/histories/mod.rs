@@ -2,7 +2,8 @@
 //! writes, a scheduler that is killed before, between and after the two patches of a step, quotas, people, autoscalers, requests to
 //! reschedule, evictions and their way back, other workloads that take room.
 //!
-//! `DIVVY_MOVE_HISTORIES` sets their number, `DIVVY_MOVE_SEED` the first, `DIVVY_MOVE_SETTINGS` how many of the profiles they have. The table of waits is printed with `--nocapture`.
+//! `DIVVY_MOVE_HISTORIES` sets their number, `DIVVY_MOVE_SEED` the first, `DIVVY_MOVE_SETTINGS` how many of the profiles they have. The table of
+//! waits is printed with `--nocapture`. `run` beside this file lives very many, with a release build.
 
 mod autoscaler;
 mod checks;
