@@ -96,10 +96,10 @@ mod tests {
                 9,
                 &[
                     (3, affinity),
-                    (2, &taints[0]),
-                    (2, &taints[1]),
-                    (1, &taints[2]),
-                    (1, &taints[3])
+                    (2, taints[0].as_str()),
+                    (2, taints[1].as_str()),
+                    (1, taints[2].as_str()),
+                    (1, taints[3].as_str())
                 ]
             ),
             "none of 9 clusters fits: 6 tainted (a:NoSchedule, b:NoSchedule, and 2 more), 3 outside the cluster affinity"
