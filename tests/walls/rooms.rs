@@ -27,7 +27,7 @@ const HOUSES: [(&str, &[&str]); 5] = [
             "account explanation loads schema",
             "inspection plugins",
             "forecast policies",
-            "cluster_views headroom survive",
+            "cluster_views headroom losses survive",
             "page structured totals",
             "sheets table",
             // The formats of `-o`.

@@ -40,7 +40,7 @@ use crate::report::errors::{Diagnostic, Failure, headline, remark};
 use crate::report::format::{Content, Printed};
 use crate::report::progress::Progress;
 use crate::report::text::{counted, listed, plural};
-use crate::report::{cluster_views, forecast as report, page, sheets, style};
+use crate::report::{cluster_views, forecast as report, losses, page, sheets, style};
 
 /// Maximum number of clusters that an error names.
 const NAMED_MAX: usize = 5;
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let content = Printed {
             document: &document,
             names: || document.failures.iter().map(|row| row.name.clone()).collect(),
-            table: |out: &mut dyn Write, layout| report::write_failures(&document, beyond_top, out, layout),
+            table: |out: &mut dyn Write, layout| losses::write(&document, beyond_top, out, layout),
         };
         print(&arguments.situation, &arguments.output, console, &content)?;
         print_notes(&arguments.situation, &arguments.output, &document.notes, console);

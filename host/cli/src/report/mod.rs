@@ -7,7 +7,7 @@
 //! - [`layout`]: for a terminal, or Markdown.
 //! - [`structured`]: bindings as data. [`form`]: data as JSON and YAML. [`format`](mod@format): the formats of `-o`.
 //! - [`costs`]: costs in tables and data. [`reasons`]: reasons why no cluster fits, in few words.
-//! - [`forecast`]: moves, and the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
+//! - [`forecast`]: moves. [`losses`]: the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
 //!   [`survive`]: the losses that bindings do not survive.
 //! - [`page`]: decisions, moves and growth as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
@@ -35,6 +35,7 @@ pub(crate) mod inspection;
 pub(crate) mod layout;
 mod lines;
 pub(crate) mod loads;
+pub(crate) mod losses;
 pub(crate) mod page;
 pub(crate) mod plugins;
 pub(crate) mod policies;
