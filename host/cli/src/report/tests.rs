@@ -350,7 +350,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
             "/totals",
             json!({
                 "bindings": 4, "scheduled": 2, "skipped": 1, "unschedulable": 1, "noClusterFit": 0, "errors": 0,
-                "replicas": 16, "added": 3, "removed": 1, "clusters": 3, "decided": 4,
+                "replicas": 16, "added": 3, "removed": 1, "clusters": 3, "decided": 4, "leftOut": 0,
             }),
         ),
     ] {
