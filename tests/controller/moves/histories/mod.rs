@@ -12,6 +12,7 @@ mod members;
 mod retained;
 mod rooms;
 mod settings;
+mod tally;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,6 +27,7 @@ use self::checks::counts;
 use self::members::{Copy, Random};
 use self::retained::{RETAINED, Retained};
 use self::settings::{SETTINGS, Setting};
+use self::tally::Tally;
 use super::super::simulation::{EPOCH, Simulation, active_profile};
 use super::{binding, ready_cluster};
 
@@ -467,75 +469,6 @@ fn targets(result: [i64; 4]) -> Value {
     targets
         .map(|(name, replicas)| json!({"name": name, "replicas": replicas}))
         .collect()
-}
-
-/// What became of some histories.
-#[derive(Default)]
-struct Tally {
-    histories: usize,
-    ended: usize,
-    steps: usize,
-    kills: usize,
-    evictions: usize,
-    synced: usize,
-    waited: usize,
-    waited_outside: usize,
-    /// Seconds by reason.
-    waits: BTreeMap<String, i64>,
-    /// Bindings whose moves did not end.
-    left: Vec<String>,
-}
-
-impl Tally {
-    /// Lives the histories of these seeds.
-    fn of(seeds: impl Iterator<Item = u64>, profiles: &[(Setting, ActiveProfile)]) -> Self {
-        let mut tally = Self::default();
-        for seed in seeds {
-            let mut world = World::new(seed, profiles);
-            world.live();
-            tally.histories += 1;
-            let explanation = world.simulation.explanation(RETAINED);
-            assert_eq!(
-                explanation["move"], "not moved in steps: its policy has `\"steps\": false` in `divvy.io/moves`",
-                "seed {seed}: `{RETAINED}`"
-            );
-            assert!(
-                world.is_synced(),
-                "seed {seed}: `{RETAINED}` is not what its members run"
-            );
-            tally.synced += world.retained.synced;
-            match KEYS.iter().find(|key| !world.has_ended(key)) {
-                None => tally.ended += 1,
-                Some(key) => tally
-                    .left
-                    .push(format!("seed {seed}: {}", world.simulation.binding(key))),
-            }
-            tally.steps += world.steps;
-            tally.kills += world.kills;
-            tally.evictions += world.evictions;
-            tally.waited += world.waited;
-            tally.waited_outside += world.waited_outside;
-            for (reason, seconds) in world.waits {
-                *tally.waits.entry(reason).or_default() += seconds;
-            }
-        }
-        tally
-    }
-
-    fn add(&mut self, other: Self) {
-        self.histories += other.histories;
-        self.ended += other.ended;
-        self.steps += other.steps;
-        self.kills += other.kills;
-        self.evictions += other.evictions;
-        self.synced += other.synced;
-        self.waited += other.waited;
-        self.waited_outside += other.waited_outside;
-        self.left.extend(other.left);
-        for (reason, seconds) in other.waits {
-            *self.waits.entry(reason).or_default() += seconds;
-        }
-    }
 }
 
 #[test]

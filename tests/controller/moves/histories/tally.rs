@@ -1,0 +1,79 @@
+//! The sums of some histories.
+
+use std::collections::BTreeMap;
+
+use divvy_controller::engine::ActiveProfile;
+
+use super::retained::RETAINED;
+use super::settings::Setting;
+use super::{KEYS, World};
+
+/// What became of some histories.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) histories: usize,
+    pub(super) ended: usize,
+    pub(super) steps: usize,
+    pub(super) kills: usize,
+    pub(super) evictions: usize,
+    pub(super) synced: usize,
+    pub(super) waited: usize,
+    pub(super) waited_outside: usize,
+    /// Seconds by reason.
+    pub(super) waits: BTreeMap<String, i64>,
+    /// Bindings whose moves did not end.
+    pub(super) left: Vec<String>,
+}
+
+impl Tally {
+    /// Lives the histories of these seeds.
+    pub(super) fn of(seeds: impl Iterator<Item = u64>, profiles: &[(Setting, ActiveProfile)]) -> Self {
+        let mut tally = Self::default();
+        for seed in seeds {
+            let mut world = World::new(seed, profiles);
+            world.live();
+            tally.histories += 1;
+            let explanation = world.simulation.explanation(RETAINED);
+            assert_eq!(
+                explanation["move"], "not moved in steps: its policy has `\"steps\": false` in `divvy.io/moves`",
+                "seed {seed}: `{RETAINED}`"
+            );
+            assert!(
+                world.is_synced(),
+                "seed {seed}: `{RETAINED}` is not what its members run"
+            );
+            tally.synced += world.retained.synced;
+            match KEYS.iter().find(|key| !world.has_ended(key)) {
+                None => tally.ended += 1,
+                Some(key) => tally
+                    .left
+                    .push(format!("seed {seed}: {}", world.simulation.binding(key))),
+            }
+            tally.steps += world.steps;
+            tally.kills += world.kills;
+            tally.evictions += world.evictions;
+            tally.waited += world.waited;
+            tally.waited_outside += world.waited_outside;
+            for (reason, seconds) in world.waits {
+                *tally.waits.entry(reason).or_default() += seconds;
+            }
+        }
+        tally
+    }
+
+    /// Adds others.
+    pub(super) fn add(&mut self, other: Self) {
+        self.histories += other.histories;
+        self.ended += other.ended;
+        self.steps += other.steps;
+        self.kills += other.kills;
+        self.evictions += other.evictions;
+        self.synced += other.synced;
+        self.waited += other.waited;
+        self.waited_outside += other.waited_outside;
+        self.left.extend(other.left);
+        for (reason, seconds) in other.waits {
+            *self.waits.entry(reason).or_default() += seconds;
+        }
+    }
+}
