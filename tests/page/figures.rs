@@ -248,16 +248,18 @@ fn tables_are_those_of_the_json() {
     assert_eq!(losses.len(), failures.len());
     for (row, failure) in losses.iter().zip(failures) {
         assert_eq!(failure["name"], row[0].as_str());
-        let shown = [2, 3, 4, 5, 6, 8].map(|column| number(&row[column]));
+        let shown = [2, 3, 4, 6, 7, 9].map(|column| number(&row[column]));
         let keys = [
             "displaced",
             "rehomed",
             "removed",
-            "lost",
+            "lostElsewhere",
             "newlyUnschedulable",
             "beyondCapacity",
         ];
         assert_eq!(shown, keys.map(|key| count(&failure[key])), "{row:?}");
+        // In the JSON, `lost` has both kinds of lost replicas.
+        assert_eq!(number(&row[5]) + number(&row[6]), count(&failure["lost"]), "{row:?}");
     }
     assert_eq!(figure(&mut browser, "absorbed"), count(&document["totals"]["absorbed"]));
     let bars = browser.evaluate("document.querySelectorAll('.bar .full').length");
