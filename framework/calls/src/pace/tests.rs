@@ -223,11 +223,7 @@ const SMALL: Size = Size {
     allowance: 3,
 };
 
-fn case(number: u64, disturbed: Disturbed) -> Case {
-    case_of(SMALL, number, disturbed)
-}
-
-fn case_of(size: Size, number: u64, disturbed: Disturbed) -> Case {
+fn case(size: Size, number: u64, disturbed: Disturbed) -> Case {
     let random = &mut Generator::new(number, "moves");
     let (fewest, most) = size.clusters;
     let clusters = (fewest + random.below(most - fewest + 1)) as usize;
@@ -276,20 +272,32 @@ const UNDISTURBED: Disturbed = Disturbed {
     limit: false,
 };
 
+/// Asserts that a number of undisturbed cases of a size take the fewest steps. Returns how many take more than `few`, and the most steps.
+fn take_the_fewest_steps(
+    (size, cases): (Size, u64),
+    few: usize,
+    fewest: impl Fn(&Case, u64) -> Option<usize>,
+) -> (usize, usize) {
+    let (mut moved, mut longest) = (0, 0);
+    for number in 0..cases {
+        let case = case(size, number, UNDISTURBED);
+        let (steps, ended) = case.taken();
+        assert_eq!(ended.then_some(steps), fewest(&case, number), "{number}: {case:?}");
+        moved += usize::from(steps > few);
+        longest = longest.max(steps);
+    }
+    (moved, longest)
+}
+
 /// Neither readiness nor room nor the number of clusters limits these moves, and each step is ready before the next. 1,500 cases of 2 to 4
 /// clusters, totals to 7 and allowances to 3, in each of which every step from every state is tried.
 #[test]
 fn undisturbed_moves_take_the_fewest_steps() {
-    let (mut moved, mut longest) = (0, 0);
-    for number in 0..1_500 {
-        let case = case(number, UNDISTURBED);
-        let (steps, ended) = case.taken();
+    let (moved, longest) = take_the_fewest_steps((SMALL, 1_500), 1, |case, number| {
         let fewest = case.fewest();
-        assert_eq!(ended.then_some(steps), fewest, "{number}: {case:?}");
         assert_eq!(case.fewest_by_sums(), fewest, "{number}: {case:?}");
-        moved += usize::from(steps > 1);
-        longest = longest.max(steps);
-    }
+        fewest
+    });
     assert!(
         moved > 300 && longest > 4,
         "{moved} moves of several steps, the longest of {longest}"
@@ -305,22 +313,40 @@ fn undisturbed_moves_of_many_replicas_take_the_fewest_steps() {
         total: 24,
         allowance: 8,
     };
-    let (mut moved, mut longest) = (0, 0);
-    for number in 0..250 {
-        let case = case_of(large, number, UNDISTURBED);
-        let (steps, ended) = case.taken();
-        assert_eq!(ended.then_some(steps), case.fewest_by_sums(), "{number}: {case:?}");
-        moved += usize::from(steps > 2);
-        longest = longest.max(steps);
-    }
+    let (moved, longest) = take_the_fewest_steps((large, 250), 2, |case, _| case.fewest_by_sums());
     assert!(
         moved > 50 && longest > 12,
         "{moved} moves of more than two steps, the longest of {longest}"
     );
 }
 
-/// A move ends whenever there is any way, in 500 cases of 5 to 7 clusters, totals to 8 and allowances to 4, with limits of readiness, room
-/// and clusters. Every step from every state is tried.
+/// Asserts that a number of cases of a size end exactly if there is any way, with limits of readiness, room and clusters. Every step from
+/// every state is tried. Returns how many end in the fewest steps, in more, and not at all.
+fn end_if_they_can(size: Size, cases: u64) -> (usize, usize, usize) {
+    let (mut fewest_steps, mut more_steps, mut stuck) = (0, 0, 0);
+    for number in 0..cases {
+        let disturbed = Disturbed {
+            readiness: number % 2 == 0,
+            room: number % 3 == 0,
+            limit: number % 5 < 2,
+        };
+        let mut case = case(size, number, disturbed);
+        for (index, is_dead) in case.is_dead.iter_mut().enumerate() {
+            *is_dead &= case.target[index] <= case.current[index];
+        }
+        let (steps, ended) = case.taken();
+        let fewest = case.fewest();
+        assert_eq!(ended, fewest.is_some(), "{number}: {case:?}");
+        match fewest {
+            None => stuck += 1,
+            Some(fewest) if fewest < steps => more_steps += 1,
+            Some(_) => fewest_steps += 1,
+        }
+    }
+    (fewest_steps, more_steps, stuck)
+}
+
+/// The same as in the next test, in 500 cases of 5 to 7 clusters, totals to 8 and allowances to 4.
 #[test]
 fn moves_among_more_clusters_end_if_they_can() {
     let wide = Size {
@@ -328,56 +354,19 @@ fn moves_among_more_clusters_end_if_they_can() {
         total: 8,
         allowance: 4,
     };
-    let (mut ended_at, mut stuck_at) = ([0; 2], 0);
-    for number in 0..500 {
-        let disturbed = Disturbed {
-            readiness: number % 2 == 0,
-            room: number % 3 == 0,
-            limit: number % 5 < 2,
-        };
-        let mut case = case_of(wide, number, disturbed);
-        for (index, is_dead) in case.is_dead.iter_mut().enumerate() {
-            *is_dead &= case.target[index] <= case.current[index];
-        }
-        let (steps, ended) = case.taken();
-        let fewest = case.fewest();
-        assert_eq!(ended, fewest.is_some(), "{number}: {case:?}");
-        match fewest {
-            None => stuck_at += 1,
-            Some(fewest) => ended_at[usize::from(fewest < steps)] += 1,
-        }
-    }
-    assert!(ended_at[0] > 250 && stuck_at > 20, "{ended_at:?} {stuck_at}");
-    // As above, the fewest steps are not promised of all of these.
-    assert!(ended_at[1] < 10, "{} moves took more steps than necessary", ended_at[1]);
+    let (fewest, more, stuck) = end_if_they_can(wide, 500);
+    assert!(fewest > 250 && stuck > 20, "{fewest} {more} {stuck}");
+    assert!(more < 10, "{more} moves took more steps than necessary");
 }
 
 /// A pace cannot know in which cluster new replicas never become ready. Where they do, a move ends whenever there is any way,
 /// whatever the readiness at its begin, the room and the number of clusters. 6,000 cases of 2 to 4 clusters, totals to 7 and allowances to 3.
 #[test]
 fn moves_that_can_end_do() {
-    let (mut ended_at, mut stuck_at) = ([0; 2], 0);
-    for number in 0..6_000 {
-        let disturbed = Disturbed {
-            readiness: number % 2 == 0,
-            room: number % 3 == 0,
-            limit: number % 5 < 2,
-        };
-        let mut case = case(number, disturbed);
-        for (index, is_dead) in case.is_dead.iter_mut().enumerate() {
-            *is_dead &= case.target[index] <= case.current[index];
-        }
-        let (steps, ended) = case.taken();
-        let fewest = case.fewest();
-        assert_eq!(ended, fewest.is_some(), "{number}: {case:?}");
-        match fewest {
-            None => stuck_at += 1,
-            Some(fewest) => ended_at[usize::from(fewest < steps)] += 1,
-        }
-    }
-    assert!(ended_at[0] > 3_000 && stuck_at > 500, "{ended_at:?} {stuck_at}");
+    let (fewest, more, stuck) = end_if_they_can(SMALL, 6_000);
+    assert!(fewest > 3_000 && stuck > 500, "{fewest} {more} {stuck}");
     // Under a limit of clusters, and with replicas that never become ready, the fewest steps are not promised.
-    assert!(ended_at[1] < 30, "{} moves took more steps than necessary", ended_at[1]);
+    assert!(more < 30, "{more} moves took more steps than necessary");
 }
 
 /// Readiness follows after a delay, or never; reports of it are late. A step never takes ready replicas below what the binding allows,
@@ -387,6 +376,7 @@ fn slow_and_late_readiness_is_waited_for() {
     let (mut waits, mut ended_late) = (0, 0);
     for number in 0..4_000 {
         let mut case = case(
+            SMALL,
             number,
             Disturbed {
                 readiness: true,
