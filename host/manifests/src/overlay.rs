@@ -145,6 +145,15 @@ impl Manifests {
         changes
     }
 
+    /// Names of the policies, and of the workloads, also of those that only a binding names: what [`Manifests::delete`] can delete.
+    pub fn deletable(&self) -> impl Iterator<Item = ObjectName> {
+        let policies = self.policies.iter().map(|located| &located.object);
+        let policies = policies.map(|policy| identity("", &policy.kind, &policy.metadata));
+        let resources = self.resources.iter().map(resource_identity);
+        let bindings = self.bindings.iter().map(|located| bound_identity(&located.object));
+        policies.chain(resources).chain(bindings).map(|(_, name)| name)
+    }
+
     /// Deletes every policy, and every workload with its binding, for whose API group and name `is_meant` is true. Returns them.
     ///
     /// As in Karmada, the bindings of a deleted policy stay, without its claim: another policy may claim their workloads, and

@@ -1,6 +1,5 @@
 //! Overlays and deletions: the effect on each object, and the reason if there is none.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -182,17 +181,10 @@ impl Overlays {
 }
 
 /// The name that an object to delete means: the one of its readings that the input has.
-fn meant<'a>(object: &'a DeletedObject, input: &mut Manifests) -> Result<&'a DeletedName, Diagnostic> {
+fn meant<'a>(object: &'a DeletedObject, input: &Manifests) -> Result<&'a DeletedName, Diagnostic> {
     let found = object.readings().iter().map(|reading| {
-        let names = RefCell::new(BTreeSet::new());
-        // Nothing is deleted yet.
-        input.delete(|_, name| {
-            if reading.is(name) {
-                names.borrow_mut().insert(name.clone());
-            }
-            false
-        });
-        (reading, names.into_inner())
+        let names: BTreeSet<ObjectName> = input.deletable().filter(|name| reading.is(name)).collect();
+        (reading, names)
     });
     let mut found: Vec<(&DeletedName, BTreeSet<ObjectName>)> = found.filter(|(_, names)| !names.is_empty()).collect();
     found.dedup_by(|one, other| one.1 == other.1);
