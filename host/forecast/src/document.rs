@@ -458,6 +458,13 @@ pub struct FailureRow {
     pub tightest: Option<Tightest>,
 }
 
+impl FailureRow {
+    /// Displaced replicas that are lost. Displaced replicas are rehomed, removed or lost.
+    pub fn lost_here(&self) -> i64 {
+        self.lost - self.lost_elsewhere
+    }
+}
+
 /// The fullest resource of the fullest cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

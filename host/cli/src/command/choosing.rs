@@ -194,3 +194,10 @@ fn diagnostic(error: &SelectionError) -> Diagnostic {
         ..Diagnostic::new(error.to_string())
     }
 }
+
+/// Keeps the first rows, as `--top` says, and returns how many are left out.
+pub(super) fn keep_top<T>(rows: &mut Vec<T>, most: Option<usize>) -> usize {
+    let left_out = rows.len().saturating_sub(most.unwrap_or(usize::MAX));
+    rows.truncate(rows.len() - left_out);
+    left_out
+}

@@ -28,7 +28,7 @@ use arguments::{FullLimit, MovedLimit, SumOf};
 pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
-use super::choosing::Shown;
+use super::choosing::{Shown, keep_top};
 use super::input::workload_kinds;
 use super::logging;
 use super::origin::heading;
@@ -79,11 +79,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         let (mut document, errors) = lose_each(&prepared, &right, (each.into(), arguments.max_full), options);
         drop(progress);
         let exit = exit_of_losses(arguments, (&document, errors), console);
-        let beyond_top = document
-            .failures
-            .len()
-            .saturating_sub(arguments.top.unwrap_or(usize::MAX));
-        document.failures.truncate(arguments.top.unwrap_or(usize::MAX));
+        let beyond_top = keep_top(&mut document.failures, arguments.top);
         if arguments.output.is_page() {
             if !arguments.situation.choosing.quiet {
                 let heading = heading(&prepared.origin, &arguments.situation.time)?;
@@ -242,9 +238,7 @@ fn sum_up(arguments: &DiffArguments, policies: &BTreeMap<(&'static str, String),
 fn shorten(arguments: &DiffArguments, document: &mut Document) -> usize {
     let Some(most) = arguments.top else { return 0 };
     if let Some(sums) = &mut document.sums {
-        let left_out = sums.rows.len().saturating_sub(most);
-        sums.rows.truncate(most);
-        return left_out;
+        return keep_top(&mut sums.rows, Some(most));
     }
     document.bindings.retain(report::is_shown);
     let left_out = document.bindings.len().saturating_sub(most);

@@ -11,6 +11,7 @@ use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::WorkloadLabels;
 
+use super::choosing::keep_top;
 use super::diff::Overlays;
 use super::input::InputArguments;
 use super::origin::heading;
@@ -232,9 +233,7 @@ impl PoliciesArguments {
             .findings
             .retain(|finding| finding.severity >= self.severity.into());
         let milder = all - document.findings.len();
-        let top = self.top.unwrap_or(usize::MAX);
-        let beyond_top = document.findings.len().saturating_sub(top);
-        document.findings.truncate(top);
+        let beyond_top = keep_top(&mut document.findings, self.top);
         Ok((document, Hidden { beyond_top, milder }))
     }
 }

@@ -89,7 +89,7 @@ fn failures_grid(rows: &[FailureRow], has_elsewhere: bool) -> Grid<'_> {
         let tightest = row.tightest.as_ref();
         let tightest =
             tightest.map(|tightest| format!("{} {} {}%", tightest.cluster, tightest.resource, tightest.percent));
-        let (lost, elsewhere) = (row.lost - row.lost_elsewhere, row.lost_elsewhere);
+        let (lost, elsewhere) = (row.lost_here(), row.lost_elsewhere);
         let mut cells = vec![
             Cell::new(&row.name, style::NAME),
             Cell::plain(row.clusters.to_string()),

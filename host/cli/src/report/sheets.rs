@@ -138,7 +138,7 @@ pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sh
             row.displaced.into(),
             row.rehomed.into(),
             row.removed.into(),
-            (row.lost - row.lost_elsewhere).into(),
+            row.lost_here().into(),
             row.lost_elsewhere.into(),
             row.newly_unschedulable.into(),
             row.newly_in_error.into(),
