@@ -20,7 +20,7 @@ pub(crate) use workspace::write_root;
 /// Everything that is built against a modified SDK.
 static BUILT: LazyLock<Artifacts> = LazyLock::new(|| {
     let manifest = workspace::write_below(Path::new(env!("CARGO_TARGET_TMPDIR")));
-    artifacts::build(&manifest, &[], &["--offline".to_owned(), "--workspace".to_owned()])
+    artifacts::build(&manifest, &["--offline", "--workspace"])
 });
 
 /// The library of a plugin that serves every extension point, built against the next minor version of the SDK.

@@ -87,7 +87,7 @@ fn build_copies() -> Artifacts {
         write_copy(original, copy, &folder.join(copy.plugin));
     }
     let manifest = write_root(&folder, &[QUOTAS.plugin, SHARES.plugin], &[]);
-    artifacts::build(&manifest, &[], &["--offline".to_owned(), "--workspace".to_owned()])
+    artifacts::build(&manifest, &["--offline", "--workspace"])
 }
 
 /// Writes the copy of a plugin into a folder.

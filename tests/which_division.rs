@@ -17,7 +17,7 @@ const PAGE: &str = "docs/which-division.md";
 /// Folders with the bundled plugins, and with the plugin that the page takes from the examples.
 fn plugin_path() -> std::ffi::OsString {
     let example = repository().join("examples/out-of-tree-plugin/Cargo.toml");
-    let built = artifacts::build(&example, &[], &["--locked".to_owned()]);
+    let built = artifacts::build(&example, &["--locked"]);
     let libraries = [plugin("duplicated"), built.library("divvy-plugin-cheapest-first")];
     let folders = libraries.map(|library| library.parent().expect("a library is in a folder"));
     std::env::join_paths(folders).expect("no folder has a colon")

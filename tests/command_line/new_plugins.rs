@@ -28,6 +28,8 @@ fn output(mut command: Command, variables: &[(&str, &str)]) -> (Option<i32>, Str
     );
     command
         .env("CARGO_NET_OFFLINE", "true")
+        // As in the workspace: nobody debugs them.
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env(
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-plugins"),

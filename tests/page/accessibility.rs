@@ -1,8 +1,8 @@
 //! Barriers, as far as axe-core finds them: WCAG 2.2 at level AA, in light and dark, wide and narrow.
 
+use divvy_built::repository;
 use sha2::{Digest, Sha256};
 
-use super::pages::repository;
 use super::{commands, opened};
 
 fn axe() -> String {

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use divvy_built::repository;
 use sha2::{Digest, Sha256};
 
 use super::browser::Browser;
-use super::pages::{self, command, repository};
+use super::pages::{self, command};
 
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()

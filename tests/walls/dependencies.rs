@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 38] = [
+const CRATES: [(&str, &[&str]); 39] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -223,12 +223,14 @@ const CRATES: [(&str, &[&str]); 38] = [
     ("divvy-sizes", &[]),
     (
         "divvy-control-plane-tests",
-        &["divvy-spanned", "divvy-judge", "divvy-karmada"],
+        &["divvy-built", "divvy-spanned", "divvy-judge", "divvy-karmada"],
     ),
+    ("divvy-built", &[]),
     ("divvy-judge", &[]),
     (
         "divvy-simulation",
         &[
+            "divvy-built",
             "divvy-controller",
             "divvy-estimator",
             "divvy-forecast",

@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use cargo_metadata::TargetKind;
 use walkdir::WalkDir;
 
 use super::Bug;
 use crate::error::Error;
-use crate::plugins::{artifacts, cargo, repository};
+use crate::plugins::repository;
 
 /// Name of the program, which must not replace that of the clean simulation.
 const PROGRAM: &str = "planted-simulation";
@@ -34,7 +32,7 @@ pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
     let workspace = read(&repository.join("Cargo.toml"))?;
     write(&folder.join("Cargo.toml"), &workspace_manifest(&workspace))?;
     write(&folder.join("Cargo.lock"), &read(&repository.join("Cargo.lock"))?)?;
-    let mut command = cargo();
+    let mut command = divvy_built::cargo();
     command
         .env("CARGO_INCREMENTAL", "1")
         .args([
@@ -46,17 +44,23 @@ pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
         .arg(folder.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(repository.join("target"))
-        .args(["--package=divvy-simulation", "--bin", PROGRAM])
-        .stderr(Stdio::piped());
+        .args(["--package=divvy-simulation", "--bin", PROGRAM]);
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    let programs = artifacts(&mut command, bug.name)?;
-    let program = programs.into_iter().find(|(kind, _)| *kind == TargetKind::Bin);
-    program.map(|(_, file)| file).ok_or_else(|| Error::Build {
+    let failure = |message| Error::Build {
         wanted: bug.name.to_owned(),
-        message: "no program was built".to_owned(),
-    })
+        message,
+    };
+    let built = divvy_built::artifacts(&mut command).map_err(|messages| {
+        // Profiles name packages that the copy of the workspace lacks.
+        let problems = messages
+            .lines()
+            .filter(|line| !line.starts_with("warning: profile package spec"));
+        failure(problems.collect::<Vec<_>>().join("\n"))
+    })?;
+    let program = built.binary(PROGRAM).map(Path::to_owned);
+    program.ok_or_else(|| failure("no program was built".to_owned()))
 }
 
 /// Checks that the edits of a bug apply to the sources.

@@ -1,0 +1,166 @@
+//! What users run, built by Cargo for the tests: the binary `divvy` and the bundled plugins.
+//!
+//! `cargo test` leaves shared libraries only in `deps/`, and a test that guessed a path would sooner or later load a stale file. So the
+//! tests run Cargo, which reports what it built. The build uses the target directory of the workspace: `cargo test` has released its
+//! lock by the time tests run, and what was compiled for the tests is reused.
+//!
+//! [`bundled`] builds the default members, as `cargo build` does in README.md. A choice of packages would give dependencies other
+//! features, and most of them would be compiled once more for each choice.
+//!
+//! With `DIVVY_TESTED=release`, it builds them as they are released, whatever the profile of the tests is. Commands are then ten times
+//! as fast, and where the release is there already, as in continuous integration, nothing is compiled.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use cargo_metadata::{Message, TargetKind};
+
+/// Files that Cargo built in one run.
+#[derive(Debug, Clone, Default)]
+pub struct Artifacts {
+    libraries: BTreeMap<String, PathBuf>,
+    binaries: BTreeMap<String, PathBuf>,
+}
+
+impl Artifacts {
+    /// The shared library of a package; `None` if none was built.
+    pub fn library(&self, package: &str) -> Option<&Path> {
+        self.libraries.get(package).map(PathBuf::as_path)
+    }
+
+    /// The binary of this name; `None` if none was built.
+    pub fn binary(&self, name: &str) -> Option<&Path> {
+        self.binaries.get(name).map(PathBuf::as_path)
+    }
+}
+
+/// The scheduler and the plugins that come with it.
+#[derive(Debug)]
+pub struct Bundled {
+    /// The binary `divvy`.
+    pub binary: PathBuf,
+    /// The folder with the libraries of the plugins. It has other files, too.
+    pub plugins: PathBuf,
+    /// The same files by name.
+    pub artifacts: Artifacts,
+}
+
+/// The scheduler and the plugins that come with it, built once per process. An error is what Cargo printed.
+pub fn bundled() -> Result<&'static Bundled, &'static str> {
+    static BUNDLED: LazyLock<Result<Bundled, String>> = LazyLock::new(|| {
+        let artifacts = build(&repository().join("Cargo.toml"), profile())?;
+        let plugin = artifacts.library("divvy-plugin-duplicated");
+        match (artifacts.binary("divvy"), plugin.and_then(Path::parent)) {
+            (Some(binary), Some(plugins)) => Ok(Bundled {
+                binary: binary.to_owned(),
+                plugins: plugins.to_owned(),
+                artifacts,
+            }),
+            _ => Err("cargo reported no binary `divvy` or no plugin".to_owned()),
+        }
+    });
+    BUNDLED.as_ref().map_err(String::as_str)
+}
+
+/// The library of a crate in `tests/fixtures/plugins`, all of which are built once per process. They are never optimised, so that a
+/// release loads libraries of a debug build. An error is what Cargo printed.
+pub fn fixture(name: &str) -> Result<&'static Path, String> {
+    static FIXTURES: LazyLock<Result<Artifacts, String>> = LazyLock::new(|| {
+        build(
+            &repository().join("tests/fixtures/plugins/Cargo.toml"),
+            &["--workspace"],
+        )
+    });
+    let package = format!("divvy-fixture-{name}");
+    let library = FIXTURES.as_ref().map_err(Clone::clone)?.library(&package);
+    library.ok_or_else(|| format!("cargo built no shared library of the package `{package}`"))
+}
+
+/// Builds packages into the target directory of the repository's workspace. An error is what Cargo printed.
+pub fn build(manifest: &Path, arguments: &[&str]) -> Result<Artifacts, String> {
+    let mut command = cargo();
+    command
+        .args(["build", "--message-format=json-render-diagnostics", "--manifest-path"])
+        .arg(manifest)
+        .args(arguments);
+    if manifest.parent() != Some(repository()) {
+        // The same as in the workspace, so that the two share what is compiled.
+        command
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .arg("--target-dir")
+            .arg(target_directory()?);
+    }
+    artifacts(&mut command)
+}
+
+/// Runs a build that reports what it built. An error is what Cargo printed.
+pub fn artifacts(command: &mut Command) -> Result<Artifacts, String> {
+    let output = command
+        .current_dir(repository())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let mut artifacts = Artifacts::default();
+    for message in Message::parse_stream(output.stdout.as_slice()) {
+        let Message::CompilerArtifact(artifact) = message.map_err(|error| format!("{command:?}: {error}"))? else {
+            continue;
+        };
+        if let Some(executable) = artifact.executable {
+            artifacts.binaries.insert(artifact.target.name, executable.into());
+        } else if artifact.target.kind.contains(&TargetKind::CDyLib) {
+            // Cargo gives a library the name of its package, with other separators.
+            let package = artifact.target.name.replace('_', "-");
+            let library = artifact.filenames.into_iter().find(|file| {
+                file.extension()
+                    .is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION)
+            });
+            artifacts.libraries.extend(library.map(|file| (package, file.into())));
+        }
+    }
+    Ok(artifacts)
+}
+
+/// A command for the Cargo that runs the tests, without the variables that it set for a package: with them, the build script of ring
+/// would run again, and everything that depends on it would be compiled anew.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// The root folder of the repository.
+pub fn repository() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here)
+}
+
+/// Arguments that select the Cargo profile in which the scheduler and its plugins are built.
+pub fn profile() -> &'static [&'static str] {
+    let released = !cfg!(debug_assertions) || std::env::var_os("DIVVY_TESTED").is_some_and(|kind| kind == "release");
+    if released { &["--release"] } else { &[] }
+}
+
+/// The target directory of the workspace.
+fn target_directory() -> Result<&'static Path, String> {
+    static DIRECTORY: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
+        let metadata = cargo_metadata::MetadataCommand::new()
+            .cargo_path(cargo().get_program())
+            .manifest_path(repository().join("Cargo.toml"))
+            .no_deps()
+            .exec();
+        metadata
+            .map(|metadata| metadata.target_directory.into())
+            .map_err(|error| error.to_string())
+    });
+    DIRECTORY.as_deref().map_err(Clone::clone)
+}
