@@ -64,10 +64,11 @@ fn read(path: &Path) -> Result<String, Box<dyn Error>> {
 
 /// Adds a file, or all files below a folder. One that does not exist is left out.
 fn add(files: &mut Files, path: &Path, target: &str) -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={}", path.display());
+    // For a path that does not exist, Cargo would run this script in every build, and compile again what depends on it.
     if !path.exists() {
         return Ok(());
     }
+    println!("cargo::rerun-if-changed={}", path.display());
     for entry in WalkDir::new(path) {
         let entry = entry?;
         if entry.file_type().is_file() {

@@ -2,6 +2,7 @@
 //!
 //! Each rule is checked on the sources and on Cargo's metadata, and its message describes how to satisfy it.
 
+mod builds;
 mod dependencies;
 mod folders;
 mod mechanisms;

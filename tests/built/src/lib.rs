@@ -22,6 +22,7 @@ use cargo_metadata::{Message, TargetKind};
 pub struct Artifacts {
     libraries: BTreeMap<String, PathBuf>,
     binaries: BTreeMap<String, PathBuf>,
+    compiled: Vec<String>,
 }
 
 impl Artifacts {
@@ -33,6 +34,11 @@ impl Artifacts {
     /// The binary of this name; `None` if none was built.
     pub fn binary(&self, name: &str) -> Option<&Path> {
         self.binaries.get(name).map(PathBuf::as_path)
+    }
+
+    /// The names of the targets that were compiled, rather than found as an earlier build left them.
+    pub fn compiled(&self) -> &[String] {
+        &self.compiled
     }
 }
 
@@ -110,6 +116,9 @@ pub fn artifacts(command: &mut Command) -> Result<Artifacts, String> {
         let Message::CompilerArtifact(artifact) = message.map_err(|error| format!("{command:?}: {error}"))? else {
             continue;
         };
+        if !artifact.fresh {
+            artifacts.compiled.push(artifact.target.name.clone());
+        }
         if let Some(executable) = artifact.executable {
             artifacts.binaries.insert(artifact.target.name, executable.into());
         } else if artifact.target.kind.contains(&TargetKind::CDyLib) {
