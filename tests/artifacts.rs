@@ -16,13 +16,13 @@ impl Artifacts {
     /// The shared library of a package.
     pub(crate) fn library(&self, package: &str) -> &Path {
         let path = self.0.library(package);
-        path.unwrap_or_else(|| panic!("cargo built no shared library of the package `{package}`"))
+        path.unwrap_or_else(|message| panic!("{message}"))
     }
 
     /// The path of a binary.
     pub(crate) fn binary(&self, name: &str) -> &Path {
         let path = self.0.binary(name);
-        path.unwrap_or_else(|| panic!("cargo built no binary `{name}`"))
+        path.unwrap_or_else(|message| panic!("{message}"))
     }
 }
 

@@ -26,14 +26,16 @@ pub struct Artifacts {
 }
 
 impl Artifacts {
-    /// The shared library of a package; `None` if none was built.
-    pub fn library(&self, package: &str) -> Option<&Path> {
-        self.libraries.get(package).map(PathBuf::as_path)
+    /// The shared library of a package. An error says that none was built.
+    pub fn library(&self, package: &str) -> Result<&Path, String> {
+        let path = self.libraries.get(package).map(PathBuf::as_path);
+        path.ok_or_else(|| format!("cargo built no shared library of the package `{package}`"))
     }
 
-    /// The binary of this name; `None` if none was built.
-    pub fn binary(&self, name: &str) -> Option<&Path> {
-        self.binaries.get(name).map(PathBuf::as_path)
+    /// The binary of this name. An error says that none was built.
+    pub fn binary(&self, name: &str) -> Result<&Path, String> {
+        let path = self.binaries.get(name).map(PathBuf::as_path);
+        path.ok_or_else(|| format!("cargo built no binary `{name}`"))
     }
 
     /// The names of the targets that were compiled, rather than found as an earlier build left them.
@@ -57,15 +59,14 @@ pub struct Bundled {
 pub fn bundled() -> Result<&'static Bundled, &'static str> {
     static BUNDLED: LazyLock<Result<Bundled, String>> = LazyLock::new(|| {
         let artifacts = build(&repository().join("Cargo.toml"), profile())?;
-        let plugin = artifacts.library("divvy-plugin-duplicated");
-        match (artifacts.binary("divvy"), plugin.and_then(Path::parent)) {
-            (Some(binary), Some(plugins)) => Ok(Bundled {
-                binary: binary.to_owned(),
-                plugins: plugins.to_owned(),
-                artifacts,
-            }),
-            _ => Err("cargo reported no binary `divvy` or no plugin".to_owned()),
-        }
+        let binary = artifacts.binary("divvy")?.to_owned();
+        let plugin = artifacts.library("divvy-plugin-duplicated")?;
+        let plugins = plugin.parent().unwrap_or(plugin).to_owned();
+        Ok(Bundled {
+            binary,
+            plugins,
+            artifacts,
+        })
     });
     BUNDLED.as_ref().map_err(String::as_str)
 }
@@ -79,9 +80,8 @@ pub fn fixture(name: &str) -> Result<&'static Path, String> {
             &["--workspace"],
         )
     });
-    let package = format!("divvy-fixture-{name}");
-    let library = FIXTURES.as_ref().map_err(Clone::clone)?.library(&package);
-    library.ok_or_else(|| format!("cargo built no shared library of the package `{package}`"))
+    let fixtures = FIXTURES.as_ref().map_err(Clone::clone)?;
+    fixtures.library(&format!("divvy-fixture-{name}"))
 }
 
 /// Builds packages into the target directory of the repository's workspace. An error is what Cargo printed.

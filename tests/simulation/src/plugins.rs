@@ -1,13 +1,8 @@
 //! Builds the bundled plugins, and finds their folder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::Error;
-
-/// The root folder of the repository.
-pub(crate) fn repository() -> &'static Path {
-    divvy_built::repository()
-}
 
 /// Builds every bundled plugin, and returns the folder of their libraries.
 pub(crate) fn build() -> Result<PathBuf, Error> {

@@ -3,15 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use divvy_built::repository;
 use divvy_control_plane_tests::divvy::{binary, plugins};
-use divvy_control_plane_tests::source_folder;
 use serde_json::Value;
 
 use crate::Failure;
-
-fn repository() -> std::path::PathBuf {
-    source_folder().join("../..")
-}
 
 fn dockerfile() -> Result<String, Failure> {
     Ok(std::fs::read_to_string(

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 use std::fs;
 
+use divvy_built::repository;
+
 use super::Finding;
 use crate::error::Error;
-use crate::plugins::repository;
 
 /// Line before the table.
 const BEGINNING: &str = "<!-- Made by `cargo run -p divvy-simulation -- planted`. -->";

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use divvy_built::repository;
 use walkdir::WalkDir;
 
 use super::Bug;
 use crate::error::Error;
-use crate::plugins::repository;
 
 /// Name of the program, which must not replace that of the clean simulation.
 const PROGRAM: &str = "planted-simulation";
@@ -59,8 +59,7 @@ pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
             .filter(|line| !line.starts_with("warning: profile package spec"));
         failure(problems.collect::<Vec<_>>().join("\n"))
     })?;
-    let program = built.binary(PROGRAM).map(Path::to_owned);
-    program.ok_or_else(|| failure("no program was built".to_owned()))
+    built.binary(PROGRAM).map(Path::to_owned).map_err(failure)
 }
 
 /// Checks that the edits of a bug apply to the sources.
