@@ -43,7 +43,7 @@ impl Side {
     pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
         Self {
             profile,
-            when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
+            when_no_cluster_fits: configuration.clearing(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
         }
     }

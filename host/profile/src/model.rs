@@ -77,7 +77,8 @@ pub struct ProfileConfiguration {
     /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
-    /// Treatment of the previous result of a binding that no cluster fits, in `divvy run`.
+    /// Treatment of the previous result of a binding that no cluster fits, in `divvy run`. Without this, `keep` if `[profile.moves]` names
+    /// a pace, so that replicas stay until others are ready, and `clear` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_no_cluster_fits: Option<WhenNoClusterFits>,
     /// Treatment of capacity that results have taken and clusters do not report yet, in `divvy run`.
@@ -307,12 +308,11 @@ pub enum AffinityGroups {
 }
 
 /// Treatment of the previous result of a binding that no cluster fits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenNoClusterFits {
     /// It is removed, if no affinity group has a cluster that fits.
-    #[default]
     Clear,
     /// It is removed if the first affinity group that was tried has no cluster that fits, as in Karmada, even if others have one.
     ClearByFirstGroup,
@@ -443,6 +443,16 @@ impl ProfileConfiguration {
         let others = self.select.iter().flatten().chain(self.assign.iter().flatten());
         let pace = self.moves.iter().filter_map(|moves| moves.pace.as_ref());
         filters.chain(scores).chain(others).chain(pace).map(String::as_str)
+    }
+
+    /// Treatment of the previous result of a binding that no cluster fits. With a pace, results only change in steps, and without a cluster
+    /// to go to there is no next one.
+    pub fn clearing(&self) -> WhenNoClusterFits {
+        let has_pace = self.moves.as_ref().is_some_and(|moves| moves.pace.is_some());
+        self.when_no_cluster_fits.unwrap_or(match has_pace {
+            true => WhenNoClusterFits::Keep,
+            false => WhenNoClusterFits::Clear,
+        })
     }
 
     /// Configuration of a plugin; an empty object if the profile has none.

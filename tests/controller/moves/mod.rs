@@ -158,6 +158,27 @@ fn without_a_profile_for_moves_nothing_is_written_in_steps() {
     assert_eq!(simulation.writes("web").0 - writes.0, 1);
 }
 
+/// There is nothing to move to, so that clearing the result would take everything.
+#[test]
+fn a_result_that_moves_in_steps_stays_if_no_cluster_fits() {
+    let excluded = json!({"spec": {"placement": {
+        "clusterAffinity": {"clusterNames": ["nowhere"]},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+    }}});
+    let mut simulation = in_a(SURGE);
+    simulation.patch("web", &excluded);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
+    assert_eq!(simulation.condition("web").1, "NoClusterFit");
+    place(&mut simulation, &[("b", 1)]);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 3)]));
+
+    for lines in ["", &format!("when-no-cluster-fits = 'clear'\n{SURGE}")] {
+        let mut simulation = in_a(lines);
+        simulation.patch("web", &excluded);
+        assert_eq!(simulation.result("web"), clusters(&[]), "{lines}");
+    }
+}
+
 /// A killed process, a new leader, and one that knows nothing go on from the mark.
 #[test]
 fn another_process_goes_on_with_a_move() {

@@ -112,7 +112,7 @@ impl ActiveProfile {
         Ok(Self {
             hash: hash(&profile, configuration)?,
             profile,
-            when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
+            when_no_cluster_fits: configuration.clearing(),
             while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
             moves: configuration.moves.clone().map(Arc::new),

@@ -2,37 +2,86 @@
 
 use crate::cycle::MovingCluster;
 
-/// The result without the replicas beyond the total. Those that are not ready go first, and of the ready ones at most `unavailable`
-/// below `min(ready, total)`. If `to_target`, no cluster falls below its target; otherwise those that are above it are only the first.
-pub(super) fn shed(clusters: &[MovingCluster<'_>], total: i64, unavailable: i64, to_target: bool) -> Vec<i64> {
+/// The replicas of each cluster that stay before all others: those that are known to be ready, and of those that a report shows as ready
+/// besides, as `shown` has them, as many as the known ones lack of `total − unavailable`. Such a report may be of before a step, so they
+/// are not counted on, and neither are they taken as if they were not ready.
+///
+/// If one cluster loses a replica that is ready nevertheless, it still has enough, together with the known ones of the others.
+pub(super) fn held(clusters: &[MovingCluster<'_>], shown: &[i64], total: i64, unavailable: i64) -> Vec<i64> {
+    let missing = least(total, unavailable).saturating_sub(known_ready(clusters)).max(0);
+    let held = clusters.iter().zip(shown).map(|(cluster, shown)| {
+        let known = known_in(cluster);
+        known + shown.saturating_sub(known).clamp(0, missing)
+    });
+    held.collect()
+}
+
+/// Replicas of a cluster that are known to be ready.
+fn known_in(cluster: &MovingCluster<'_>) -> i64 {
+    cluster.ready.clamp(0, cluster.current.max(0))
+}
+
+fn known_ready(clusters: &[MovingCluster<'_>]) -> i64 {
+    clusters.iter().map(known_in).sum()
+}
+
+/// Ready replicas that must be left, if there are so many.
+fn least(total: i64, unavailable: i64) -> i64 {
+    total.saturating_sub(unavailable).max(0)
+}
+
+/// How far replicas beyond the total go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// No cluster falls below its target, and what is [held] stays.
+    Target,
+    /// From anywhere, and what is [held] stays.
+    Held,
+    /// From anywhere, as long as enough are known to be ready: what is held besides goes after the others.
+    Known,
+}
+
+/// The result without the replicas beyond the total. Those that are not known to be ready go first, and of the others at most `unavailable`
+/// below `min(ready, total)`. In clusters that are above their targets, they go before those in others.
+pub(super) fn shed(
+    clusters: &[MovingCluster<'_>],
+    shown: &[i64],
+    (total, unavailable): (i64, i64),
+    reach: Reach,
+) -> Vec<i64> {
     let mut result: Vec<i64> = clusters.iter().map(|cluster| cluster.current).collect();
     let sum: i64 = result.iter().sum();
     let mut excess = sum.saturating_sub(total.max(0)).max(0);
-    let ready_of = |index: usize| clusters[index].ready.clamp(0, clusters[index].current.max(0));
-    let all_ready: i64 = (0..clusters.len()).map(ready_of).sum();
-    let least = total.saturating_sub(unavailable).clamp(0, all_ready);
-    let mut spare = all_ready - least;
-    let floors = |is_bound: bool| {
-        clusters
-            .iter()
-            .map(move |cluster| if is_bound { cluster.target } else { 0 })
+    let mut spare = known_ready(clusters).saturating_sub(least(total, unavailable)).max(0);
+    let targets: Vec<i64> = clusters.iter().map(|cluster| cluster.target.max(0)).collect();
+    let nothing = vec![0; clusters.len()];
+    let floors = match reach {
+        Reach::Target => vec![&targets],
+        Reach::Held | Reach::Known => vec![&targets, &nothing],
     };
-    let passes = [(true, false), (false, false), (true, true), (false, true)];
-    for (is_bound, takes_ready) in passes {
-        if !is_bound && to_target {
-            continue;
-        }
-        for (index, floor) in floors(is_bound).enumerate() {
-            let (own, ready) = (result[index], ready_of(index));
-            let least = if takes_ready { floor } else { floor.max(ready) };
-            let most = own.saturating_sub(least.max(0)).max(0).min(excess);
-            // The ready ones among them: all below `ready`.
-            let unready = own.saturating_sub(ready).max(0);
-            let taken = most.min(unready.saturating_add(spare));
-            spare -= taken.saturating_sub(unready).max(0);
-            result[index] = own - taken;
+    let held = held(clusters, shown, total, unavailable);
+    let known: Vec<i64> = clusters.iter().map(known_in).collect();
+    let kept = match reach {
+        Reach::Target | Reach::Held => vec![&held],
+        Reach::Known => vec![&held, &known],
+    };
+    let mut take = |floor: &[i64], kept: &[i64], takes_kept: bool| {
+        for (index, own) in result.iter_mut().enumerate() {
+            let (floor, kept) = (floor[index], kept[index]);
+            let least = if takes_kept { floor } else { floor.max(kept) };
+            let most = own.saturating_sub(least).max(0).min(excess);
+            let free = own.saturating_sub(kept).max(0);
+            let taken = most.min(free.saturating_add(spare));
+            spare -= taken.saturating_sub(free).max(0);
+            *own -= taken;
             excess -= taken;
         }
+    };
+    for kept in &kept {
+        floors.iter().for_each(|floor| take(floor, kept, false));
+    }
+    if let Some(kept) = kept.last() {
+        floors.iter().for_each(|floor| take(floor, kept, true));
     }
     result
 }
@@ -69,9 +118,16 @@ mod tests {
         columns.iter().map(of).collect()
     }
 
+    fn known(clusters: &[MovingCluster<'_>]) -> Vec<i64> {
+        clusters.iter().map(|cluster| cluster.ready).collect()
+    }
+
     #[test]
     fn replicas_that_are_not_ready_are_shed_first_and_ready_ones_only_beyond_the_total() {
-        let shed = |columns: &[[i64; 3]], total| shed(&clusters(columns), total, 0, false);
+        let shed = |columns: &[[i64; 3]], total| {
+            let clusters = clusters(columns);
+            shed(&clusters, &known(&clusters), (total, 0), Reach::Held)
+        };
         assert_eq!(shed(&[[6, 6, 2], [4, 0, 4]], 6), [6, 0]);
         assert_eq!(shed(&[[6, 6, 2], [4, 4, 4]], 6), [2, 4]);
         assert_eq!(shed(&[[6, 3, 6], [4, 4, 0]], 5), [3, 2]);
@@ -81,11 +137,38 @@ mod tests {
 
     #[test]
     fn shedding_to_a_target_stops_where_ready_replicas_would_be_missing() {
-        let of = |unavailable| shed(&clusters(&[[10, 10, 2], [2, 0, 4]]), 6, unavailable, true);
-        assert_eq!(of(0), [6, 2]);
-        assert_eq!(of(2), [4, 2]);
-        assert_eq!(shed(&clusters(&[[8, 8, 0], [4, 0, 6]]), 6, 0, true), [6, 4]);
-        assert_eq!(shed(&clusters(&[[8, 8, 0], [4, 0, 6]]), 6, 1, true), [5, 4]);
+        let of = |columns: &[[i64; 3]], unavailable| {
+            let clusters = clusters(columns);
+            shed(&clusters, &known(&clusters), (6, unavailable), Reach::Target)
+        };
+        assert_eq!(of(&[[10, 10, 2], [2, 0, 4]], 0), [6, 2]);
+        assert_eq!(of(&[[10, 10, 2], [2, 0, 4]], 2), [4, 2]);
+        assert_eq!(of(&[[8, 8, 0], [4, 0, 6]], 0), [6, 4]);
+        assert_eq!(of(&[[8, 8, 0], [4, 0, 6]], 1), [5, 4]);
+    }
+
+    #[test]
+    fn replicas_that_may_be_ready_stay_where_too_few_are_known_to_be() {
+        let of = |total, unavailable, reach| {
+            let clusters = clusters(&[[4, 4, 0], [8, 1, 0]]);
+            shed(&clusters, &[4, 5], (total, unavailable), reach)
+        };
+        // Five are known to be ready, and nine may be.
+        assert_eq!(of(8, 0, Reach::Held), [4, 4]);
+        assert_eq!(of(7, 0, Reach::Held), [4, 3]);
+        assert_eq!(of(7, 1, Reach::Held), [4, 3]);
+        assert_eq!(of(4, 0, Reach::Held), [3, 1]);
+    }
+
+    #[test]
+    fn where_too_many_mislead_an_autoscaler_only_what_is_known_to_be_ready_stays() {
+        let of = |reach| {
+            let clusters = clusters(&[[6, 1, 0], [6, 1, 0]]);
+            shed(&clusters, &[6, 6], (6, 0), reach)
+        };
+        // Two are known to be ready, and each cluster may have the four that are missing.
+        assert_eq!(of(Reach::Held), [5, 5]);
+        assert_eq!(of(Reach::Known), [1, 5]);
     }
 
     #[test]

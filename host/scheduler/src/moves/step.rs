@@ -13,7 +13,7 @@ use divvy_profile::Allowances;
 use super::budgets::{Admission, ClaimedCluster, Ledger, Scope};
 use super::mark::{Mark, MarkTooLarge, ReadMark, Void, Waypoint};
 use super::readiness::{Bound, Report, Reporting, ready};
-use super::shortcut::{replace, shed};
+use super::shortcut::{Reach, held, replace, shed};
 use crate::cycle::{Moving, MovingCluster, Step};
 use crate::decide::policy::result_hash;
 
@@ -144,7 +144,7 @@ pub enum Reason {
     Quota,
     /// A FederatedHPA would take any surge for less need, and nothing may be unavailable.
     Autoscaler,
-    /// The target is reached, and clusters still have to report.
+    /// Clusters still have to report: the target is reached, or what is to leave them may be ready.
     Reports,
     /// Clusters vanished without having been deleted, so that nothing is taken away.
     MissingClusters,
@@ -167,6 +167,9 @@ pub struct Look<'a> {
     seen: Seen<'a>,
     /// The clusters, sorted by name.
     clusters: Vec<MovingCluster<'a>>,
+    /// Replicas in each of them that a report shows as ready. Where a step may be newer than the report, they are more than are known
+    /// to be ready.
+    shown: Vec<i64>,
     /// Bounds by cluster, and whether they still count.
     bounds: BTreeMap<&'a str, (Bound, bool)>,
     /// The mark, if it is valid.
@@ -212,6 +215,7 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let mut bounds = BTreeMap::new();
     let mut leaves = false;
     let mut clusters = Vec::with_capacity(names.len());
+    let mut shown = Vec::with_capacity(names.len());
     for name in names {
         let before = current.remove(name).unwrap_or(0);
         let is_left = (places.leaves_at_once)(name) && matches!(wish, Wish::Decided(_));
@@ -225,17 +229,14 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
             bounds.insert(name, (bound, counts(bound)));
         }
         let exists = (places.exists)(name);
+        let is_ready = exists && (places.is_ready)(name);
+        let known = |bound| ready(seen.reporting, current, report, is_ready, bound);
+        shown.push(known(None));
         clusters.push(MovingCluster {
             name,
             current,
             present: report.and_then(|report| report.replicas).unwrap_or(before).max(0),
-            ready: ready(
-                seen.reporting,
-                current,
-                report,
-                exists && (places.is_ready)(name),
-                bound.filter(|bound| counts(*bound)),
-            ),
+            ready: known(bound.filter(|bound| counts(*bound))),
             target: if is_cancelled {
                 current
             } else {
@@ -247,6 +248,7 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     Ok(Look {
         seen,
         clusters,
+        shown,
         bounds,
         mark: valid,
         is_decided: matches!(wish, Wish::Decided(_)),
@@ -259,6 +261,11 @@ impl<'a> Look<'a> {
     /// The clusters, sorted by name.
     pub fn clusters(&self) -> &[MovingCluster<'a>] {
         &self.clusters
+    }
+
+    /// Replicas in each of the clusters that a report shows as ready.
+    pub fn shown(&self) -> &[i64] {
+        &self.shown
     }
 
     /// True if the move has begun, has something left to do, and has not released its claim on budgets.
@@ -317,8 +324,9 @@ impl<'a> Look<'a> {
         } else if self.is_decided {
             // What an autoscaler would take for a surge goes at once, from anywhere: the ready replicas that are asked for stay.
             let misleads = terms.is_scaled_by_federated_hpa && sum - self.seen.total > tolerated(self.seen.total);
-            let unavailable = terms.allowances.max_unavailable;
-            shed(&self.clusters, self.seen.total, unavailable, !misleads)
+            let reach = if misleads { Reach::Known } else { Reach::Target };
+            let bounds = (self.seen.total, terms.allowances.max_unavailable);
+            shed(&self.clusters, &self.shown, bounds, reach)
         } else {
             current.clone()
         };
@@ -344,6 +352,10 @@ impl<'a> Look<'a> {
             return Ok(self.release(&current, obstacle.unwrap_or(Reason::Pace(Wait::Allowance))));
         }
         let mut clusters = self.clusters.clone();
+        let is_held = self.hold(&mut clusters, terms.allowances.max_unavailable);
+        if is_held && clusters.iter().all(|cluster| cluster.current == cluster.target) {
+            return Ok(Verdict::Wait(Reason::Reports));
+        }
         let limit = ledger.limit_room(&mut clusters, places.region);
         let moving = Moving {
             clusters: &clusters,
@@ -357,6 +369,7 @@ impl<'a> Look<'a> {
             Step::Waits(wait) => {
                 let reason = match (wait, limit) {
                     (Wait::Room, Some(scope)) => Reason::Budget(scope),
+                    (Wait::Readiness | Wait::Allowance, _) if is_held => Reason::Reports,
                     (wait, _) => Reason::Pace(wait),
                 };
                 Ok(self.release(&current, reason))
@@ -364,9 +377,22 @@ impl<'a> Look<'a> {
         }
     }
 
+    /// Keeps replicas where they are that may be ready and would be missed. Returns true if some of them are on their way out.
+    fn hold(&self, clusters: &mut [MovingCluster<'_>], max_unavailable: i64) -> bool {
+        let held = held(clusters, &self.shown, self.seen.total, max_unavailable);
+        let mut is_any_held = false;
+        for (cluster, held) in clusters.iter_mut().zip(held) {
+            if held > cluster.ready && held > cluster.target && cluster.current > cluster.target {
+                cluster.target = held;
+                is_any_held = true;
+            }
+        }
+        is_any_held
+    }
+
     /// Brings the sum back. The mark stays until its bounds have ended.
     fn cancel(&self, current: &[i64]) -> Result<Verdict, MarkTooLarge> {
-        let result = shed(&self.clusters, self.seen.total, 0, false);
+        let result = shed(&self.clusters, &self.shown, (self.seen.total, 0), Reach::Held);
         let is_there = |cluster: &MovingCluster<'_>| {
             let waypoint = self.mark.and_then(|mark| mark.clusters.get(cluster.name));
             waypoint.is_none_or(|waypoint| waypoint.target == cluster.current)

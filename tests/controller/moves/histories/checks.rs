@@ -117,18 +117,17 @@ impl World {
         let stored = Stored::new(binding);
         let (before, next) = (counts(&stored.object.spec.clusters), counts(result));
         let total = i64::from(stored.object.spec.replicas.unwrap_or(0));
-        let known: i64 = self.look(&stored, None, |look| {
-            look.clusters().iter().map(|cluster| cluster.ready).sum()
-        });
         let copies = &self.copies[key];
-        let kept: i64 = (0..4)
-            .filter(|cluster| self.is_ready[*cluster])
-            .map(|cluster| copies[cluster].kept(next[cluster]))
+        let in_ready = || (0..4).filter(|cluster| self.is_ready[*cluster]);
+        // Replicas that have become ready since the last report may go as if they were not.
+        let ready: i64 = in_ready()
+            .map(|cluster| copies[cluster].kept(before[cluster]).min(copies[cluster].reported()))
             .sum();
-        let least = known.min(total - self.setting.unavailable);
+        let kept: i64 = in_ready().map(|cluster| copies[cluster].kept(next[cluster])).sum();
+        let least = ready.min(total - self.setting.unavailable);
         assert!(
             kept >= least,
-            "seed {}, second {}: `{key}` {before:?} -> {next:?} of {total} keeps {kept} of {known} ready: {job:?}",
+            "seed {}, second {}: `{key}` {before:?} -> {next:?} of {total} keeps {kept} of {ready} ready: {job:?}",
             self.seed,
             self.now
         );
@@ -288,6 +287,8 @@ impl Setting {
 struct Column {
     current: i64,
     ready: i64,
+    /// Ready replicas that its report shows.
+    shown: i64,
     target: i64,
     /// True if budgets and room permit a further replica.
     may_get: bool,
@@ -332,9 +333,10 @@ impl World {
                 continue;
             }
             let (is_under_way, own, columns) = self.look(stored, target, |look| {
-                let columns = look.clusters().iter().map(|cluster| Column {
+                let columns = look.clusters().iter().zip(look.shown()).map(|(cluster, shown)| Column {
                     current: cluster.current,
                     ready: cluster.ready,
+                    shown: *shown,
                     target: cluster.target,
                     may_get: self.setting.spare(&all, index(cluster.name)) > 0 && self.room(index(cluster.name)) > 0,
                 });
@@ -349,7 +351,10 @@ impl World {
                 .any(|column| column.current < column.target && column.may_get);
             let mut takers = columns.iter().filter(|column| column.current > column.target);
             let least = ready.min(total - self.setting.unavailable);
-            let takes = takers.any(|column| column.current > column.ready || ready > least);
+            // Of those that a report shows as ready besides, as many stay as the known ones lack.
+            let missing = (total - self.setting.unavailable - ready).max(0);
+            let stays = |column: &Column| column.shown.min(column.ready + missing);
+            let takes = takers.any(|column| column.current > stays(column) || ready > least);
             let surge = self.surge(total);
             let may_step = [
                 (gives && sum < total + surge, "give"),

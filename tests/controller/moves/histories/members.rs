@@ -54,6 +54,11 @@ impl Copy {
         self.pending.is_empty() && self.ready == self.wanted
     }
 
+    /// Ready replicas of its last report.
+    pub(super) fn reported(&self) -> i64 {
+        self.report.map_or(0, |(_, ready)| ready)
+    }
+
     pub(super) fn apply(&mut self) {
         for given in self.pending.drain(..) {
             self.given = given;

@@ -213,7 +213,10 @@ impl Engine {
             verdict => verdict,
         });
         let earlier = self.moves.known.get(&candidate.key);
-        let is_asked = matches!(verdict, Ok(Verdict::Wait(Wait::Pace(_) | Wait::Budget(_))));
+        let is_asked = matches!(
+            verdict,
+            Ok(Verdict::Wait(Wait::Pace(_) | Wait::Budget(_) | Wait::Reports))
+        );
         let wants = match is_asked && admission == Admission::Goes {
             true => Want::limited(&ledger, look.clusters(), region),
             false => Vec::new(),

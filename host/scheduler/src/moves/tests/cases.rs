@@ -165,6 +165,35 @@ fn a_move_goes_on_from_its_mark_until_it_ends() {
     assert_eq!(case.step(Wish::Decided(&decided), &TERMS), Verdict::AtTarget);
 }
 
+/// A report of before a step shows more than was left, so that only time ends what bounds the cluster. Its replicas may be ready all the
+/// same, and none of them is spared.
+#[test]
+fn what_may_be_ready_is_neither_counted_on_nor_taken() {
+    let mut case = Case::new();
+    case.present = targets(&[("a", 2), ("b", 2)]);
+    case.ready = vec![("a", 3), ("b", 2)];
+    case.total = 6;
+    let written = case.step(Wish::Decided(&targets(&[("a", 4), ("b", 2)])), &TERMS);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 4), ("b", 2)]), Occasion::AtOnce, true)
+    );
+    case.ready = vec![("a", 4), ("b", 2)];
+    let written = case.step(Wish::Decided(&targets(&[("b", 6)])), &TERMS);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 4), ("b", 4)]), Occasion::Step, true)
+    );
+    assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
+    // Six are known to be ready without them, so that they go as if they were not.
+    case.ready = vec![("a", 4), ("b", 4)];
+    let written = case.step(Wish::Continue, &TERMS);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 2), ("b", 6)]), Occasion::Step, true)
+    );
+}
+
 #[test]
 fn what_is_evicted_is_replaced_at_once_and_observed_when_it_is_complete() {
     let mut case = Case::new();

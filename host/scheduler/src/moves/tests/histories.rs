@@ -363,8 +363,8 @@ impl World {
         }
     }
 
-    /// The verdict on a binding, whose budgets are checked, and the replicas that are known to be ready.
-    fn verdict(&self, chosen: usize, cancels: bool) -> (Verdict, i64) {
+    /// The verdict on a binding, whose budgets are checked.
+    fn verdict(&self, chosen: usize, cancels: bool) -> Verdict {
         let reads = self.bindings.iter().map(|binding| Read::new(binding, self.now));
         let reads: Vec<Read> = reads.collect();
         let places = Places {
@@ -401,7 +401,7 @@ impl World {
         let (admissions, ledger) = Ledger::admit(self.budgets, &claims);
         let look = match &looks[chosen] {
             Ok(look) => look,
-            Err(verdict) => return (verdict.clone(), 0),
+            Err(verdict) => return verdict.clone(),
         };
         let terms = Terms {
             is_surge_refused: self.bindings[chosen].is_surge_refused,
@@ -415,7 +415,7 @@ impl World {
             let others = if under_way[chosen] { 0 } else { others.count() };
             self.check_budgets(to_counts(&write.result), &claimed, others, chosen);
         }
-        (verdict, look.clusters().iter().map(|cluster| cluster.ready).sum())
+        verdict
     }
 
     /// One look at a binding, and what is written.
@@ -423,7 +423,7 @@ impl World {
         let cancels = !is_calm && self.random.chance(2);
         let is_write_lost = !is_calm && self.random.chance(10);
         let has_quota = !is_calm && self.random.chance(10);
-        let (Verdict::Write(write), known) = self.verdict(chosen, cancels) else {
+        let Verdict::Write(write) = self.verdict(chosen, cancels) else {
             self.waits += 1;
             return;
         };
@@ -441,7 +441,14 @@ impl World {
             own.map(|cluster| binding.copies[cluster].kept(result[cluster])).sum()
         };
         // Replicas that are ready without a report may go as if they were not.
-        let least = known.min(binding.total - binding.terms.allowances.max_unavailable);
+        let reported = |copy: &Copy| copy.report.map_or(0, |(_, ready)| ready);
+        let shown = (0..4).filter(|cluster| is_ready[*cluster]).map(|cluster| {
+            let copy = &binding.copies[cluster];
+            copy.kept(binding.present[cluster]).min(reported(copy))
+        });
+        let least = shown
+            .sum::<i64>()
+            .min(binding.total - binding.terms.allowances.max_unavailable);
         assert!(
             kept(next) >= least,
             "{:?} -> {next:?} of {}, {least} ready: {write:?}",
