@@ -145,7 +145,8 @@ impl<'a, Accepted> PaceContext<'a, Accepted> {
         Column::new(self.call.ready.as_slice())
     }
 
-    /// Replicas of each cluster in the target.
+    /// Replicas of each cluster in the target. While too few are known to be ready, a cluster has those in it that may be ready, so that they
+    /// stay where they are for now; the targets then add up to more than [`Self::total`].
     pub fn target(&self) -> Column<'a, Candidate, i64> {
         Column::new(self.call.target.as_slice())
     }

@@ -1,5 +1,7 @@
 //! Moves that wait for budgets begin, and give more, as soon as the budgets permit it: nothing else looks at them.
 
+use std::time::Duration;
+
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
@@ -102,6 +104,31 @@ fn what_was_not_written_uses_no_budget() {
     simulation.release_writes();
     assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
     assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("b", 4)]));
+}
+
+/// What a step frees is used until it is known to be written: if it met another version, both moves would be in one cluster.
+#[test]
+fn what_a_step_leaves_is_used_until_it_is_written() {
+    let mut simulation = budgeted("bindings-per-cluster = 1\n");
+    create(&mut simulation, "api");
+    place(&mut simulation, &[("b", 1)]);
+    for _ in 0..2 {
+        report_ready(&mut simulation);
+    }
+    assert_eq!(simulation.result("web"), clusters(&[("a", 2), ("b", 10)]));
+    want(&mut simulation, "api", "c");
+    assert_eq!(waits(&simulation, "api"), "the budget of cluster `a`");
+    simulation.hold_writes();
+    report_ready(&mut simulation);
+    let jobs = simulation.take_held();
+    assert_eq!(jobs.len(), 1, "`web` leaves `a`, and `api` waits for it");
+    simulation.fail_next_write(WriteOutcome::Superseded);
+    simulation.deliver(&jobs[0]);
+    assert_eq!(simulation.take_held().len(), 0, "`web` is still in `a`");
+    simulation.release_writes();
+    simulation.pass(Duration::from_secs(10));
+    assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
+    assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("c", 4)]));
 }
 
 /// Unless it is known that nothing was written.

@@ -169,7 +169,10 @@ fn a_result_that_moves_in_steps_stays_if_no_cluster_fits() {
     simulation.patch("web", &excluded);
     assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
     assert_eq!(simulation.condition("web").1, "NoClusterFit");
-    place(&mut simulation, &[("b", 1)]);
+    simulation.patch(
+        "web",
+        &json!({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["b"]}}}}),
+    );
     assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 3)]));
 
     for lines in ["", &format!("when-no-cluster-fits = 'clear'\n{SURGE}")] {

@@ -61,13 +61,9 @@ pub(super) fn shed(
     };
     let held = held(clusters, shown, total, unavailable);
     let known: Vec<i64> = clusters.iter().map(known_in).collect();
-    let kept = match reach {
-        Reach::Target | Reach::Held => vec![&held],
-        Reach::Known => vec![&held, &known],
-    };
-    let mut take = |floor: &[i64], kept: &[i64], takes_kept: bool| {
-        for (index, own) in result.iter_mut().enumerate() {
-            let (floor, kept) = (floor[index], kept[index]);
+    let mut take = |order: &[usize], floor: &[i64], kept: &[i64], takes_kept: bool| {
+        for &index in order {
+            let (own, floor, kept) = (&mut result[index], floor[index], kept[index]);
             let least = if takes_kept { floor } else { floor.max(kept) };
             let most = own.saturating_sub(least).max(0).min(excess);
             let free = own.saturating_sub(kept).max(0);
@@ -77,11 +73,22 @@ pub(super) fn shed(
             excess -= taken;
         }
     };
-    for kept in &kept {
-        floors.iter().for_each(|floor| take(floor, kept, false));
+    let by_name: Vec<usize> = (0..clusters.len()).collect();
+    // The cluster in which the most may be ready is the last that is doubted.
+    let mut by_doubt = by_name.clone();
+    by_doubt.sort_by_key(|&index| held[index].saturating_sub(known[index]));
+    for floor in &floors {
+        take(&by_name, floor, &held, false);
     }
-    if let Some(kept) = kept.last() {
-        floors.iter().for_each(|floor| take(floor, kept, true));
+    let kept = match reach {
+        Reach::Target | Reach::Held => &held,
+        Reach::Known => &known,
+    };
+    for floor in floors.iter().filter(|_| reach == Reach::Known) {
+        take(&by_doubt, floor, kept, false);
+    }
+    for floor in &floors {
+        take(&by_name, floor, kept, true);
     }
     result
 }
@@ -162,13 +169,14 @@ mod tests {
 
     #[test]
     fn where_too_many_mislead_an_autoscaler_only_what_is_known_to_be_ready_stays() {
-        let of = |reach| {
+        let of = |reach, second| {
             let clusters = clusters(&[[6, 1, 0], [6, 1, 0]]);
-            shed(&clusters, &[6, 6], (6, 0), reach)
+            shed(&clusters, &[6, second], (6, 0), reach)
         };
         // Two are known to be ready, and each cluster may have the four that are missing.
-        assert_eq!(of(Reach::Held), [5, 5]);
-        assert_eq!(of(Reach::Known), [1, 5]);
+        assert_eq!(of(Reach::Held, 6), [5, 5]);
+        assert_eq!(of(Reach::Known, 6), [1, 5]);
+        assert_eq!(of(Reach::Known, 3), [5, 1]);
     }
 
     #[test]

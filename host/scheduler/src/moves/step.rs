@@ -202,6 +202,9 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let is_cancelled = matches!(wish, Wish::Cancel);
     // A void mark still bounds what is ready, unless its time makes no sense: it only makes a move slower.
     let bounding = valid.or_else(|| seen.mark?.mark.as_ref().filter(|mark| mark.at <= seen.now));
+    // Where someone else has changed the result, a cluster may have lost what it was given, and got it again: its next report may be of the
+    // first time.
+    let is_replaced = bounding.is_some_and(|mark| mark.result != result_hash(seen.present));
     let is_settled = |at: i64| seen.now.saturating_sub(at) >= places.report_time;
     let reports: BTreeMap<&str, &Report<'_>> = seen.reports.iter().map(|report| (report.cluster, report)).collect();
     let mut names: BTreeSet<&str> = current.keys().copied().collect();
@@ -223,7 +226,10 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
         let current = if is_left { 0 } else { before };
         let report = reports.get(name).copied();
         let waypoint = bounding.and_then(|mark| mark.clusters.get(name));
-        let bound = waypoint.and_then(|waypoint| waypoint.bound);
+        let bound = waypoint.and_then(|waypoint| waypoint.bound).map(|bound| Bound {
+            entry: bound.entry.filter(|_| !is_replaced),
+            ..bound
+        });
         let counts = |bound: Bound| bound.counts(report, bounding.is_none_or(|mark| is_settled(mark.at)));
         if let Some(bound) = bound {
             bounds.insert(name, (bound, counts(bound)));

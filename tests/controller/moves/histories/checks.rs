@@ -10,7 +10,6 @@ use divvy_scheduler::moves::readiness::{Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Seen, Wish, look};
 use serde_json::Value;
 
-use super::super::super::simulation::EPOCH;
 use super::settings::Setting;
 use super::{KEYS, NAMES, World};
 
@@ -51,7 +50,7 @@ impl World {
     fn look<R>(&self, stored: &Stored, decided: Option<&[TargetCluster]>, see: impl FnOnce(&Look<'_>) -> R) -> R {
         let object = &stored.object;
         let asked = stored.mark.as_ref().map_or(0, |mark| mark.asked);
-        let milliseconds = (EPOCH + self.now) * 1_000;
+        let milliseconds = self.simulation.seconds() * 1_000;
         let marked = Marked {
             generation: object.metadata.generation,
             asked,
@@ -119,10 +118,17 @@ impl World {
         let total = i64::from(stored.object.spec.replicas.unwrap_or(0));
         let copies = &self.copies[key];
         let in_ready = || (0..4).filter(|cluster| self.is_ready[*cluster]);
-        // Replicas that have become ready since the last report may go as if they were not.
-        let ready: i64 = in_ready()
-            .map(|cluster| copies[cluster].kept(before[cluster]).min(copies[cluster].reported()))
-            .sum();
+        let sum: i64 = before.iter().sum();
+        let ready: i64 = match self.setting.is_scaled && sum > total {
+            // What an autoscaler would take for a surge goes at once, even if it may be ready: only what is known to be is kept.
+            true => self.look(&stored, None, |look| {
+                look.clusters().iter().map(|cluster| cluster.ready).sum()
+            }),
+            // Replicas that have become ready since the last report may go as if they were not.
+            false => in_ready()
+                .map(|cluster| copies[cluster].kept(before[cluster]).min(copies[cluster].reported()))
+                .sum(),
+        };
         let kept: i64 = in_ready().map(|cluster| copies[cluster].kept(next[cluster])).sum();
         let least = ready.min(total - self.setting.unavailable);
         assert!(

@@ -231,7 +231,7 @@ impl Engine {
             wants,
             target: target(&look),
             names: look.clusters().iter().map(|cluster| cluster.name.to_owned()).collect(),
-            clusters: clusters_after(&look, &own, verdict.as_ref().ok(), region),
+            clusters: clusters_used(&look, &own, verdict.as_ref().ok(), region),
             ..outlook
         };
         Judged {
@@ -343,8 +343,8 @@ fn group<'a>(plan: &'a Plan, candidate: &Candidate) -> Option<&'a AffinityGroup>
     named.or_else(|| plan.groups.first())
 }
 
-/// The clusters of a move once the verdict is carried out.
-fn clusters_after<'a>(
+/// The clusters of a move whose verdict is being carried out: whether it is, others must have place for it.
+fn clusters_used<'a>(
     look: &Look<'a>,
     own: &[ClaimedCluster<'_>],
     verdict: Option<&Verdict>,
@@ -358,14 +358,14 @@ fn clusters_after<'a>(
         let next = written.map_or(cluster.current, |write| {
             replicas_on(&write.result, cluster.name).map_or(0, i64::from)
         });
-        let claimed = own.iter().find(|own| own.name == cluster.name);
+        let before = own.iter().find(|own| own.name == cluster.name);
         // A change bounds what is ready, so that the rest counts as given once the cluster has no more than in the target.
-        let unready = match next == cluster.current {
-            true => claimed.map_or(0, |claimed| claimed.unready),
-            false if cluster.target < next => 0,
+        let after = match next == cluster.current || cluster.target < next {
+            true => 0,
             false => next.saturating_sub(cluster.ready).max(0),
         };
-        let is_concerned = next != cluster.target || unready > 0;
+        let unready = before.map_or(0, |before| before.unready).max(after);
+        let is_concerned = before.is_some() || next != cluster.target || unready > 0;
         is_concerned.then(|| KnownCluster {
             name: cluster.name.to_owned(),
             region: region(cluster.name).to_owned(),

@@ -194,6 +194,30 @@ fn what_may_be_ready_is_neither_counted_on_nor_taken() {
     );
 }
 
+/// Karmada evicts what a step gave, and it is given again. The first report may be of what was evicted.
+#[test]
+fn a_report_of_replicas_that_were_evicted_meanwhile_is_not_believed() {
+    let mut case = Case::new();
+    let decided = targets(&[("b", 4)]);
+    let given = result(&[("a", 4), ("b", 2)]);
+    let written = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(case.write(&written), (given.clone(), Occasion::Step, true));
+    case.present = targets(&[("a", 4)]);
+    let written = case.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(case.write(&written), (given, Occasion::Step, true));
+    case.ready.push(("b", 2));
+    assert_eq!(
+        case.step(Wish::Continue, &TERMS),
+        Verdict::Wait(Reason::Pace(Wait::Readiness))
+    );
+    case.now += 60_000;
+    let written = case.step(Wish::Continue, &TERMS);
+    assert_eq!(
+        case.write(&written),
+        (result(&[("a", 2), ("b", 4)]), Occasion::Step, true)
+    );
+}
+
 #[test]
 fn what_is_evicted_is_replaced_at_once_and_observed_when_it_is_complete() {
     let mut case = Case::new();
