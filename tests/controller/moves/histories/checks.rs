@@ -118,8 +118,8 @@ impl World {
         let total = i64::from(stored.object.spec.replicas.unwrap_or(0));
         let copies = &self.copies[key];
         let in_ready = || (0..4).filter(|cluster| self.is_ready[*cluster]);
-        let sum: i64 = before.iter().sum();
-        let ready: i64 = match self.setting.is_scaled && sum > total {
+        let excess = before.iter().sum::<i64>() - total;
+        let ready: i64 = match self.setting.is_scaled && excess > (total - 1).max(0) / 10 {
             // What an autoscaler would take for a surge goes at once, even if it may be ready: only what is known to be is kept.
             true => self.look(&stored, None, |look| {
                 look.clusters().iter().map(|cluster| cluster.ready).sum()
