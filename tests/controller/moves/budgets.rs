@@ -6,7 +6,9 @@ use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
 use super::super::simulation::Simulation;
-use super::{binding, clusters, in_a, mark, place, plain_policy, ready_cluster, report, report_ready, weighted};
+use super::{
+    binding, clusters, fitting, in_a, mark, place, plain_policy, ready_cluster, report, report_ready, weighted,
+};
 
 /// A scheduler whose moves have these budgets and a surge of four replicas, and a binding of ten that all run in `a`.
 fn budgeted(budgets: &str) -> Simulation {
@@ -106,6 +108,21 @@ fn what_was_not_written_uses_no_budget() {
     assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("b", 4)]));
 }
 
+/// Unless it is known that nothing was written.
+#[test]
+fn what_may_be_written_uses_its_budget() {
+    let mut simulation = budgeted("bindings = 1\n");
+    create(&mut simulation, "api");
+    simulation.hold_writes();
+    place(&mut simulation, &[("b", 1)]);
+    want(&mut simulation, "api", "b");
+    simulation.fail_next_write(WriteOutcome::Failed("no answer".to_owned()));
+    let jobs = simulation.take_held();
+    simulation.deliver(&jobs[0]);
+    simulation.release_writes();
+    assert_eq!(simulation.result("api"), clusters(&[("a", 4)]));
+}
+
 /// What a step frees is used until it is known to be written: if it met another version, both moves would be in one cluster.
 #[test]
 fn what_a_step_leaves_is_used_until_it_is_written() {
@@ -129,21 +146,6 @@ fn what_a_step_leaves_is_used_until_it_is_written() {
     simulation.pass(Duration::from_secs(10));
     assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
     assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("c", 4)]));
-}
-
-/// Unless it is known that nothing was written.
-#[test]
-fn what_may_be_written_uses_its_budget() {
-    let mut simulation = budgeted("bindings = 1\n");
-    create(&mut simulation, "api");
-    simulation.hold_writes();
-    place(&mut simulation, &[("b", 1)]);
-    want(&mut simulation, "api", "b");
-    simulation.fail_next_write(WriteOutcome::Failed("no answer".to_owned()));
-    let jobs = simulation.take_held();
-    simulation.deliver(&jobs[0]);
-    simulation.release_writes();
-    assert_eq!(simulation.result("api"), clusters(&[("a", 4)]));
 }
 
 /// What its policy says of moves cannot be read, so that it cannot begin when it has its turn.
@@ -209,14 +211,6 @@ fn a_move_whose_binding_cannot_be_decided_leaves_its_turn_to_others() {
     }
     assert_eq!(simulation.result("api"), clusters(&[("b", 4)]));
     assert_eq!(simulation.result("zoo"), clusters(&[("a", 4), ("b", 4)]));
-}
-
-/// Replicas in one cluster, as long as they fit there.
-fn fitting(cluster: &str) -> Value {
-    json!({
-        "clusterAffinity": {"clusterNames": [cluster]},
-        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
-    })
 }
 
 /// A cluster with room for a number of replicas.

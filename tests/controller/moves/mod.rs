@@ -46,6 +46,14 @@ fn weighted(weights: &[(&str, i64)]) -> Value {
     }})
 }
 
+/// Replicas in one cluster, as long as they fit there.
+fn fitting(cluster: &str) -> Value {
+    json!({
+        "clusterAffinity": {"clusterNames": [cluster]},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+    })
+}
+
 /// A binding of a Deployment with these weights.
 fn binding(replicas: i64, weights: &[(&str, i64)]) -> Value {
     json!({
@@ -161,23 +169,17 @@ fn without_a_profile_for_moves_nothing_is_written_in_steps() {
 /// There is nothing to move to, so that clearing the result would take everything.
 #[test]
 fn a_result_that_moves_in_steps_stays_if_no_cluster_fits() {
-    let excluded = json!({"spec": {"placement": {
-        "clusterAffinity": {"clusterNames": ["nowhere"]},
-        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
-    }}});
+    let placed = |cluster| json!({"spec": {"placement": fitting(cluster)}});
     let mut simulation = in_a(SURGE);
-    simulation.patch("web", &excluded);
+    simulation.patch("web", &placed("nowhere"));
     assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
     assert_eq!(simulation.condition("web").1, "NoClusterFit");
-    simulation.patch(
-        "web",
-        &json!({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["b"]}}}}),
-    );
+    simulation.patch("web", &placed("b"));
     assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 3)]));
 
     for lines in ["", &format!("when-no-cluster-fits = 'clear'\n{SURGE}")] {
         let mut simulation = in_a(lines);
-        simulation.patch("web", &excluded);
+        simulation.patch("web", &placed("nowhere"));
         assert_eq!(simulation.result("web"), clusters(&[]), "{lines}");
     }
 }

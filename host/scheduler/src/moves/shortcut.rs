@@ -2,32 +2,28 @@
 
 use crate::cycle::MovingCluster;
 
+/// Ready replicas that must be left, if there are so many.
+pub(super) fn least(total: i64, unavailable: i64) -> i64 {
+    total.saturating_sub(unavailable).max(0)
+}
+
 /// The replicas of each cluster that stay before all others: those that are known to be ready, and of those that a report shows as ready
-/// besides, as `shown` has them, as many as the known ones lack of `total − unavailable`. Such a report may be of before a step, so they
-/// are not counted on, and neither are they taken as if they were not ready.
+/// besides, as `shown` has them, as many as the known ones lack of `least`. Such a report may be of before a step, so they are not counted
+/// on, and neither are they taken as if they were not ready.
 ///
 /// If one cluster loses a replica that is ready nevertheless, it still has enough, together with the known ones of the others.
-pub(super) fn held(clusters: &[MovingCluster<'_>], shown: &[i64], total: i64, unavailable: i64) -> Vec<i64> {
-    let missing = least(total, unavailable).saturating_sub(known_ready(clusters)).max(0);
-    let held = clusters.iter().zip(shown).map(|(cluster, shown)| {
-        let known = known_in(cluster);
-        known + shown.saturating_sub(known).clamp(0, missing)
-    });
+pub(super) fn held(clusters: &[MovingCluster<'_>], shown: &[i64], least: i64) -> Vec<i64> {
+    let missing = least.saturating_sub(known(clusters)).max(0);
+    let held = clusters
+        .iter()
+        .zip(shown)
+        .map(|(cluster, shown)| cluster.ready + shown.saturating_sub(cluster.ready).clamp(0, missing));
     held.collect()
 }
 
-/// Replicas of a cluster that are known to be ready.
-fn known_in(cluster: &MovingCluster<'_>) -> i64 {
-    cluster.ready.clamp(0, cluster.current.max(0))
-}
-
-fn known_ready(clusters: &[MovingCluster<'_>]) -> i64 {
-    clusters.iter().map(known_in).sum()
-}
-
-/// Ready replicas that must be left, if there are so many.
-fn least(total: i64, unavailable: i64) -> i64 {
-    total.saturating_sub(unavailable).max(0)
+/// Replicas that are known to be ready, in all clusters.
+fn known(clusters: &[MovingCluster<'_>]) -> i64 {
+    clusters.iter().map(|cluster| cluster.ready).sum()
 }
 
 /// How far replicas beyond the total go.
@@ -52,43 +48,43 @@ pub(super) fn shed(
     let mut result: Vec<i64> = clusters.iter().map(|cluster| cluster.current).collect();
     let sum: i64 = result.iter().sum();
     let mut excess = sum.saturating_sub(total.max(0)).max(0);
-    let mut spare = known_ready(clusters).saturating_sub(least(total, unavailable)).max(0);
+    if excess == 0 {
+        return result;
+    }
+    let least = least(total, unavailable);
+    let mut spare = known(clusters).saturating_sub(least).max(0);
     let targets: Vec<i64> = clusters.iter().map(|cluster| cluster.target.max(0)).collect();
     let nothing = vec![0; clusters.len()];
     let floors = match reach {
         Reach::Target => vec![&targets],
         Reach::Held | Reach::Known => vec![&targets, &nothing],
     };
-    let held = held(clusters, shown, total, unavailable);
-    let known: Vec<i64> = clusters.iter().map(known_in).collect();
-    let mut take = |order: &[usize], floor: &[i64], kept: &[i64], takes_kept: bool| {
-        for &index in order {
-            let (own, floor, kept) = (&mut result[index], floor[index], kept[index]);
-            let least = if takes_kept { floor } else { floor.max(kept) };
-            let most = own.saturating_sub(least).max(0).min(excess);
-            let free = own.saturating_sub(kept).max(0);
-            let taken = most.min(free.saturating_add(spare));
-            spare -= taken.saturating_sub(free).max(0);
-            *own -= taken;
-            excess -= taken;
-        }
+    let held = held(clusters, shown, least);
+    let kept = match reach {
+        Reach::Target | Reach::Held => held.clone(),
+        Reach::Known => clusters.iter().map(|cluster| cluster.ready).collect(),
     };
     let by_name: Vec<usize> = (0..clusters.len()).collect();
     // The cluster in which the most may be ready is the last that is doubted.
     let mut by_doubt = by_name.clone();
-    by_doubt.sort_by_key(|&index| held[index].saturating_sub(known[index]));
-    for floor in &floors {
-        take(&by_name, floor, &held, false);
-    }
-    let kept = match reach {
-        Reach::Target | Reach::Held => &held,
-        Reach::Known => &known,
-    };
-    for floor in floors.iter().filter(|_| reach == Reach::Known) {
-        take(&by_doubt, floor, kept, false);
-    }
-    for floor in &floors {
-        take(&by_name, floor, kept, true);
+    by_doubt.sort_by_key(|&index| held[index].saturating_sub(clusters[index].ready));
+    for (order, kept, takes_kept) in [
+        (&by_name, &held, false),
+        (&by_doubt, &kept, false),
+        (&by_name, &kept, true),
+    ] {
+        for floor in &floors {
+            for &index in order {
+                let (own, floor, kept) = (result[index], floor[index], kept[index]);
+                let least = if takes_kept { floor } else { floor.max(kept) };
+                let most = own.saturating_sub(least).max(0).min(excess);
+                let free = own.saturating_sub(kept).max(0);
+                let taken = most.min(free.saturating_add(spare));
+                spare -= taken.saturating_sub(free).max(0);
+                result[index] = own - taken;
+                excess -= taken;
+            }
+        }
     }
     result
 }
@@ -125,7 +121,8 @@ mod tests {
         columns.iter().map(of).collect()
     }
 
-    fn known(clusters: &[MovingCluster<'_>]) -> Vec<i64> {
+    /// The reports show what is known.
+    fn settled(clusters: &[MovingCluster<'_>]) -> Vec<i64> {
         clusters.iter().map(|cluster| cluster.ready).collect()
     }
 
@@ -133,7 +130,7 @@ mod tests {
     fn replicas_that_are_not_ready_are_shed_first_and_ready_ones_only_beyond_the_total() {
         let shed = |columns: &[[i64; 3]], total| {
             let clusters = clusters(columns);
-            shed(&clusters, &known(&clusters), (total, 0), Reach::Held)
+            shed(&clusters, &settled(&clusters), (total, 0), Reach::Held)
         };
         assert_eq!(shed(&[[6, 6, 2], [4, 0, 4]], 6), [6, 0]);
         assert_eq!(shed(&[[6, 6, 2], [4, 4, 4]], 6), [2, 4]);
@@ -146,7 +143,7 @@ mod tests {
     fn shedding_to_a_target_stops_where_ready_replicas_would_be_missing() {
         let of = |columns: &[[i64; 3]], unavailable| {
             let clusters = clusters(columns);
-            shed(&clusters, &known(&clusters), (6, unavailable), Reach::Target)
+            shed(&clusters, &settled(&clusters), (6, unavailable), Reach::Target)
         };
         assert_eq!(of(&[[10, 10, 2], [2, 0, 4]], 0), [6, 2]);
         assert_eq!(of(&[[10, 10, 2], [2, 0, 4]], 2), [4, 2]);

@@ -13,7 +13,7 @@ use divvy_profile::Allowances;
 use super::budgets::{Admission, ClaimedCluster, Ledger, Scope};
 use super::mark::{Mark, MarkTooLarge, ReadMark, Void, Waypoint};
 use super::readiness::{Bound, Report, Reporting, ready};
-use super::shortcut::{Reach, held, replace, shed};
+use super::shortcut::{Reach, held, least, replace, shed};
 use crate::cycle::{Moving, MovingCluster, Step};
 use crate::decide::policy::result_hash;
 
@@ -204,7 +204,7 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let bounding = valid.or_else(|| seen.mark?.mark.as_ref().filter(|mark| mark.at <= seen.now));
     // Where someone else has changed the result, a cluster may have lost what it was given, and got it again: its next report may be of the
     // first time.
-    let is_replaced = bounding.is_some_and(|mark| mark.result != result_hash(seen.present));
+    let is_replaced = valid.is_none() && bounding.is_some_and(|mark| mark.result != result_hash(seen.present));
     let is_settled = |at: i64| seen.now.saturating_sub(at) >= places.report_time;
     let reports: BTreeMap<&str, &Report<'_>> = seen.reports.iter().map(|report| (report.cluster, report)).collect();
     let mut names: BTreeSet<&str> = current.keys().copied().collect();
@@ -385,7 +385,7 @@ impl<'a> Look<'a> {
 
     /// Keeps replicas where they are that may be ready and would be missed. Returns true if some of them are on their way out.
     fn hold(&self, clusters: &mut [MovingCluster<'_>], max_unavailable: i64) -> bool {
-        let held = held(clusters, &self.shown, self.seen.total, max_unavailable);
+        let held = held(clusters, &self.shown, least(self.seen.total, max_unavailable));
         let mut is_any_held = false;
         for (cluster, held) in clusters.iter_mut().zip(held) {
             if held > cluster.ready && held > cluster.target && cluster.current > cluster.target {

@@ -119,7 +119,7 @@ impl World {
         let copies = &self.copies[key];
         let in_ready = || (0..4).filter(|cluster| self.is_ready[*cluster]);
         let excess = before.iter().sum::<i64>() - total;
-        let ready: i64 = match self.setting.is_scaled && excess > (total - 1).max(0) / 10 {
+        let ready: i64 = match self.setting.is_scaled && excess > tolerated(total) {
             // What an autoscaler would take for a surge goes at once, even if it may be ready: only what is known to be is kept.
             true => self.look(&stored, None, |look| {
                 look.clusters().iter().map(|cluster| cluster.ready).sum()
@@ -390,10 +390,15 @@ impl World {
     /// The surge of a step: a FederatedHPA tolerates less than a tenth.
     fn surge(&self, total: i64) -> i64 {
         match self.setting.is_scaled {
-            true => self.setting.surge.min((total - 1) / 10),
+            true => self.setting.surge.min(tolerated(total)),
             false => self.setting.surge,
         }
     }
+}
+
+/// Replicas beyond the total that a FederatedHPA tolerates.
+fn tolerated(total: i64) -> i64 {
+    (total - 1).max(0) / 10
 }
 
 /// With as much load as `total` pods have, a FederatedHPA of Karmada does not compute a smaller total because of a step

@@ -109,6 +109,12 @@ impl Case {
         }
     }
 
+    /// Takes a step that writes something.
+    fn written(&mut self, wish: Wish<'_>, terms: &Terms) -> (Vec<(String, i32)>, Occasion, bool) {
+        let verdict = self.step(wish, terms);
+        self.write(&verdict)
+    }
+
     /// Writes what a verdict says; the generation stays 1.
     fn write(&mut self, verdict: &Verdict) -> (Vec<(String, i32)>, Occasion, bool) {
         let Verdict::Write(Write {
@@ -138,9 +144,8 @@ fn result(result: &[(&str, i32)]) -> Vec<(String, i32)> {
 fn a_move_goes_on_from_its_mark_until_it_ends() {
     let mut case = Case::new();
     let decided = targets(&[("b", 4)]);
-    let first = case.step(Wish::Decided(&decided), &TERMS);
     assert_eq!(
-        case.write(&first),
+        case.written(Wish::Decided(&decided), &TERMS),
         (result(&[("a", 4), ("b", 2)]), Occasion::Step, true)
     );
     // Nothing is ready yet, and a report that has not changed does not show that anything is.
@@ -149,18 +154,21 @@ fn a_move_goes_on_from_its_mark_until_it_ends() {
         Verdict::Wait(Reason::Pace(Wait::Readiness))
     );
     case.ready.push(("b", 2));
-    let second = case.step(Wish::Continue, &TERMS);
     assert_eq!(
-        case.write(&second),
+        case.written(Wish::Continue, &TERMS),
         (result(&[("a", 2), ("b", 4)]), Occasion::Step, true)
     );
     case.ready = vec![("a", 2), ("b", 4)];
-    let third = case.step(Wish::Continue, &TERMS);
-    assert_eq!(case.write(&third), (result(&[("b", 4)]), Occasion::Step, true));
+    assert_eq!(
+        case.written(Wish::Continue, &TERMS),
+        (result(&[("b", 4)]), Occasion::Step, true)
+    );
     assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
     case.now += 60_000;
-    let end = case.step(Wish::Continue, &TERMS);
-    assert_eq!(case.write(&end), (result(&[("b", 4)]), Occasion::Ended, true));
+    assert_eq!(
+        case.written(Wish::Continue, &TERMS),
+        (result(&[("b", 4)]), Occasion::Ended, true)
+    );
     assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::AtTarget);
     assert_eq!(case.step(Wish::Decided(&decided), &TERMS), Verdict::AtTarget);
 }
@@ -173,23 +181,20 @@ fn what_may_be_ready_is_neither_counted_on_nor_taken() {
     case.present = targets(&[("a", 2), ("b", 2)]);
     case.ready = vec![("a", 3), ("b", 2)];
     case.total = 6;
-    let written = case.step(Wish::Decided(&targets(&[("a", 4), ("b", 2)])), &TERMS);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Decided(&targets(&[("a", 4), ("b", 2)])), &TERMS),
         (result(&[("a", 4), ("b", 2)]), Occasion::AtOnce, true)
     );
     case.ready = vec![("a", 4), ("b", 2)];
-    let written = case.step(Wish::Decided(&targets(&[("b", 6)])), &TERMS);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Decided(&targets(&[("b", 6)])), &TERMS),
         (result(&[("a", 4), ("b", 4)]), Occasion::Step, true)
     );
     assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
     // Six are known to be ready without them, so that they go as if they were not.
     case.ready = vec![("a", 4), ("b", 4)];
-    let written = case.step(Wish::Continue, &TERMS);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Continue, &TERMS),
         (result(&[("a", 2), ("b", 6)]), Occasion::Step, true)
     );
 }
@@ -200,20 +205,23 @@ fn a_report_of_replicas_that_were_evicted_meanwhile_is_not_believed() {
     let mut case = Case::new();
     let decided = targets(&[("b", 4)]);
     let given = result(&[("a", 4), ("b", 2)]);
-    let written = case.step(Wish::Decided(&decided), &TERMS);
-    assert_eq!(case.write(&written), (given.clone(), Occasion::Step, true));
+    assert_eq!(
+        case.written(Wish::Decided(&decided), &TERMS),
+        (given.clone(), Occasion::Step, true)
+    );
     case.present = targets(&[("a", 4)]);
-    let written = case.step(Wish::Decided(&decided), &TERMS);
-    assert_eq!(case.write(&written), (given, Occasion::Step, true));
+    assert_eq!(
+        case.written(Wish::Decided(&decided), &TERMS),
+        (given, Occasion::Step, true)
+    );
     case.ready.push(("b", 2));
     assert_eq!(
         case.step(Wish::Continue, &TERMS),
         Verdict::Wait(Reason::Pace(Wait::Readiness))
     );
     case.now += 60_000;
-    let written = case.step(Wish::Continue, &TERMS);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Continue, &TERMS),
         (result(&[("a", 2), ("b", 4)]), Occasion::Step, true)
     );
 }
@@ -234,15 +242,13 @@ fn what_is_evicted_is_replaced_at_once_and_observed_when_it_is_complete() {
         ..TERMS
     };
     let decided = targets(&[("a", 2), ("b", 6)]);
-    let written = case.step(Wish::Decided(&decided), &closed);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Decided(&decided), &closed),
         (result(&[("a", 4), ("b", 3)]), Occasion::AtOnce, false)
     );
     case.room = 1;
-    let written = case.step(Wish::Continue, &closed);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Continue, &closed),
         (result(&[("a", 4), ("b", 4)]), Occasion::AtOnce, true)
     );
     // The rest is a move.
@@ -260,9 +266,8 @@ fn a_smaller_total_is_written_at_once_as_far_as_the_rest_is_ready() {
     (case.ready, case.total) = (vec![("a", 6), ("b", 0)], 4);
     case.admission = Admission::Waits(Scope::All);
     let decided = targets(&[("b", 4)]);
-    let written = case.step(Wish::Decided(&decided), &TERMS);
     assert_eq!(
-        case.write(&written),
+        case.written(Wish::Decided(&decided), &TERMS),
         (result(&[("a", 4), ("b", 4)]), Occasion::AtOnce, true)
     );
 }
@@ -417,9 +422,8 @@ fn a_move_that_waits_for_room_releases_its_claim_once() {
         "what is ready elsewhere goes"
     );
     case.ready = vec![("a", 2), ("b", 2)];
-    let released = case.step(Wish::Continue, &TERMS);
     assert_eq!(
-        case.write(&released),
+        case.written(Wish::Continue, &TERMS),
         (result(&[("a", 2), ("b", 2)]), Occasion::Released, true)
     );
     assert_eq!(
@@ -438,8 +442,10 @@ fn cancelling_brings_the_sum_back_and_keeps_what_is_ready() {
     let decided = targets(&[("b", 4)]);
     let first = case.step(Wish::Decided(&decided), &TERMS);
     case.write(&first);
-    let cancelled = case.step(Wish::Cancel, &TERMS);
-    assert_eq!(case.write(&cancelled), (result(&[("a", 4)]), Occasion::Cancelled, true));
+    assert_eq!(
+        case.written(Wish::Cancel, &TERMS),
+        (result(&[("a", 4)]), Occasion::Cancelled, true)
+    );
     // What it took may still be there, and a later move must not count it.
     assert_eq!(case.step(Wish::Cancel, &TERMS), Verdict::Wait(Reason::Reports));
     assert_eq!(case.step(Wish::Continue, &TERMS), Verdict::Wait(Reason::Reports));
@@ -464,6 +470,8 @@ fn a_void_mark_is_decided_anew_and_what_must_leave_leaves_at_once() {
     assert!(matches!(case.step(Wish::Decided(&decided), &TERMS), Verdict::Write(_)));
     case.leaves = "a";
     case.admission = Admission::Waits(Scope::All);
-    let written = case.step(Wish::Decided(&decided), &TERMS);
-    assert_eq!(case.write(&written), (result(&[("b", 4)]), Occasion::AtOnce, true));
+    assert_eq!(
+        case.written(Wish::Decided(&decided), &TERMS),
+        (result(&[("b", 4)]), Occasion::AtOnce, true)
+    );
 }
