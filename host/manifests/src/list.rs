@@ -20,7 +20,7 @@ use super::object::{DocumentLocation, Envelope, Found, ObjectReader};
 /// Bytes of objects that one thread reads at a time.
 const BATCH: usize = 1 << 20;
 /// Bytes that are read from the stream at once.
-const BLOCK: usize = 1 << 17;
+const BLOCK: u64 = 1 << 17;
 /// Maximum number of bytes before the first object, and after the last one.
 const ENDS_MAX: usize = 1 << 16;
 
@@ -122,20 +122,11 @@ impl<'stream> Cutter<'stream> {
             return None;
         }
         let length = self.bytes.len();
-        self.bytes.resize(length + BLOCK, 0);
-        let mut read = 0;
-        while read == 0 {
-            match self.stream.read(&mut self.bytes[length..]) {
-                Ok(0) => break,
-                Ok(more) => read = more,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => {
-                    self.has_failed = true;
-                    break;
-                }
-            }
+        // Not into zeros: most texts are far smaller than a block.
+        if (&mut *self.stream).take(BLOCK).read_to_end(&mut self.bytes).is_err() {
+            self.has_failed = true;
         }
-        self.bytes.truncate(length + read);
+        let read = self.bytes.len() - length;
         match self.left.checked_sub(read as u64) {
             Some(left) => self.left = left,
             None => self.has_failed = true,
