@@ -57,7 +57,7 @@ impl New {
     #[track_caller]
     fn create(name: &str, arguments: &[&str]) -> Self {
         let parent = tempfile::tempdir().expect("a folder can be made");
-        Self::create_in(Arc::new(parent), name, arguments)
+        Self::create_in(Arc::new(parent), None, name, arguments)
     }
 
     /// A plugin in Rust in the folder of the one before, with the sources of the SDK that the first one brought: Cargo knows a crate by
@@ -74,15 +74,17 @@ impl New {
                 parent
             })
         };
-        // After a test that failed, what it left is replaced.
+        // A test that failed can leave a plugin whose sources are kept already.
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let plugin = parent.path().join("plugin");
         let kept = parent.path().join("vendor");
         if plugin.exists() {
-            fs::rename(plugin.join("vendor"), &kept).expect("a folder can be moved");
+            if !kept.exists() {
+                fs::rename(plugin.join("vendor"), &kept).expect("a folder can be moved");
+            }
             fs::remove_dir_all(&plugin).expect("the folder can be removed");
         }
-        let mut new = Self::create_in(parent, name, &["--point", point]);
+        let new = Self::create_in(parent, Some(turn), name, &["--point", point]);
         if kept.exists() {
             let vendor = new.folder.join("vendor");
             assert!(
@@ -92,12 +94,11 @@ impl New {
             fs::remove_dir_all(&vendor).expect("the folder can be removed");
             fs::rename(&kept, &vendor).expect("a folder can be moved");
         }
-        new._turn = Some(turn);
         new
     }
 
     #[track_caller]
-    fn create_in(parent: Arc<TempDir>, name: &str, arguments: &[&str]) -> Self {
+    fn create_in(parent: Arc<TempDir>, turn: Option<MutexGuard<'static, ()>>, name: &str, arguments: &[&str]) -> Self {
         let folder = parent.path().join("plugin");
         let path = folder.to_str().expect("the path is UTF-8");
         let (exit, stdout, stderr) = run(&[&["plugin", "new", name, "--path", path], arguments].concat());
@@ -108,7 +109,7 @@ impl New {
         );
         Self {
             folder,
-            _turn: None,
+            _turn: turn,
             _parent: parent,
         }
     }
