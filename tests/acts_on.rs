@@ -42,13 +42,12 @@ const ALL: [&str; 9] = [
     "cluster-locality",
 ];
 
-/// The built-in profile with the filters of workload affinity, and its observer. One test uses it.
-fn host() -> (Host, Arc<Called>) {
-    let host = Host::with_filters(&["workload-affinity", "workload-anti-affinity"]);
+/// Observes the plugins of a host that no other test uses.
+fn observed(host: &Host) -> Arc<Called> {
     let called = Arc::new(Called::default());
     let observer: Arc<dyn CallObserver> = called.clone();
     host.profile().observe(&observer);
-    (host, called)
+    called
 }
 
 fn objects(binding: Binding) -> String {
@@ -76,7 +75,8 @@ fn plain() -> Binding {
 
 #[test]
 fn a_plugin_is_called_for_bindings_with_a_part_that_it_acts_on() {
-    let (host, called) = host();
+    let host = Host::with_filters(&["workload-affinity", "workload-anti-affinity"]);
+    let called = observed(&host);
     let trusting = host.shared();
     let distrusting = ALL
         .into_iter()
@@ -92,7 +92,7 @@ fn a_plugin_is_called_for_bindings_with_a_part_that_it_acts_on() {
         (plain().last([("b", 0)]), vec!["cluster-locality"], "b=2"),
         (
             plain().spec("gracefulEvictionTasks", json!([{ "fromCluster": "a" }])),
-            vec!["cluster-eviction"],
+            vec!["cluster-eviction", "tree"],
             "b=2 c=2",
         ),
         (
@@ -110,7 +110,7 @@ fn a_plugin_is_called_for_bindings_with_a_part_that_it_acts_on() {
             "b=4",
         ),
         (group("affinityGroup"), vec!["workload-affinity"], "a="),
-        (group("antiAffinityGroup"), vec!["tree", "workload-anti-affinity"], "a="),
+        (group("antiAffinityGroup"), vec!["workload-anti-affinity"], "a="),
     ] {
         let manifest = objects(binding);
         called.take();
@@ -139,6 +139,17 @@ fn unknown_placements_are_an_error_of_a_binding_in_a_group() {
     let (bindings, fleet) = read(&objects(plain()));
     let decision = host.scheduler().schedule(&bindings[0], &fleet);
     assert!(told(&decision).starts_with("a="), "{decision:?}");
+}
+
+/// Nearly every decision is one of the built-in profile, of which no plugin needs placements, so they are not known.
+#[test]
+fn unknown_placements_make_no_call_in_the_built_in_profile() {
+    let host = Host::extending("");
+    let called = observed(&host);
+    let (bindings, fleet) = read(&objects(plain()));
+    let decision = host.scheduler().schedule(&bindings[0], &fleet);
+    assert!(told(&decision).starts_with("a="), "{decision:?}");
+    assert_eq!(called.take(), ["api-enablement", "taint-toleration"]);
 }
 
 /// Otherwise, preferences that no plugin reads would be refused for some bindings and ignored for others.

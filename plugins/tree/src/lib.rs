@@ -70,8 +70,8 @@ impl SnapshotValuePlugin for Tree {
 impl FilterPlugin<TreePreferences> for Tree {
     const PROMISES: Promises = Promises::NONE.each_alone();
     /// The host calls a filter for each binding with preferences for it, which is all that this one needs. Of the parts
-    /// that a filter must name in addition, this one is the rarest.
-    const ACTS_ON: BindingParts = BindingParts::ANTI_AFFINITY_GROUP;
+    /// that a filter must name in addition, this one is the rarest of those that the host always knows.
+    const ACTS_ON: BindingParts = BindingParts::EVICTIONS;
 
     fn filter(
         &self,
