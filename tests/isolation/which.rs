@@ -1,10 +1,13 @@
 //! Which plugins have a process of their own if the profile does not say.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::{divvy, divvy_json, file};
-use crate::artifacts::{plugin, workspace};
+use crate::artifacts::{plugin, with_bundled_plugins, workspace};
 
 /// `process` or `none` for a plugin, as `divvy plugin list` says it with these arguments.
 fn isolation(plugin: &str, arguments: &[&str]) -> String {
@@ -107,4 +110,24 @@ fn named_plugins_share_a_worker() {
         (usual_exit, usual),
         "{log}"
     );
+}
+
+/// Workers are told in JSON what to open, and its texts are UTF-8.
+#[test]
+fn a_folder_that_a_worker_cannot_be_told_is_refused_with_the_reason() {
+    let library = plugin("average");
+    let folder = file("not-utf-8/README", "").with_file_name(OsStr::from_bytes(b"folder-\xff"));
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::copy(library, folder.join(library.file_name().expect("a file"))).expect("a copy");
+    let mut command = Command::new(workspace().binary("divvy"));
+    command
+        .args(["schedule", "-f", "examples/fleet", "--plugin-directory"])
+        .arg(&folder);
+    let output = with_bundled_plugins(&mut command)
+        .output()
+        .expect("the binary can be started");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{log}");
+    let reason = "its worker cannot be asked to start: path contains invalid UTF-8 characters";
+    assert!(log.contains("plugin `average`") && log.contains(reason), "{log}");
 }

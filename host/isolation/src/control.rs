@@ -56,19 +56,29 @@ pub(crate) enum Memory {
     Exchange { address: usize, bytes: usize },
 }
 
-/// Sends a message, with a file if there is one.
-pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T, file: Option<BorrowedFd<'_>>) -> io::Result<()> {
+/// A message as it is sent.
+///
+/// # Errors
+///
+/// It contains a path that is not UTF-8, or is too large.
+pub(crate) fn written<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     let bytes = serde_json::to_vec(message)?;
     if bytes.len() > LARGEST {
-        return Err(io::ErrorKind::InvalidInput.into());
+        let reason = format!("the request has {} bytes, expected at most {LARGEST}", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
+    Ok(bytes)
+}
+
+/// Sends a message, with a file if there is one.
+pub(crate) fn send(socket: impl AsFd, message: &[u8], file: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let files: Vec<BorrowedFd<'_>> = file.into_iter().collect();
     if !files.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(&files));
     }
-    sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    sendmsg(socket, &[IoSlice::new(message)], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
@@ -93,8 +103,10 @@ pub(crate) fn receive<T: for<'de> Deserialize<'de>>(socket: impl AsFd) -> io::Re
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::fs::File;
     use std::io::{Read, Seek};
+    use std::os::unix::ffi::OsStrExt;
 
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
@@ -112,8 +124,9 @@ mod tests {
             },
             Memory::Exchange { address: 1, bytes: 2 },
         );
-        send(&ours, &first, Some(file.as_fd())).expect("sent");
-        send(&ours, &second, None).expect("sent");
+        let [first_text, second_text] = [&first, &second].map(|message| written(message).expect("small"));
+        send(&ours, &first_text, Some(file.as_fd())).expect("sent");
+        send(&ours, &second_text, None).expect("sent");
         drop(ours);
         let (received, handed) = receive::<Memory>(&theirs).expect("received").expect("a message");
         assert_eq!(received, first);
@@ -126,6 +139,23 @@ mod tests {
         let (received, handed) = receive::<Memory>(&theirs).expect("received").expect("a message");
         assert_eq!((received, handed.is_some()), (second, false));
         assert!(receive::<Memory>(&theirs).expect("closed").is_none());
+    }
+
+    #[test]
+    fn a_message_that_a_worker_cannot_be_sent_is_refused_with_the_reason() {
+        let start = |read: &[u8], count: usize| Start {
+            libraries: Vec::new(),
+            read: vec![PathBuf::from(OsStr::from_bytes(read)); count],
+            memory: 0,
+        };
+        assert!(written(&start(b"/plugins", 1)).is_ok());
+        let refused = |start| written(&start).expect_err("refused").to_string();
+        assert_eq!(
+            refused(start(b"/plug\xffins", 1)),
+            "path contains invalid UTF-8 characters"
+        );
+        let long = refused(start(&[b'a'; 1_000], 100));
+        assert_eq!(long, "the request has 100336 bytes, expected at most 65536");
     }
 
     fn tempfile() -> File {

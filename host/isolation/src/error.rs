@@ -36,6 +36,14 @@ pub enum IsolationError {
         /// The loader's hint, if it has one.
         hint: Option<String>,
     },
+    /// The worker cannot be asked for the operation: a path is not UTF-8, or the request is too large.
+    #[error("its worker cannot be asked to {operation}: {reason}")]
+    NotAsked {
+        /// What it was to do.
+        operation: Operation,
+        /// Why the request cannot be written.
+        reason: String,
+    },
     /// The worker ended during the operation.
     #[error("its worker {ending} while it was to {operation}")]
     Died {
@@ -79,6 +87,13 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
+    pub(crate) fn not_asked(operation: Operation, error: &dyn std::error::Error) -> Self {
+        Self::NotAsked {
+            operation,
+            reason: error.to_string(),
+        }
+    }
+
     /// True if the worker's process ended, or was ended, while it was asked for something.
     pub fn ended_worker(&self) -> bool {
         matches!(

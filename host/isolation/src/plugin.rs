@@ -139,10 +139,12 @@ impl IsolatedPlugin {
             library: self.worker.number(process, &self.library)?,
             configuration: self.configuration.clone(),
         };
-        let text = serde_json::to_string(&construction).unwrap_or_default();
+        let operation = Operation::Construct;
+        let text =
+            serde_json::to_string(&construction).map_err(|error| IsolationError::not_asked(operation, &error))?;
         let mut answer = None;
         let asked = process.ask(
-            Operation::Construct,
+            operation,
             CONSTRUCTION,
             &mut |exchange, _| {
                 let header = exchange.header();

@@ -127,6 +127,7 @@ impl Process {
             program: program.path.clone(),
             reason: error.to_string(),
         };
+        let message = control::written(start).map_err(|error| IsolationError::not_asked(Operation::Start, &error))?;
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|error| failed(error.into()))?;
         rustix::net::sockopt::set_socket_timeout(
@@ -170,12 +171,12 @@ impl Process {
             memory: start.memory,
             answers: AtomicU32::new(0),
         };
-        process.missing = process.confine(start, deadline)?;
+        process.missing = process.confine(&message, deadline)?;
         Ok(Arc::new(process))
     }
 
-    /// Has the worker confine itself, and returns the facilities that are missing but not required.
-    fn confine(&self, start: &Start, deadline: Duration) -> Result<Vec<MissingFacility>, IsolationError> {
+    /// Has the worker confine itself, which a [`Start`] asks for, and returns the facilities that are missing but not required.
+    fn confine(&self, start: &[u8], deadline: Duration) -> Result<Vec<MissingFacility>, IsolationError> {
         let operation = Operation::Start;
         let mut time = Deadline::new(deadline);
         let mut answer =
@@ -237,7 +238,7 @@ impl Process {
                 address: chunk.read_address(),
                 bytes: chunk.bytes(),
             };
-            control::send(&self.socket, &message, Some(chunk.file()))?;
+            control::send(&self.socket, &control::written(&message)?, Some(chunk.file()))?;
             *known += 1;
         }
         self.known_chunks.store(*known, Ordering::Release);
@@ -262,6 +263,7 @@ impl Process {
             address: region.address(),
             bytes: region.bytes(),
         };
+        let message = control::written(&message).map_err(failed)?;
         // If the worker has ended, the next call finds out.
         let _sent = control::send(&self.socket, &message, Some(region.file()));
         let exchange = Arc::new(Exchange::new(region));

@@ -190,10 +190,11 @@ impl Worker {
     }
 
     fn opened(&self, process: &Process, request: &LibraryRequest) -> Result<(u64, LibraryDescription), IsolationError> {
-        let text = serde_json::to_string(request).unwrap_or_default();
+        let operation = Operation::Open;
+        let text = serde_json::to_string(request).map_err(|error| IsolationError::not_asked(operation, &error))?;
         let mut answer = None;
         process.ask(
-            Operation::Open,
+            operation,
             CONSTRUCTION,
             &mut |exchange, _| {
                 exchange

@@ -47,7 +47,7 @@ pub fn run() -> Result<(), WorkerError> {
     };
     let confined = confine(&start);
     let is_confined = matches!(confined, Started::Confined { .. });
-    control::send(socket, &confined, None)?;
+    control::send(socket, &control::written(&confined)?, None)?;
     if !is_confined {
         return Ok(());
     }

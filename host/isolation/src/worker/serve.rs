@@ -43,7 +43,10 @@ pub(super) fn serve(layout: Layout) -> ! {
             operation::OPEN => {
                 // SAFETY: it is this side's turn, and for this operation the host names a text in the room.
                 let answer = open(unsafe { text(header) });
-                services::document(&serde_json::to_string(&answer).unwrap_or_default());
+                // The host reports that the library was not described.
+                if let Ok(answer) = serde_json::to_string(&answer) {
+                    services::document(&answer);
+                }
                 None
             }
             // SAFETY: for this operation, the host names a text as well.

@@ -152,7 +152,9 @@ impl AppliedPolicy {
             || self.valid_until.is_some()
             || self.partial_of.is_some();
         self.result = result_hash(clusters);
-        is_needed.then(|| serde_json::to_string(&self).ok()).flatten()
+        let text = is_needed.then(|| serde_json::to_string(&self))?;
+        debug_assert!(text.is_ok(), "an applied policy cannot be written as JSON: {text:?}");
+        text.ok()
     }
 }
 

@@ -48,7 +48,9 @@ impl Left {
         if self.0.is_empty() {
             return None;
         }
-        serde_json::to_string(self).ok()
+        let text = serde_json::to_string(self);
+        debug_assert!(text.is_ok(), "what left clusters cannot be written as JSON: {text:?}");
+        text.ok()
     }
 
     /// What left a cluster.

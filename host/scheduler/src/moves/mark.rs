@@ -133,16 +133,22 @@ pub enum Void {
     },
 }
 
-/// A mark is too large to be kept on its binding, so the move cannot begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the move of {clusters} clusters needs {bytes} bytes of annotation `divvy.io/move`, expected at most {MARK_BYTES_MAX}"
-)]
-pub struct MarkTooLarge {
-    /// Clusters of the mark.
-    pub clusters: usize,
-    /// Bytes of its text.
-    pub bytes: usize,
+/// Reason why a mark cannot be kept on its binding, so the move cannot begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnwritableMark {
+    /// It is too large.
+    #[error(
+        "the move of {clusters} clusters needs {bytes} bytes of annotation `divvy.io/move`, expected at most {MARK_BYTES_MAX}"
+    )]
+    TooLarge {
+        /// Clusters of the mark.
+        clusters: usize,
+        /// Bytes of its text.
+        bytes: usize,
+    },
+    /// It cannot be expressed in JSON, although it has only texts and numbers: a defect.
+    #[error("annotation `divvy.io/move` cannot be written as JSON: {0}")]
+    Json(String),
 }
 
 /// The form of a waypoint: target, bound, and the fingerprint that ends it.
@@ -213,8 +219,8 @@ impl Mark {
     ///
     /// # Errors
     ///
-    /// The mark has too many clusters. Nothing may be written.
-    pub fn write(&self) -> Result<String, MarkTooLarge> {
+    /// An [`UnwritableMark`], usually because it has too many clusters. Nothing may be written.
+    pub fn write(&self) -> Result<String, UnwritableMark> {
         let written = WrittenMark {
             version: VERSION,
             generation: self.generation,
@@ -224,12 +230,11 @@ impl Mark {
             released: self.is_released,
             clusters: self.clusters.clone(),
         };
-        // Maps with text keys and numbers can always be written.
-        let text = serde_json::to_string(&written).unwrap_or_default();
+        let text = serde_json::to_string(&written).map_err(|error| UnwritableMark::Json(error.to_string()))?;
         let (clusters, bytes) = (self.clusters.len(), text.len());
         match bytes <= MARK_BYTES_MAX {
             true => Ok(text),
-            false => Err(MarkTooLarge { clusters, bytes }),
+            false => Err(UnwritableMark::TooLarge { clusters, bytes }),
         }
     }
 
@@ -524,8 +529,10 @@ mod tests {
         };
         assert!(of(1_500).write().is_ok());
         let refused = of(2_000).write().unwrap_err();
-        assert_eq!(refused.clusters, 2_000);
-        assert!(refused.bytes > MARK_BYTES_MAX);
+        assert!(
+            matches!(refused, UnwritableMark::TooLarge { clusters: 2_000, bytes } if bytes > MARK_BYTES_MAX),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
 use divvy_profile::Allowances;
 
 use super::budgets::{Admission, ClaimedCluster, Ledger, Scope};
-use super::mark::{Mark, MarkTooLarge, ReadMark, Void, Waypoint};
+use super::mark::{Mark, ReadMark, UnwritableMark, Void, Waypoint};
 use super::readiness::{Bound, Report, Reporting, ready};
 use super::shortcut::{Reach, held, least, replace, shed};
 use crate::cycle::{Moving, MovingCluster, Step};
@@ -156,9 +156,9 @@ pub enum StepError<E> {
     /// The pace failed or broke a rule.
     #[error(transparent)]
     Pace(E),
-    /// The move has too many clusters to be marked.
+    /// The mark cannot be written.
     #[error(transparent)]
-    Mark(MarkTooLarge),
+    Mark(UnwritableMark),
 }
 
 /// A move as it is seen.
@@ -397,7 +397,7 @@ impl<'a> Look<'a> {
     }
 
     /// Brings the sum back. The mark stays until its bounds have ended.
-    fn cancel(&self, current: &[i64]) -> Result<Verdict, MarkTooLarge> {
+    fn cancel(&self, current: &[i64]) -> Result<Verdict, UnwritableMark> {
         let result = shed(&self.clusters, &self.shown, (self.seen.total, 0), Reach::Held);
         let is_there = |cluster: &MovingCluster<'_>| {
             let waypoint = self.mark.and_then(|mark| mark.clusters.get(cluster.name));
@@ -410,7 +410,7 @@ impl<'a> Look<'a> {
     }
 
     /// Writes a result on the way, with its mark.
-    fn advance(&self, next: &[i64], occasion: Occasion) -> Result<Verdict, MarkTooLarge> {
+    fn advance(&self, next: &[i64], occasion: Occasion) -> Result<Verdict, UnwritableMark> {
         let mut clusters = BTreeMap::new();
         for (cluster, &next) in self.clusters.iter().zip(next) {
             let known = self.bounds.get(cluster.name);
