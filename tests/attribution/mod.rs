@@ -1,22 +1,22 @@
 //! A plugin in the scheduler's process that crashes, ends or hangs it is named, with the call and the binding.
 //!
 //! The command is run as users run it, and ends in its own way each time. [`crashes`]: signals. [`exits`]: `exit` and `quick_exit`.
-//! [`hangs`]: calls that do not return. [`go`]: a runtime that handles signals itself.
+//! [`hangs`]: calls that do not return. A runtime
+//! that handles signals itself, that of Go, is in `tests/programs`.
 
 mod crashes;
+mod ended;
 mod exits;
-mod go;
 mod hangs;
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::artifacts::{with_bundled_plugins, workspace};
 use crate::c_interface::hostile::{HOSTILE, opened};
-use crate::manifests::{Binding, binding, cluster, list, priorities};
+use crate::manifests::{binding, priorities};
+pub(crate) use ended::Ended;
+use ended::{divvy, run};
 
 /// Points at which it does harm, and the words for their calls.
 const POINTS: [(&str, &str); 5] = [
@@ -27,45 +27,6 @@ const POINTS: [(&str, &str); 5] = [
     ("assign", "Assign"),
 ];
 
-/// How a command has ended.
-pub(crate) struct Ended {
-    status: ExitStatus,
-    pub(crate) output: String,
-    log: String,
-}
-
-impl Ended {
-    /// The exit code, or the number of the signal.
-    pub(crate) fn how(&self) -> Result<i32, i32> {
-        let signal = self.status.signal().unwrap_or_default();
-        self.status.code().ok_or(signal)
-    }
-
-    /// The lines of standard error that name who ended the process.
-    pub(crate) fn errors(&self) -> Vec<&str> {
-        self.log.lines().filter(|line| line.starts_with("error: ")).collect()
-    }
-
-    #[track_caller]
-    fn check(&self, case: &str, how: Result<i32, i32>, errors: &[&str]) {
-        let Self { output, log, .. } = self;
-        assert_eq!(self.how(), how, "{case}: {output}{log}");
-        assert_eq!(self.errors(), errors, "{case}: {log}");
-    }
-}
-
-fn divvy(arguments: &[&str]) -> Ended {
-    let mut command = Command::new(workspace().binary("divvy"));
-    let output = with_bundled_plugins(command.args(arguments))
-        .output()
-        .expect("the binary can be started");
-    Ended {
-        status: output.status,
-        output: String::from_utf8_lossy(&output.stdout).into_owned(),
-        log: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
 /// A profile that uses the plugin in a library, with a fault in its constructor.
 fn profile(library: &Path, fault: &str) -> String {
     format!(
@@ -74,25 +35,6 @@ fn profile(library: &Path, fault: &str) -> String {
          configuration = {{ fault = '{fault}' }}\n",
         library.display()
     )
-}
-
-/// Runs a command with a profile, and two clusters and a binding as its input.
-fn run(command: &[&str], profile: &str, binding: Binding) -> Ended {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let file = |name: &str, content: &str| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, content).expect("the file can be written");
-        path.display().to_string()
-    };
-    let objects: [Value; 3] = [cluster("a", 9).into(), cluster("b", 9).into(), binding.into()];
-    let manifests = file("manifests.json", &list(objects));
-    let profile = file("profile.toml", profile);
-    let mut arguments: Vec<&str> = command.to_vec();
-    if command[0] == "schedule" {
-        arguments.extend(["-f", &manifests]);
-    }
-    arguments.extend(["--profile", &profile]);
-    divvy(&arguments)
 }
 
 /// Schedules a binding with a fault at a point, `web` in the namespace `default`.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use divvy_loader::PluginFile;
 
-use super::compile;
+use super::compile::compile;
 use crate::artifacts::{self, repository};
 
 /// The library is certified, which this host does not look at.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use super::{library, library_with};
+use super::compile::{library, library_with};
 use crate::artifacts::repository;
 
 /// Its library. Compiled once for all tests: another compilation would replace a file that is in use.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use super::library;
+use super::compile::library;
 use crate::artifacts::repository;
 use crate::manifests::{binding, cluster};
 use crate::scheduling::Host;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use divvy_loader::PluginLibrary;
 use serde_json::Value;
 
-use super::library;
+use super::compile::library;
 use crate::artifacts::repository;
 use crate::manifests::{Binding, binding, cluster, list};
 use crate::scheduling::{Host, read};

@@ -2,7 +2,7 @@
 
 use divvy_karmada::api::Timestamp;
 
-use super::library;
+use super::compile::library;
 use crate::artifacts::repository;
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read, told};

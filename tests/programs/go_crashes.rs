@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use super::{Ended, HOSTILE, run};
 use crate::artifacts::repository;
+use crate::ended::{Ended, run};
+use crate::hostile::HOSTILE;
 use crate::manifests::binding;
 
 /// The statement of the example that is replaced, and what the plugin does by its configuration.

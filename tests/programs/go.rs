@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::artifacts::repository;
-use crate::command_line::run;
 use crate::manifests::{binding, cluster, list};
+use crate::run;
 
 fn folder() -> PathBuf {
     repository().join("examples/go-plugin")

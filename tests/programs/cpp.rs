@@ -1,31 +1,23 @@
-//! Every standard of C and C++ that the header is written in: the examples compile without a warning, decide alike, and a
-//! plugin that uses C++ runs like any other.
+//! C++: the header has the layout of the ABI in every standard, the examples in C compile as C++ without a warning and decide alike, and
+//! a plugin that uses C++ runs like any other.
 
-use std::path::PathBuf;
-
-use super::{Standard, compile_as};
 use crate::artifacts::repository;
+use crate::compile::{Standard, library_in};
+use crate::layout::check_in;
 use crate::manifests::{binding, cluster};
 use crate::scheduling::Host;
 
-/// Compiles a shared library.
-#[track_caller]
-fn library(standard: Standard, name: &str, sources: &[PathBuf]) -> PathBuf {
-    let arguments = ["-shared", "-fPIC", "-fvisibility=hidden"];
-    let mut compilers = standard.compilers();
-    let usual = compilers.remove(0);
-    for (number, other) in compilers.iter().enumerate() {
-        compile_as(standard, other, &format!("lib{name}-{number}.so"), sources, &arguments);
-    }
-    compile_as(standard, &usual, &format!("lib{name}.so"), sources, &arguments)
+#[test]
+fn the_header_has_the_same_layout() {
+    check_in(&Standard::CPP);
 }
 
 #[test]
-fn the_examples_decide_alike_in_every_standard() {
+fn the_examples_decide_alike_in_every_standard_of_c_and_cpp() {
     let sources = ["fill_in_order.c", "ready_only.c", "library.c"];
     let sources = sources.map(|name| repository().join("examples/c-plugin").join(name));
-    for standard in Standard::ALL {
-        let path = library(standard, &format!("examples-{standard:?}"), &sources);
+    for standard in Standard::C.into_iter().chain(Standard::CPP) {
+        let path = library_in(standard, &format!("examples-{standard:?}"), &sources);
         let tables = ["ready-only", "fill-in-order"].map(|plugin| {
             format!(
                 "[profile.plugin.{plugin}]\npath = '{}'\nallow-uncertified = true\n",
@@ -49,9 +41,9 @@ fn the_examples_decide_alike_in_every_standard() {
 
 #[test]
 fn a_filter_in_cpp_decides_fails_and_refuses_its_configuration() {
-    for standard in [Standard::Cpp17, Standard::Cpp20] {
+    for standard in Standard::CPP {
         let sources = [repository().join("tests/fixtures/named.cpp")];
-        let path = library(standard, &format!("named-{standard:?}"), &sources);
+        let path = library_in(standard, &format!("named-{standard:?}"), &sources);
         let profile = |configuration: &str| {
             format!(
                 "filters = ['named']\n[profile.plugin.named]\npath = '{}'\nallow-uncertified = true\n{configuration}",
