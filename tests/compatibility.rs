@@ -12,7 +12,7 @@ use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::PluginInstance;
 use serde_json::Value;
 
-use edits::UNANNOUNCED;
+use edits::unannounced;
 
 use crate::artifacts::{self, fixture};
 use crate::changed_sdk;
@@ -142,7 +142,7 @@ fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
 
 #[test]
 fn a_change_without_a_new_version_is_refused() {
-    for (name, place, _) in UNANNOUNCED {
+    for (name, place, _) in unannounced() {
         let library = changed_sdk::unannounced(name);
         let error = divvy_loader::PluginLibrary::load(library, None).expect_err("its layout differs");
         let message = error.to_string().replace(&library.display().to_string(), "<file>");

@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 use super::{Edit, read, write};
 use crate::artifacts::repository;
-use crate::compatibility::edits::{NEWER_MINOR, UNANNOUNCED};
+use crate::compatibility::edits::{NEWER_MINOR, unannounced};
 
 /// A package of the workspace.
 struct Package<'a> {
@@ -63,7 +63,7 @@ pub(super) fn write_below(folder: &Path) -> PathBuf {
             ],
         },
     ];
-    for (patch, (name, _, edits)) in (3..).zip(UNANNOUNCED) {
+    for (patch, (name, _, edits)) in (3..).zip(unannounced()) {
         let sdk = Sdk {
             folder: folder.join("unannounced").join(name),
             patch,

@@ -143,7 +143,7 @@ type Unannounced = (&'static str, &'static str, &'static [Edit]);
 
 /// Changes without a new version: two arguments of the entry are swapped, a pointer points to another struct, and two fields are
 /// swapped, of a struct that can grow and of a row.
-pub(crate) const UNANNOUNCED: [Unannounced; 4] = [
+const UNANNOUNCED: [Unannounced; 4] = [
     (
         "swapped-arguments",
         "in `call`: mismatched types behind an address: expected `*const c_void`, found `*mut CallHead`",
@@ -194,3 +194,8 @@ pub(crate) const UNANNOUNCED: [Unannounced; 4] = [
         }],
     ),
 ];
+
+/// Changes that no version announces: the first in the gate, and all. A library is built for each.
+pub(crate) fn unannounced() -> &'static [Unannounced] {
+    divvy_built::cases(&UNANNOUNCED[..1], &UNANNOUNCED)
+}

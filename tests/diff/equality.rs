@@ -20,7 +20,9 @@ use super::fleets::{FleetManifests, Numbers};
 use super::{changed, comparison, comparison_with, edits, forecast, side, situation, threads};
 
 /// Random fleets per property.
-const FLEETS: u64 = 1000;
+fn fleets() -> u64 {
+    divvy_built::cases(250, 1000)
+}
 
 /// A random fleet whose future without changes is known.
 struct Case {
@@ -91,7 +93,7 @@ fn changes(change: impl FnOnce(&mut Changes)) -> Changes {
 #[test]
 fn each_change_equals_the_edit_by_hand() {
     let mut moved = 0;
-    for number in 0..FLEETS {
+    for number in 0..fleets() {
         let case = Case::numbered(number);
         let fleet = &case.fleet;
         let numbers = &mut Numbers::new(number.wrapping_mul(31));
@@ -131,12 +133,12 @@ fn each_change_equals_the_edit_by_hand() {
         );
     }
     // The fleets are of use only if drains move replicas in most of them.
-    assert!(moved > FLEETS as i64, "drains move {moved} replicas");
+    assert!(moved > fleets() as i64, "drains move {moved} replicas");
 }
 
 #[test]
 fn changes_combine_in_any_order() {
-    for number in 0..FLEETS / 4 {
+    for number in 0..fleets() / 4 {
         let case = Case::numbered(number);
         let fleet = &case.fleet;
         if fleet.clusters.len() < 3 || fleet.bindings[0]["spec"]["replicas"].is_null() {
@@ -172,7 +174,7 @@ fn changes_combine_in_any_order() {
 
 #[test]
 fn no_change_changes_nothing() {
-    for number in 0..FLEETS / 4 {
+    for number in 0..fleets() / 4 {
         let comparison = forecast(&FleetManifests::numbered(number).objects(), &Changes::default());
         assert_eq!(comparison.totals.changed, 0, "fleet {number}");
         assert!(comparison.totals.movement.is_nothing(), "fleet {number}");
@@ -182,7 +184,7 @@ fn no_change_changes_nothing() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    for number in 0..FLEETS / 10 {
+    for number in 0..fleets() / 10 {
         let fleet = FleetManifests::numbered(number);
         let original = situation(&fleet.objects());
         let change = changes(|changes| changes.drain = vec!["m0".parse().expect("a name")]);
@@ -209,8 +211,8 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn each_loss_is_the_forecast_without_its_clusters() {
-    let small = (0..FLEETS / 10).map(FleetManifests::numbered);
-    let wide = (0..FLEETS / 10).map(FleetManifests::wide);
+    let small = (0..fleets() / 10).map(FleetManifests::numbered);
+    let wide = (0..fleets() / 10).map(FleetManifests::wide);
     let mut totals = (0, 0, 0);
     for (number, fleet) in small.chain(wide).enumerate() {
         let assumes = number % 4 != 0;
@@ -231,7 +233,7 @@ fn each_loss_sees_how_peers_are_placed() {
         profile: Host::extending(&filters).shared(),
         ..side()
     };
-    for number in 0..FLEETS / 20 {
+    for number in 0..fleets() / 20 {
         check_losses(&FleetManifests::wide(number), &side, threads(1));
     }
 }

@@ -12,7 +12,9 @@ use super::fleets::FleetManifests;
 use super::{changed, side, situation, threads};
 
 /// Random fleets per property.
-const FLEETS: u64 = 150;
+fn fleets() -> u64 {
+    divvy_built::cases(50, 150)
+}
 
 fn measured(original: &Situation, future: &Future, options: Options) -> Vec<HeadroomRow> {
     let entries = future.entries.iter().filter(|entry| is_measurable(&entry.binding));
@@ -37,7 +39,7 @@ fn schedules(original: &Situation, row: &HeadroomRow, replicas: i64, options: Op
 #[test]
 fn the_number_reported_schedules_in_a_forecast_and_the_next_one_does_not() {
     let (mut bounded, mut unbounded, mut none) = (0, 0, 0);
-    for number in 0..FLEETS {
+    for number in 0..fleets() {
         let original = situation(&FleetManifests::numbered(number).objects());
         let alone = Options {
             assumes: false,
@@ -75,7 +77,7 @@ fn the_number_reported_schedules_in_a_forecast_and_the_next_one_does_not() {
 
 #[test]
 fn what_others_take_is_not_free_and_what_the_binding_takes_itself_is() {
-    for number in 0..FLEETS {
+    for number in 0..fleets() {
         let original = situation(&FleetManifests::numbered(number).objects());
         let future = Future::decide(&original, &side(), threads(1));
         let alone = Options {
@@ -111,7 +113,7 @@ fn threads_do_not_affect_the_result() {
 
 #[test]
 fn a_hypothetical_workload_has_the_headroom_of_a_real_one() {
-    for number in 0..FLEETS {
+    for number in 0..fleets() {
         let original = situation(&FleetManifests::numbered(number).objects());
         let future = Future::decide(&original, &side(), threads(1));
         for binding in original.bindings.iter().filter(|binding| is_measurable(binding)) {

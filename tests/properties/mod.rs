@@ -15,13 +15,13 @@ mod steadiness;
 
 use proptest::test_runner::Config;
 
-/// Inputs per property. Each runs through JSON, the whole cycle and a library without optimisation.
-const CASES: u32 = 96;
+/// Inputs per property, in the gate and in all. Each runs through JSON, the whole cycle and a library without optimisation.
+const CASES: (u32, u32) = (24, 96);
 
 /// Failures are reported with their input and are not persisted: they deserve a named case rather than a file of seeds.
 fn configuration() -> Config {
     Config {
-        cases: CASES,
+        cases: divvy_built::cases(CASES.0, CASES.1),
         failure_persistence: None,
         ..Config::default()
     }

@@ -6,7 +6,7 @@ use crate::artifacts::{repository, workspace};
 #[test]
 fn a_second_build_compiles_nothing() {
     workspace();
-    let again = divvy_built::build(&repository().join("Cargo.toml"), divvy_built::profile());
+    let again = divvy_built::build(&repository().join("Cargo.toml"), divvy_built::members());
     let again = again.unwrap_or_else(|messages| panic!("{messages}"));
     assert!(again.library("divvy-plugin-duplicated").is_ok());
     assert_eq!(again.compiled(), Vec::<String>::new());

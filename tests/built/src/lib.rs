@@ -4,11 +4,12 @@
 //! tests run Cargo, which reports what it built. The build uses the target directory of the workspace: `cargo test` has released its
 //! lock by the time tests run, and what was compiled for the tests is reused.
 //!
-//! [`bundled`] builds the default members, as `cargo build` does in README.md. A choice of packages would give dependencies other
-//! features, and most of them would be compiled once more for each choice.
+//! [`bundled`] builds what the command in README.md has built for the tests, in the same graph of units, so that nothing is compiled
+//! again. Another choice of packages would give dependencies other features, and most of them would be compiled once more for each choice.
 //!
-//! With `DIVVY_TESTED=release`, it builds them as they are released, whatever the profile of the tests is. Commands are then ten times
-//! as fast, and where the release is there already, as in continuous integration, nothing is compiled.
+//! With `DIVVY_TESTED=release`, it builds the default members as they are released, whatever the profile of the tests is.
+//!
+//! [`all_cases`] is the one switch between the gate's share of the slow tests and all of it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub struct Bundled {
 /// The scheduler and the plugins that come with it, built once per process. An error is what Cargo printed.
 pub fn bundled() -> Result<&'static Bundled, &'static str> {
     static BUNDLED: LazyLock<Result<Bundled, String>> = LazyLock::new(|| {
-        let artifacts = build(&repository().join("Cargo.toml"), profile())?;
+        let artifacts = build(&repository().join("Cargo.toml"), members())?;
         let binary = artifacts.binary("divvy")?.to_owned();
         let plugin = artifacts.library("divvy-plugin-duplicated")?;
         let plugins = plugin.parent().unwrap_or(plugin).to_owned();
@@ -69,6 +70,14 @@ pub fn bundled() -> Result<&'static Bundled, &'static str> {
         })
     });
     BUNDLED.as_ref().map_err(String::as_str)
+}
+
+/// A program that the tests use, such as `divvy-load`: of a debug build, built once per process. An error is what Cargo printed.
+pub fn test_program(name: &str) -> Result<PathBuf, String> {
+    static PROGRAMS: LazyLock<Result<Artifacts, String>> =
+        LazyLock::new(|| build(&repository().join("Cargo.toml"), MEMBERS));
+    let programs = PROGRAMS.as_ref().map_err(Clone::clone)?;
+    programs.binary(name).map(Path::to_owned)
 }
 
 /// The library of a crate in `tests/fixtures/plugins`, all of which are built once per process. They are never optimised, so that a
@@ -153,10 +162,35 @@ pub fn repository() -> &'static Path {
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Arguments that select the Cargo profile in which the scheduler and its plugins are built.
-pub fn profile() -> &'static [&'static str] {
-    let released = !cfg!(debug_assertions) || std::env::var_os("DIVVY_TESTED").is_some_and(|kind| kind == "release");
-    if released { &["--release"] } else { &[] }
+/// True if slow tests run all of their cases (`DIVVY_TESTS=all`), as `.ci/run all` has them do. Otherwise they run the share that the gate
+/// runs; the table in CONTRIBUTING.md lists the shares. A test runs some cases either way, and its assertions are the same.
+pub fn all_cases() -> bool {
+    std::env::var_os("DIVVY_TESTS").is_some_and(|cases| cases == "all")
+}
+
+/// Either number of cases: of the gate, or of all.
+pub fn cases<T>(gate: T, all: T) -> T {
+    if all_cases() { all } else { gate }
+}
+
+/// The packages of the command in README.md, `cargo test --workspace --exclude 'divvy-*-tests'`. `--examples`, of which there are none, has
+/// Cargo give dependencies the features that they have in tests.
+const MEMBERS: &[&str] = &[
+    "--workspace",
+    "--exclude",
+    "divvy-*-tests",
+    "--lib",
+    "--bins",
+    "--examples",
+];
+
+fn is_release() -> bool {
+    !cfg!(debug_assertions) || std::env::var_os("DIVVY_TESTED").is_some_and(|kind| kind == "release")
+}
+
+/// Arguments for what [`bundled`] builds.
+pub fn members() -> &'static [&'static str] {
+    if is_release() { &["--release"] } else { MEMBERS }
 }
 
 /// The target directory of the workspace.

@@ -20,7 +20,9 @@ const MEASURED: &str = "DIVVY_MOVES_MEASURED";
 /// Moves after which memory is measured first; the second time is after four times as many.
 fn moves() -> usize {
     let written = std::env::var("DIVVY_MOVES_MEMORY").ok();
-    written.map_or(100, |number| number.parse().expect("a number of moves"))
+    written.map_or(divvy_built::cases(50, 100), |number| {
+        number.parse().expect("a number of moves")
+    })
 }
 
 /// Resident memory of this process in KiB.

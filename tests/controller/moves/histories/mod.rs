@@ -477,7 +477,10 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         let written = std::env::var(name).ok();
         written.map_or(otherwise, |number| number.parse().expect("a number of histories"))
     };
-    let (first, histories) = (number("DIVVY_MOVE_SEED", 0), number("DIVVY_MOVE_HISTORIES", 60));
+    let (first, histories) = (
+        number("DIVVY_MOVE_SEED", 0),
+        number("DIVVY_MOVE_HISTORIES", divvy_built::cases(20, 60)),
+    );
     let settings = usize::try_from(number("DIVVY_MOVE_SETTINGS", 10)).expect("a number of settings");
     let profiles = SETTINGS.iter().take(settings);
     let profiles: Vec<_> = profiles
