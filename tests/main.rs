@@ -36,7 +36,6 @@
 //! - [`windows`]: maintenance windows, from the table to decisions and recordings.
 //! - [`public_interface`]: the SDK's interface for authors, compared with a file.
 //! - [`which_division`]: the page of docs that compares divisions, with its results.
-//! - [`oci`]: plugins in registries and folders, pushed, pulled, and changed on the way.
 //! - [`pages`]: the README and the site, whose commands print what they say.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
@@ -64,7 +63,6 @@ mod logging;
 mod manifests;
 mod misbehaviour;
 mod moves;
-mod oci;
 mod pages;
 mod placements;
 mod preferences;

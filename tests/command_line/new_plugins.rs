@@ -152,10 +152,16 @@ impl New {
         assert_eq!(exit, Some(0), "{stdout}{stderr}");
         assert!(!stderr.contains("warning"), "{stderr}");
         let mut lines = stdout.lines();
-        assert!(
-            lines.next().is_some_and(|line| line.starts_with("library ")),
-            "{stdout}"
-        );
+        let library = lines.next().and_then(|line| line.strip_prefix("library "));
+        let library = library.unwrap_or_else(|| panic!("{stdout}"));
+        // The image is made of the file that was built: its folder is that of cargo, which the test sets.
+        let image = self.read("Dockerfile");
+        let copied = image
+            .lines()
+            .find_map(|line| line.strip_prefix("COPY ")?.strip_suffix(" /plugins/"));
+        let copied = copied.and_then(|path| Path::new(path).file_name()?.to_str());
+        let copied = copied.unwrap_or_else(|| panic!("{image}"));
+        assert!(library.contains(&format!("/{copied} ")), "{copied}: {library}");
         for case in cases {
             assert_eq!(
                 lines.next(),

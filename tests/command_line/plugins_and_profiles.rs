@@ -216,6 +216,24 @@ fn every_bundled_plugin_is_listed_with_what_it_serves() {
     assert_eq!(average["sha256"].as_str().map(str::len), Some(64));
 }
 
+/// They moved plugins through registries before the first release.
+#[test]
+fn commands_that_images_replaced_are_refused_with_the_replacement() {
+    for command in ["push", "pull", "key"] {
+        let (exit, stdout, stderr) = run(&["plugin", command, "registry.example/plugins/x:1"]);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(
+            stderr.starts_with(&format!("error: unrecognized subcommand '{command}'\n"))
+                && stderr.contains("tip: build an image of the plugin with its `Dockerfile`")
+                && stderr.contains("docs/plugins/images.md"),
+            "{stderr}"
+        );
+    }
+    // Elsewhere these words never meant anything.
+    let (_, _, stderr) = run(&["profile", "pull"]);
+    assert!(!stderr.contains("Dockerfile"), "{stderr}");
+}
+
 #[test]
 fn a_file_that_is_not_a_plugin_is_listed_with_the_reason() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -1,8 +1,9 @@
 //! Files that are not plugins, or not plugins that this host can use.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use divvy_loader::{LoadError, PluginLibrary};
+use divvy_loader::{LoadError, LoadOptions, PluginFile, PluginLibrary};
 use object::{Object, ObjectSection};
 use tempfile::TempDir;
 
@@ -227,6 +228,56 @@ fn another_checksum() {
     );
     let loaded = PluginLibrary::load(library, Some(&actual)).expect("the checksum is that of the file");
     assert_eq!((loaded.name(), loaded.checksum()), ("average", actual.as_str()));
+}
+
+#[test]
+fn a_pinned_file_that_is_changed_is_not_opened() {
+    let average = bytes_of_a_plugin();
+    let other = std::fs::read(artifacts::plugin("specified")).expect("the plugin was built");
+    let checksum = PluginFile::read(artifacts::plugin("average"))
+        .expect("a plugin")
+        .checksum()
+        .to_owned();
+    let mut flipped = average.clone();
+    // In the text of the library, after all headers.
+    flipped[average.len() / 2] ^= 1;
+    let mut of_the_same_length = other.clone();
+    of_the_same_length.resize(average.len(), 0);
+    let mut longer = average.clone();
+    longer.push(0);
+    for (name, bytes) in [
+        ("a byte", flipped),
+        ("another library", other),
+        ("another library, cut or filled to the same length", of_the_same_length),
+        ("a byte more", longer),
+    ] {
+        let (_folder, file) = file_of(&bytes);
+        let error = PluginLibrary::load(&file, Some(&checksum)).expect_err(name);
+        assert!(matches!(error, LoadError::ChecksumMismatch { .. }), "{name}: {error}");
+    }
+    // A link leads to whatever it leads to now.
+    let (folder, _) = file_of(&average);
+    let link = folder.path().join("link.so");
+    symlink(artifacts::plugin("specified"), &link).expect("a link can be made");
+    let error = PluginLibrary::load(&link, Some(&checksum)).expect_err("a link to another library");
+    assert!(matches!(error, LoadError::ChecksumMismatch { .. }), "{error}");
+}
+
+/// Whoever replaces a file after it was hashed does not change what is opened.
+#[test]
+fn a_pinned_file_that_is_replaced_after_it_was_read_is_opened_as_it_was() {
+    let (_folder, path) = file_of(&bytes_of_a_plugin());
+    let file = PluginFile::read(&path).expect("a plugin");
+    let checksum = file.checksum().to_owned();
+    std::fs::remove_file(&path).expect("the file is ours");
+    std::fs::copy(artifacts::plugin("specified"), &path).expect("the file can be written");
+    let options = LoadOptions {
+        checksum: Some(&checksum),
+        allow_uncertified: true,
+        ..LoadOptions::default()
+    };
+    let library = file.open(options).expect("the bytes that were read");
+    assert_eq!(library.name(), "average");
 }
 
 /// The hashed bytes are the opened bytes, so two versions of a file are two plugins.

@@ -1,10 +1,12 @@
 //! Every reason that a plugin cannot be loaded: its own error, with a message and a hint.
 //!
 //! [`files`] covers failures of a single file, [`descriptors`] those of its descriptors, [`profiles`] those of a profile
-//! that combines plugins, and [`sources`] those that the author of a plugin gets from the compiler.
+//! that combines plugins, and [`sources`] those that the author of a plugin gets from the compiler. [`mounts`] has libraries on volumes of a
+//! cluster, which load.
 
 mod descriptors;
 mod files;
+mod mounts;
 mod profiles;
 mod sources;
 

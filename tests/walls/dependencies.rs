@@ -104,8 +104,6 @@ const CRATES: [(&str, &[&str]); 40] = [
         "divvy-loader",
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
-    // References are the profile's, documents the loader's.
-    ("divvy-artifacts", &["divvy-loader", "divvy-profile"]),
     ("divvy-sandbox", &[]),
     ("divvy-witness", &[]),
     (
@@ -185,7 +183,6 @@ const CRATES: [(&str, &[&str]); 40] = [
     (
         "divvy-cli",
         &[
-            "divvy-artifacts",
             "divvy-attribution",
             "divvy-conformance",
             "divvy-controller",

@@ -3,13 +3,11 @@
 //! - `loader`: the one file of the host that opens libraries. [`PluginLibrary`]: a plugin of an opened library, with its
 //!   metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: reasons why it was not found.
-//! - [`artifact`]: the library that the digest of an OCI artifact leads to.
 //! - [`inspection`]: the contents of a file that is not opened. [`features`]: promises and needs in words.
 //! - [`DeclaredTable`], [`RuleList`]: tables and policy lists that a plugin declares.
 //!
 //! This crate knows files and the ABI. Constructing plugins and calling them is up to `divvy-scheduler`.
 
-pub mod artifact;
 mod description;
 pub mod directories;
 mod error;

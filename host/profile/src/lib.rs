@@ -7,7 +7,6 @@
 //! This crate knows the form of a profile and nothing about plugins: `divvy-scheduler` finds them, and checks a profile's
 //! entries against them.
 
-mod artifact;
 mod built_in;
 mod cost;
 mod deadline;
@@ -16,10 +15,10 @@ mod error;
 mod lists;
 mod model;
 mod moves;
+mod removed;
 mod selectors;
 pub mod table;
 
-pub use artifact::{ArtifactReference, InvalidReference, PinnedArtifact};
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile, is_bundled};
 pub use cost::CostConfiguration;
 pub use deadline::Deadline;
@@ -200,6 +199,7 @@ impl ProfileSource {
     fn resolve(&self) -> (Vec<Resolved>, Option<ProfileError>) {
         let mut faults = self.faults.clone();
         let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
+        let mut faults: Vec<Fault> = faults.into_iter().map(removed::with_replacement).collect();
         let is_whole = faults.is_empty();
         if is_whole && tables.profile.is_empty() {
             return (Vec::new(), Some(ProfileError::Empty { file: self.name() }));
@@ -243,18 +243,6 @@ impl ProfileSource {
             problems.push(Problem {
                 key: FieldPath::dotted("name"),
                 reason: format!("a second profile `{}`", profile.name),
-                hint: None,
-                may_follow: false,
-            });
-        }
-        for (name, _) in profile
-            .plugin
-            .iter()
-            .filter(|(_, table)| table.path.is_some() && table.artifact.is_some())
-        {
-            problems.push(Problem {
-                key: FieldPath::dotted("plugin").key(name).key("artifact"),
-                reason: "it has `path` and `artifact`, and a library is found by one of them".to_owned(),
                 hint: None,
                 may_follow: false,
             });

@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
-use crate::artifact::PinnedArtifact;
 use crate::cost::CostConfiguration;
 use crate::deadline::Deadline;
 use crate::error::ProfileError;
@@ -233,11 +232,6 @@ pub struct PluginTable {
     /// profile file's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Reference to the artifact that has its library, with the digest: `HOST/REPOSITORY:TAG@sha256:DIGEST`, as `divvy plugin pull` prints
-    /// it. The library is taken from the plugin directories into which the artifact was pulled, and nothing is downloaded. Only
-    /// the digest decides which library that is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifact: Option<PinnedArtifact>,
     /// SHA-256 checksum of its library, in hexadecimal. A library with another checksum is not loaded.
     #[serde(default, deserialize_with = "checksum", skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -379,11 +373,7 @@ impl ProfileConfiguration {
         let mut plugin = base.plugin;
         for (name, table) in self.plugin {
             let known = plugin.entry(name).or_default();
-            // One that says where its library is replaces both ways of saying it.
-            if table.path.is_some() || table.artifact.is_some() {
-                known.path = table.path;
-                known.artifact = table.artifact;
-            }
+            known.path = table.path.or(known.path.take());
             known.sha256 = table.sha256.or(known.sha256.take());
             known.allow_uncertified |= table.allow_uncertified;
             known.isolation = table.isolation.or(known.isolation);

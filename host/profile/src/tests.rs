@@ -115,6 +115,25 @@ fn unknown_keys_are_named_with_path_line_and_nearest_key() {
     assert_eq!(hint.as_deref(), Some("did you mean `profile`?"));
 }
 
+/// Profiles of builds before the first release have it.
+#[test]
+fn the_key_of_an_artifact_is_refused_with_its_replacement() {
+    let text = "[[profile]]\nname = 'a'\n[profile.plugin.x]\nartifact = 'r.example/x:1@sha256:00'\n";
+    let (message, hint) = refused(text);
+    assert_eq!(
+        message,
+        "some/profile.toml:4: profile[0].plugin.x: unknown key `artifact`"
+    );
+    assert!(
+        hint.as_deref()
+            .is_some_and(|hint| hint.contains("`path`") && hint.contains("docs/plugins/images.md")),
+        "{hint:?}"
+    );
+    // A plugin's own configuration can have such a key, and another table has its usual hint.
+    let (_, hint) = refused("[[profile]]\nname = 'a'\nartifact = 'x'\n");
+    assert!(!hint.unwrap_or_default().contains("image"));
+}
+
 #[test]
 fn wrong_values_are_refused_with_their_line() {
     // A written `\n` is a line break.
@@ -128,8 +147,6 @@ fn wrong_values_are_refused_with_their_line() {
         [[profile]]\nname = 'a'\n\nscores = [\n{ plugin = 'x' },\n{ plugin = 'y', wieght = 2 },\n] => :6: profile[0].scores[1]: unknown key `wieght`
         [[profile]]\nname = 'a'\nseed = 99999999999999999999999 => :3: profile[0].seed: expected a whole number from -9223372036854775808 to 9223372036854775807, got `99999999999999999999999`
         [[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc' => :4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string "abc"
-        [[profile]]\nname = 'a'\n[profile.plugin.x]\nartifact = 'r.example/x:1' => :4: profile[0].plugin.x.artifact: `r.example/x:1` is not a reference to an artifact: a profile names an artifact by its digest: `@sha256:` and 64 digits; `divvy plugin pull` prints it
-        [[profile]]\nname = 'a'\n[profile.plugin.x]\npath = 'x.so'\nartifact = 'r.example/x@sha256:0000000000000000000000000000000000000000000000000000000000000000' => :5: it has `path` and `artifact`, and a library is found by one of them
         [[profile]]\nname = 'a'\n[[profile]]\nname = 'a' => :4: a second profile `a`
         [[profile]]\nname = 'a'\nextends = 'b' => :3: extends `b`, which is neither above it nor built in
     "#;

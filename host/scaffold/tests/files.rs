@@ -92,6 +92,27 @@ fn a_profile_adds_the_plugin_to_the_inherited_list() {
     }
 }
 
+/// The image has the library that the build makes, where it makes it, and nothing else.
+#[test]
+fn an_image_is_made_of_the_library_alone() {
+    for point in POINTS {
+        let rust = files(point, Language::Rust);
+        let manifest: toml::Table = rust["Cargo.toml"].parse().expect("a manifest is TOML");
+        let package = manifest["package"]["name"].as_str().expect("a name");
+        let library = format!("target/release/lib{}.so", package.replace('-', "_"));
+        assert_eq!(rust["Dockerfile"], format!("FROM scratch\nCOPY {library} /plugins/\n"));
+        assert_eq!(library, "target/release/libdivvy_plugin_spare_capacity.so");
+
+        let c = files(point, Language::C);
+        let library = c["Makefile"].lines().find_map(|line| line.strip_prefix("LIBRARY = "));
+        let library = library.expect("the Makefile names the library");
+        assert_eq!(c["Dockerfile"], format!("FROM scratch\nCOPY {library} /plugins/\n"));
+        // What a profile has to name is in the guide of the plugin.
+        let inside = "/images/spare-capacity/plugins/libdivvy_plugin_spare_capacity.so";
+        assert!([&rust, &c].iter().all(|files| files["README.md"].contains(inside)));
+    }
+}
+
 /// A crate of the SDK must not refer to the workspace that it was packed from.
 #[test]
 fn the_carried_sdk_is_self_contained() {

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use divvy_isolation::{Event, messages};
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_loader::artifact::{Document, Platform};
 use divvy_loader::inspection::Inspection;
 use divvy_loader::{LibraryDescription, LoadOptions, PluginFile};
 use divvy_manifests::{ReadOptions, read_text};
@@ -21,14 +20,13 @@ use divvy_recordings::parse_recording;
 pub type Target = fn(&[u8]) -> bool;
 
 /// All targets by the names of their folders in `corpus/`.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("profile", profile),
     ("manifests", manifests),
     ("recording", recording),
     ("table", table),
     ("library", library),
     ("answer", answer),
-    ("artifact", artifact),
 ];
 
 /// A profile file. One that is accepted can be written, and says the same when it is read again.
@@ -53,30 +51,6 @@ pub fn profile(bytes: &[u8]) -> bool {
         let again = ProfileSource::parse("fuzz.toml".into(), &written);
         assert_eq!(again.profile(Some(&profile.name)).expect("it was written"), profile);
     }
-    true
-}
-
-/// A manifest or an index of an artifact. What is accepted can be written, and says the same when it is read again.
-pub fn artifact(bytes: &[u8]) -> bool {
-    let document = match Document::parse("the document", bytes) {
-        Ok(document) => document,
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            return false;
-        }
-    };
-    let written = match &document {
-        Document::Manifest(manifest) => {
-            let _library = manifest.library("the document");
-            serde_json::to_vec(manifest)
-        }
-        Document::Index(index) => {
-            let _own = index.for_platform("the document", &Platform::own());
-            serde_json::to_vec(index)
-        }
-    };
-    let written = written.expect("what was read can be written");
-    assert_eq!(Document::parse("the document", &written).as_ref(), Ok(&document));
     true
 }
 

@@ -56,7 +56,6 @@ pub(super) fn with_plugins(
                 let table = configuration.plugin.entry(plugin.name.clone()).or_default();
                 *table = PluginTable {
                     path: Some(path.clone()),
-                    artifact: None,
                     // The checksum in the profile is that of the replaced file.
                     sha256: None,
                     ..table.clone()
@@ -112,7 +111,7 @@ fn add(plugin: &DescribedPlugin, configuration: &mut ProfileConfiguration, direc
             }
             "Select" => {
                 let libraries = Libraries::new(configuration, directories);
-                let path = |selector: &str| Some(libraries.locate(selector).ok()??.path);
+                let path = |selector: &str| Some(libraries.locate(selector)?.path);
                 let select = configuration.select.clone().unwrap_or_default();
                 configuration.select = Some(with_selector(select, plugin, path));
             }

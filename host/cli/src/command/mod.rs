@@ -196,7 +196,8 @@ fn parse() -> Result<CommandLine, clap::Error> {
         true => command.bin_name("kubectl divvy"),
         false => command,
     };
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = matches.map_err(plugin::with_replacement)?;
     CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 

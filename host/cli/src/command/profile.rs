@@ -204,12 +204,7 @@ fn report_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plug
     let directories = directories
         .clone()
         .followed_by(configuration.plugin_directories.iter().cloned());
-    let has_path = |name: &str| {
-        configuration
-            .plugin
-            .get(name)
-            .is_some_and(|table| table.path.is_some() || table.artifact.is_some())
-    };
+    let has_path = |name: &str| configuration.plugin.get(name).is_some_and(|table| table.path.is_some());
     for plugin in profile.plugins().filter(|plugin| !has_path(plugin.name())) {
         for shadowed in directories.shadowed(plugin.name()) {
             let text = format!(

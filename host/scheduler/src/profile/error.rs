@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use divvy_framework_view::tables::{ColumnType, RowsPerKey};
 use divvy_isolation::IsolationError;
-use divvy_loader::artifact::ArtifactError;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
 use divvy_spanned::names;
@@ -29,16 +28,6 @@ pub enum RegistryError {
     NothingFound {
         /// Directories that were searched.
         searched: Vec<PathBuf>,
-    },
-    /// The artifact that the profile names is not in the folders, or is not what its digest names.
-    #[error("plugin `{plugin}`: {error}")]
-    Artifact {
-        /// Name of the plugin.
-        plugin: String,
-        /// The artifact, as the profile names it.
-        reference: String,
-        /// The problem.
-        error: Box<ArtifactError>,
     },
     /// The plugin's worker cannot be started, or ended or hung while it opened or constructed the plugin.
     #[error("plugin `{plugin}` ({path}): {error}", path = .path.display())]
@@ -296,7 +285,6 @@ impl RegistryError {
             ),
             Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::Load(error) => error.hint(),
-            Self::Artifact { reference, error, .. } => error.hint(reference),
             Self::Isolation { error, .. } => error.hint(),
             Self::NotIsolated { key, .. } => Some(format!("set `isolation = \"process\"`, or remove `{key}`")),
             Self::NotSkippable { .. } => {
@@ -381,7 +369,6 @@ impl RegistryError {
             Self::Load(LoadError::ChecksumMismatch { .. }) => None,
             Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
             Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
-            Self::Artifact { plugin, .. } => Some(format!("plugin.{plugin}.artifact")),
             Self::NotIsolated { plugin, key } => Some(format!("plugin.{plugin}.{key}")),
             Self::NotSkippable { plugin, .. } => Some(format!("plugin.{plugin}.on-error")),
             Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),

@@ -1,15 +1,14 @@
 //! The libraries of a profile's plugins: where each is found, in which process it runs, and how it is opened there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use divvy_isolation::{
     IsolatedLibrary, IsolationError, LibraryRequest, MissingFacility, Worker, WorkerLibrary, WorkerOptions,
 };
-use divvy_loader::artifact::{ArtifactError, BLOBS_FOLDER, ContentDigest, find_artifact};
-use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
-use divvy_profile::{Isolation, PinnedArtifact, PluginTable, ProfileConfiguration, is_bundled};
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
+use divvy_profile::{Isolation, PluginTable, ProfileConfiguration, is_bundled};
 
 use super::error::RegistryError;
 use crate::plugin::{ConstructError, PluginInstance};
@@ -24,27 +23,6 @@ pub struct Located {
     pub path: PathBuf,
     /// True if the profile or the command line names the file, and not only the plugin.
     pub is_given: bool,
-    /// SHA-256 checksum that the file must have, in hexadecimal, if the profile names the artifact that it belongs to.
-    pub checksum: Option<String>,
-}
-
-impl Located {
-    /// A file that was found by the name of its plugin.
-    pub fn found(path: PathBuf) -> Self {
-        Self {
-            path,
-            is_given: false,
-            checksum: None,
-        }
-    }
-
-    /// A file that the profile or the command line names.
-    pub fn given(path: PathBuf) -> Self {
-        Self {
-            is_given: true,
-            ..Self::found(path)
-        }
-    }
 }
 
 /// Opens the libraries of a profile, each in the process in which its plugins run.
@@ -74,53 +52,17 @@ impl<'a> Libraries<'a> {
     }
 
     /// The file of a plugin: the one that the profile gives, or the first in the directories; `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::Artifact`] if the profile names an artifact that is not in the directories, or that is not what its digest names.
-    pub fn locate(&self, name: &str) -> Result<Option<Located>, RegistryError> {
-        let table = self.table(name);
-        if let Some(artifact) = table.and_then(|table| table.artifact.as_ref()) {
-            return self.locate_artifact(name, artifact).map(Some);
-        }
-        let given = table.and_then(|table| table.path.clone());
+    pub fn locate(&self, name: &str) -> Option<Located> {
+        let given = self.table(name).and_then(|table| table.path.clone());
         // A name with a slash is a path, and does not have to match the plugin's own name.
         let given = given.or_else(|| name.contains('/').then(|| PathBuf::from(name)));
-        Ok(match given {
-            Some(path) => Some(Located::given(path)),
-            None => self.directories.find(name).map(Located::found),
-        })
-    }
-
-    /// The files in which [`Self::locate`] looks for the artifact that the profile names for a plugin; none if it names none.
-    pub fn artifact_candidates(&self, name: &str) -> Vec<PathBuf> {
-        let artifact = self.table(name).and_then(|table| table.artifact.as_ref());
-        let folders = self.directories.iter();
-        let file = |artifact: &PinnedArtifact| {
-            folders
-                .map(|folder| folder.join(BLOBS_FOLDER).join(artifact.digest()))
-                .collect()
-        };
-        artifact.map_or_else(Vec::new, file)
-    }
-
-    fn locate_artifact(&self, name: &str, artifact: &PinnedArtifact) -> Result<Located, RegistryError> {
-        let failed = |error| RegistryError::Artifact {
-            plugin: name.to_owned(),
-            reference: artifact.to_string(),
-            error: Box::new(error),
-        };
-        let digest = ContentDigest::of_hexadecimal(artifact.digest()).map_err(|error| {
-            failed(ArtifactError::InvalidDocument {
-                what: artifact.to_string(),
-                message: error.to_string(),
-            })
-        })?;
-        let stored = find_artifact(self.directories.iter(), &digest).map_err(failed)?;
-        Ok(Located {
-            checksum: Some(stored.checksum),
-            ..Located::given(stored.path)
-        })
+        match given {
+            Some(path) => Some(Located { path, is_given: true }),
+            None => self
+                .directories
+                .find(name)
+                .map(|path| Located { path, is_given: false }),
+        }
     }
 
     /// The process in which a plugin runs: that of the profile, otherwise the scheduler's own for a plugin that a built-in profile lists
@@ -155,42 +97,12 @@ impl<'a> Libraries<'a> {
     /// As [`Self::open`].
     pub fn open_file(&mut self, name: &str, located: &Located, file: PluginFile) -> Result<OpenLibrary, RegistryError> {
         let table = self.table(name);
-        let own = table.and_then(|table| table.sha256.as_deref());
-        // The profile may name both, and each must hold.
-        if let (Some(pinned), Some(expected)) = (&located.checksum, own)
-            && !pinned.eq_ignore_ascii_case(expected)
-        {
-            return Err(RegistryError::Load(LoadError::ChecksumMismatch {
-                path: located.path.clone(),
-                expected: expected.to_owned(),
-                actual: pinned.clone(),
-            }));
-        }
         let options = LoadOptions {
             may_change: self.directories.may_change(),
             name: (!name.contains('/')).then_some(name),
-            checksum: located.checksum.as_deref().or(own),
+            checksum: table.and_then(|table| table.sha256.as_deref()),
             allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
         };
-        let opened = self.open_with(name, located, file, options);
-        // The profile names the artifact, and not the checksum of this file.
-        let artifact = table.and_then(|table| table.artifact.as_ref());
-        opened.map_err(|error| match (error, artifact) {
-            (RegistryError::Load(LoadError::ChecksumMismatch { path, expected, actual }), Some(artifact)) => {
-                not_as_pinned(name, artifact, &path, &expected, &actual)
-            }
-            (error, _) => error,
-        })
-    }
-
-    fn open_with(
-        &mut self,
-        name: &str,
-        located: &Located,
-        file: PluginFile,
-        options: LoadOptions<'_>,
-    ) -> Result<OpenLibrary, RegistryError> {
-        let table = self.table(name);
         match self.isolation(name, located) {
             Isolation::None => {
                 if let Some(key) = table.and_then(key_for_workers) {
@@ -255,10 +167,7 @@ impl<'a> Libraries<'a> {
         if let Some(shared) = table.and_then(|table| table.worker.as_deref()) {
             // A worker confines itself before it opens anything, so it must know everything that is to be opened in it.
             for other in self.sharing(shared) {
-                // One that is not found has an error of its own.
-                let Ok(Some(located)) = self.locate(other) else {
-                    continue;
-                };
+                let Some(located) = self.locate(other) else { continue };
                 if self.isolation(other, &located) == Isolation::None {
                     continue;
                 }
@@ -266,7 +175,7 @@ impl<'a> Libraries<'a> {
                     continue;
                 };
                 let table = self.table(other);
-                let has_checksum = located.checksum.is_some() || table.is_some_and(|table| table.sha256.is_some());
+                let has_checksum = table.is_some_and(|table| table.sha256.is_some());
                 libraries.insert(WorkerLibrary {
                     path,
                     is_copied: has_checksum || self.directories.may_change(),
@@ -296,24 +205,6 @@ impl<'a> Libraries<'a> {
         names
             .filter(|name| self.table(name).and_then(|table| table.worker.as_deref()) == Some(worker))
             .collect()
-    }
-}
-
-/// The error for a library of an artifact that was changed since the artifact was pulled.
-fn not_as_pinned(name: &str, artifact: &PinnedArtifact, path: &Path, expected: &str, actual: &str) -> RegistryError {
-    let what = format!("the library `{}`", path.display());
-    let digest = |digits: &str| ContentDigest::of_hexadecimal(digits);
-    let error = match (digest(expected), digest(actual)) {
-        (Ok(expected), Ok(actual)) => ArtifactError::WrongDigest { what, expected, actual },
-        (Err(error), _) | (_, Err(error)) => ArtifactError::InvalidDocument {
-            what,
-            message: error.to_string(),
-        },
-    };
-    RegistryError::Artifact {
-        plugin: name.to_owned(),
-        reference: artifact.to_string(),
-        error: Box::new(error),
     }
 }
 

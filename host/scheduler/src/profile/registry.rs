@@ -68,10 +68,9 @@ pub fn library_files(configuration: &ProfileConfiguration, directories: &PluginD
     let names: BTreeSet<&str> = configuration.plugin_names().collect();
     let mut files = Vec::new();
     for name in names {
-        match libraries.locate(name) {
-            Ok(Some(located)) if located.is_given => files.push(located.path),
-            Err(_) => files.extend(libraries.artifact_candidates(name)),
-            Ok(_) => {
+        match libraries.locate(name).filter(|located| located.is_given) {
+            Some(located) => files.push(located.path),
+            None => {
                 for file in libraries.directories().candidates(name) {
                     let is_found = file.is_file();
                     files.push(file);
@@ -321,7 +320,7 @@ impl Registry<'_> {
     }
 
     fn make(&mut self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
-        let located = self.libraries.locate(name)?.ok_or_else(|| self.not_found(name))?;
+        let located = self.libraries.locate(name).ok_or_else(|| self.not_found(name))?;
         let open = self.libraries.open(name, &located)?;
         self.check_twin(open.library())?;
         let plugin = open.construct(&self.configuration.configuration_of(name))?;

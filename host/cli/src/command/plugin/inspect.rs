@@ -10,7 +10,6 @@ use divvy_scheduler::profile::libraries::{Libraries, Located};
 
 use super::Format;
 use crate::command::additional::is_file;
-use crate::command::chosen_profile::ChosenProfile;
 use crate::command::libraries::{diagnostic, not_found};
 use crate::command::setup::ProfileArguments;
 use crate::exit::Exit;
@@ -42,7 +41,7 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     let profile = &chosen.configuration;
     let mut libraries = Libraries::new(profile, &arguments.profile.directories()?);
     let asked = arguments.plugin.as_str();
-    let located = locate(asked, &libraries, &chosen)?;
+    let located = locate(asked, &libraries)?;
     let file = Inspection::read(&located.path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let name = name(arguments, &file);
     // A library of several plugins loads if each of them does: a profile names them.
@@ -51,9 +50,7 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
         None if file.records.is_empty() => vec![None],
         None => file.records.iter().map(|record| Some(record.name.as_str())).collect(),
     };
-    let refusal = names
-        .into_iter()
-        .find_map(|name| file.refusal(options(name, &located, profile)));
+    let refusal = names.into_iter().find_map(|name| file.refusal(options(name, profile)));
     let from_library = match arguments.load && refusal.is_none() {
         true => {
             let open = libraries.open(name.as_deref().unwrap_or(asked), &located);
@@ -74,11 +71,13 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
 }
 
 /// The library's file.
-fn locate(asked: &str, libraries: &Libraries<'_>, chosen: &ChosenProfile) -> Result<Located, Failure> {
-    let located = libraries.locate(asked);
-    match located.map_err(|error| Failure::usage(chosen.diagnostic(&error)))? {
+fn locate(asked: &str, libraries: &Libraries<'_>) -> Result<Located, Failure> {
+    match libraries.locate(asked) {
         Some(located) if located.is_given => Ok(located),
-        _ if is_file(asked) => Ok(Located::given(PathBuf::from(asked))),
+        _ if is_file(asked) => Ok(Located {
+            path: PathBuf::from(asked),
+            is_given: true,
+        }),
         located => located.ok_or_else(|| not_found(asked, libraries.directories())),
     }
 }
@@ -95,14 +94,11 @@ fn name(arguments: &InspectArguments, file: &Inspection) -> Option<String> {
 }
 
 /// The conditions under which the profile would open the library.
-fn options<'a>(name: Option<&'a str>, located: &'a Located, profile: &'a ProfileConfiguration) -> LoadOptions<'a> {
+fn options<'a>(name: Option<&'a str>, profile: &'a ProfileConfiguration) -> LoadOptions<'a> {
     let table = name.and_then(|name| profile.plugin.get(name));
     LoadOptions {
         name,
-        checksum: located
-            .checksum
-            .as_deref()
-            .or_else(|| table.and_then(|table| table.sha256.as_deref())),
+        checksum: table.and_then(|table| table.sha256.as_deref()),
         allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
         ..LoadOptions::default()
     }

@@ -1,20 +1,17 @@
-//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones, checks that one keeps its
-//! contracts, and pushes and pulls artifacts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones, and checks that one keeps its
+//! contracts.
 
-mod artifact;
 mod golden;
 mod inspect;
-mod key;
 mod library;
 mod new;
-mod pull;
-mod push;
 mod test;
 mod verify;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Subcommand, ValueEnum};
 use divvy_loader::PluginFile;
 use divvy_profile::ProfileConfiguration;
@@ -27,7 +24,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins, show what each accepts, create and test new ones, push and pull them.
+/// List plugins, show what each accepts, create and test new ones.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     /// List every plugin, and every file that is named like a plugin but cannot be loaded
@@ -64,21 +61,22 @@ Examples:
     /// plugin's folder.
     #[command(after_help = test::EXAMPLES)]
     Test(test::TestArguments),
-    /// Push a plugin to a registry as an OCI artifact, signed with a key
-    ///
-    /// The signature names the artifact, its tag and its digest. With libraries for several architectures, the artifact is an image
-    /// index. Credentials are those of `docker login`, `podman login` or `oras login`.
-    #[command(after_help = push::EXAMPLES)]
-    Push(push::PushArguments),
-    /// Pull a plugin from a registry into a folder, after checking its digest and its signature
-    ///
-    /// Prints the lines that pin it in a profile. The profile then loads exactly this library, in a process of its own, and nothing is
-    /// downloaded by any other command. If anything is not as it should be, the folder stays as it was.
-    #[command(after_help = pull::EXAMPLES)]
-    Pull(pull::PullArguments),
-    /// Make a pair of keys for signing plugins, as minisign does
-    #[command(after_help = key::EXAMPLES)]
-    Key(key::KeyArguments),
+}
+
+/// The error of a command line, with the replacement as its tip if it asks for one of the commands that moved plugins through registries
+/// before the first release.
+pub(super) fn with_replacement(mut error: clap::Error) -> clap::Error {
+    let unknown = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(unknown)) => unknown.as_str(),
+        _ => "",
+    };
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    if matches!(unknown, "push" | "pull" | "key") && usage.is_some_and(|usage| usage.contains(" plugin ")) {
+        let tip = "build an image of the plugin with its `Dockerfile`, sign it with `cosign`, and mount it as a volume: docs/plugins/images.md";
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
 }
 
 /// Arguments of `divvy plugin list`.
@@ -122,9 +120,6 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
         PluginCommand::Verify(arguments) => verify::run(arguments, console),
         PluginCommand::New(arguments) => new::run(arguments, console),
         PluginCommand::Test(arguments) => test::run(arguments, console),
-        PluginCommand::Push(arguments) => push::run(arguments, console),
-        PluginCommand::Pull(arguments) => pull::run(arguments, console),
-        PluginCommand::Key(arguments) => key::run(arguments, console),
     }
 }
 
@@ -151,31 +146,13 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
 /// would run. A file that cannot be loaded stays in the list with its error.
 fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Found> {
     let listed = libraries.directories().list().into_iter();
-    let mut files: BTreeMap<String, Located> = listed.map(|(name, path)| (name, Located::found(path))).collect();
+    let mut files: BTreeMap<String, Located> = listed
+        .map(|(name, path)| (name, Located { path, is_given: false }))
+        .collect();
     let used = plugin_names(profile);
-    let mut unpulled = Vec::new();
     for name in &used {
-        match libraries.locate(name) {
-            Ok(Some(located)) => {
-                files.insert(name.clone(), located);
-            }
-            Ok(None) => {}
-            Err(error) => {
-                files.remove(name);
-                let path = libraries
-                    .artifact_candidates(name)
-                    .into_iter()
-                    .next()
-                    .unwrap_or_default();
-                unpulled.push(Found {
-                    isolation: libraries.isolation(name, &Located::given(path.clone())),
-                    missing: Vec::new(),
-                    library: Err(error),
-                    in_profile: true,
-                    path: absolute(&path),
-                    name: name.clone(),
-                });
-            }
+        if let Some(located) = libraries.locate(name) {
+            files.insert(name.clone(), located);
         }
     }
     // A library of several plugins is not found by the name of one of them: a profile gives its path.
@@ -216,9 +193,7 @@ fn find(libraries: &mut Libraries<'_>, profile: &ProfileConfiguration) -> Vec<Fo
             name,
         }
     };
-    let mut found: Vec<Found> = files.into_iter().map(load).chain(unpulled).collect();
-    found.sort_by(|one, other| one.name.cmp(&other.name));
-    found
+    files.into_iter().map(load).collect()
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -142,7 +142,6 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
     for name in tested.iter().filter(|name| used.contains(name)) {
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(library.clone());
-        table.artifact = None;
         // The checksum in the profile is that of the file that ships.
         table.sha256 = None;
     }
@@ -160,7 +159,7 @@ fn report_copies(
     let libraries = Libraries::new(&chosen.configuration, &arguments.directories()?);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for name in tested {
-        let found = libraries.locate(name).ok().flatten().map(|located| located.path);
+        let found = libraries.locate(name).map(|located| located.path);
         let Some(copy) = found.filter(|found| real(found) != real(library)) else {
             continue;
         };

@@ -177,7 +177,6 @@ fn with_subject(
         let mut chosen = chosen;
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(path);
-        table.artifact = None;
         // The checksum in the profile is that of the replaced file.
         table.sha256 = None;
         table.allow_uncertified |= arguments.profile.allows_uncertified();

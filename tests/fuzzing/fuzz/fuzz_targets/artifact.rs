@@ -1,7 +1,0 @@
-//! `divvy_fuzzing::artifact` for libFuzzer.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    divvy_fuzzing::artifact(bytes);
-});
