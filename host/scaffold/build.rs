@@ -2,7 +2,8 @@
 //!
 //! The archive has `sdk/CRATE/…`, one folder per crate with the files that `cargo package` would pack, and `templates/…` as in the
 //! tree. Manifests are packed as they are, with that of the workspace from which they inherit: a parser of TOML in this script would
-//! be compiled a second time for it. The archive is the same for the same sources: paths are sorted, and no time or owner is stored.
+//! be compiled a second time for it. The archive has paths and texts by turns, each ended by a NUL, compressed. It is the same for the same
+//! sources: paths are sorted, and no time or owner is stored.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,7 +13,6 @@ use std::{env, fs};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use walkdir::WalkDir;
 
 /// The crates of the SDK: folder and name.
 const CRATES: [(&str, &str); 8] = [
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", scaffold.join("build.rs").display());
 
     let packed = pack(&files)?;
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("files.tar.gz"), packed)?;
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("files.gz"), packed)?;
     Ok(())
 }
 
@@ -69,31 +69,29 @@ fn add(files: &mut Files, path: &Path, target: &str) -> Result<(), Box<dyn Error
         return Ok(());
     }
     println!("cargo::rerun-if-changed={}", path.display());
-    for entry in WalkDir::new(path) {
+    if path.is_file() {
+        files.insert(target.to_owned(), fs::read(path)?);
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
         let entry = entry?;
-        if entry.file_type().is_file() {
-            let below = entry.path().strip_prefix(path)?;
-            let below = below.to_str().ok_or("a path is not UTF-8")?;
-            let name = if below.is_empty() {
-                target.to_owned()
-            } else {
-                format!("{target}/{below}")
-            };
-            files.insert(name, fs::read(entry.path())?);
-        }
+        let name = entry.file_name();
+        let name = name.to_str().ok_or("a path is not UTF-8")?;
+        add(files, &entry.path(), &format!("{target}/{name}"))?;
     }
     Ok(())
 }
 
 fn pack(files: &Files) -> Result<Vec<u8>, Box<dyn Error>> {
-    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
+    let mut archive = GzEncoder::new(Vec::new(), Compression::best());
     for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, path, content.as_slice())?;
+        if content.contains(&0) {
+            return Err(format!("{path} is not a text").into());
+        }
+        for part in [path.as_bytes(), content] {
+            archive.write_all(part)?;
+            archive.write_all(&[0])?;
+        }
     }
-    let mut packed = archive.into_inner()?.finish()?;
-    packed.flush()?;
-    Ok(packed)
+    Ok(archive.finish()?)
 }

@@ -4,13 +4,17 @@ use std::io::Write;
 use std::process::Stdio;
 
 use divvy_built::repository;
-use sha2::{Digest, Sha256};
+use ring::digest::SHA256;
 
 use super::browser::Browser;
 use super::pages::{self, command};
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    ring::digest::digest(&SHA256, bytes)
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[test]

@@ -3,16 +3,15 @@
 //! A plugin must not use a clock or a global generator: the same snapshot, binding, profile, seed and time must give
 //! the same result, to the replica. Two sources cover nearly every need. The [tie order](crate::division::ties) gives
 //! each cluster a key derived from the binding's seed and the cluster's name, so ties break the same way for any order
-//! of the clusters. [`Generator`] is a stream for everything else. It is xoshiro256++, whose stream is fixed, unlike
-//! that of `rand::rngs::StdRng`, which may change with any release of rand.
+//! of the clusters. [`Generator`] is a stream for everything else. It is xoshiro256++ by David Blackman and Sebastiano Vigna
+//! (<https://prng.di.unimi.it>), written here: ten lines that must never change are no reason for two crates in every plugin, whose stream
+//! could change with a release.
 
 use divvy_framework_abi::hash::{hash_text, mix};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A seeded stream of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generator(Xoshiro256PlusPlus);
+pub struct Generator([u64; 4]);
 
 impl Generator {
     /// The stream of a seed for one purpose. Streams for different purposes are independent.
@@ -25,12 +24,26 @@ impl Generator {
     /// assert_ne!(Generator::new(7, "average").next_u64(), Generator::new(7, "specified").next_u64());
     /// ```
     pub fn new(seed: u64, purpose: &str) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ hash_text(purpose))))
+        // As the authors recommend, SplitMix64 fills the state. Its finaliser is a bijection, so the state is never all zeros.
+        let mut state = mix(seed ^ hash_text(purpose));
+        Self([(); 4].map(|()| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            mix(state)
+        }))
     }
 
     /// The next number, uniform over 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0.next_u64()
+        let [a, b, c, d] = &mut self.0;
+        let number = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+        let shifted = *b << 17;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(45);
+        number
     }
 
     /// A uniform number below `bound`; 0 if `bound` is 0.
@@ -57,6 +70,17 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::Generator;
+
+    /// The first numbers of the authors' own implementation in C, from the same state.
+    #[test]
+    fn the_stream_is_that_of_xoshiro() {
+        let mut generator = Generator([1, 2, 3, 4]);
+        let first = [(); 4].map(|()| generator.next_u64());
+        assert_eq!(
+            first,
+            [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]
+        );
+    }
 
     /// The stream is part of the contract: a recorded decision must be the same years later.
     #[test]

@@ -1,11 +1,10 @@
 //! State that the scheduler shows to probes, Prometheus and operators, shared between the deciding thread and the server.
 //!
-//! The thread that decides publishes; readers never wait for it. Each lock is held for a copy at most.
+//! The thread that decides publishes, and no one waits for another for longer than a copy takes: of what is large, the pointer is copied.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
 use divvy_karmada::api::BindingScope;
 use serde::Serialize;
 use serde_json::Value;
@@ -33,9 +32,9 @@ pub struct Panel {
     pub(crate) metrics: Arc<Metrics>,
     /// The observer of all plugins' calls.
     pub(crate) watchdog: Arc<Watchdog>,
-    published: ArcSwap<Option<Published>>,
+    published: Mutex<Option<Arc<Published>>>,
     explanations: Mutex<Explanations>,
-    shadow: ArcSwap<Option<Value>>,
+    shadow: Mutex<Option<Arc<Value>>>,
     /// What is said of the moves of bindings.
     moves: Mutex<HashMap<Arc<BindingKey>, String>>,
 }
@@ -46,17 +45,18 @@ impl Panel {
         Self {
             watchdog: Arc::new(Watchdog::new(Arc::clone(&metrics))),
             metrics,
-            published: ArcSwap::from_pointee(None),
+            published: Mutex::default(),
             explanations: Mutex::new(Explanations::new(BYTES_MAX)),
-            shadow: ArcSwap::from_pointee(None),
+            shadow: Mutex::default(),
             moves: Mutex::default(),
         }
     }
 
     /// Publishes the state, if it changed.
     pub(crate) fn publish(&self, state: Published) {
-        if self.published.load().as_ref().as_ref() != Some(&state) {
-            self.published.store(Arc::new(Some(state)));
+        let mut published = locked(&self.published);
+        if published.as_deref() != Some(&state) {
+            *published = Some(Arc::new(state));
         }
     }
 
@@ -67,7 +67,7 @@ impl Panel {
 
     /// Keeps what is said of a binding's move; `None` if it has none.
     pub(crate) fn moving(&self, key: &Arc<BindingKey>, text: Option<String>) {
-        let mut moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moves = locked(&self.moves);
         match text {
             Some(text) => _ = moves.insert(Arc::clone(key), text),
             None => _ = moves.remove(key),
@@ -76,7 +76,7 @@ impl Panel {
 
     /// Publishes the comparison with the scheduler in charge.
     pub(crate) fn shadowed(&self, page: Value) {
-        self.shadow.store(Arc::new(Some(page)));
+        *locked(&self.shadow) = Some(Arc::new(page));
     }
 
     /// Forgets the explanation of a binding that is gone.
@@ -84,15 +84,24 @@ impl Panel {
         self.lock().remove(key);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Explanations> {
-        self.explanations.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Explanations> {
+        locked(&self.explanations)
     }
+
+    fn published(&self) -> Option<Arc<Published>> {
+        locked(&self.published).clone()
+    }
+}
+
+/// What a lock guards, also after a panic: each of these values is replaced as a whole.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Insight for Panel {
     fn checks(&self) -> Vec<Check> {
-        let published = self.published.load();
-        let caches = match published.as_ref() {
+        let published = self.published();
+        let caches = match published.as_deref() {
             None => Check::failing("caches", "the scheduler is starting"),
             Some(state) if !state.unsynced.is_empty() => {
                 let kinds = state.unsynced.join(", ");
@@ -103,11 +112,7 @@ impl Insight for Panel {
             }
             Some(_) => Check::passing("caches"),
         };
-        let quarantined = published
-            .as_ref()
-            .as_ref()
-            .map(|state| state.quarantined.join(", "))
-            .unwrap_or_default();
+        let quarantined = published.map(|state| state.quarantined.join(", ")).unwrap_or_default();
         let plugins = match quarantined.is_empty() {
             true => Check::passing("plugins"),
             false => Check::failing(
@@ -139,9 +144,7 @@ impl Insight for Panel {
             namespace: object.namespace.clone().unwrap_or_default(),
             name: object.name.clone(),
         };
-        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
-        let moving = moves.get(&key).cloned();
-        drop(moves);
+        let moving = locked(&self.moves).get(&key).cloned();
         let explanation = self.lock().get(&key);
         let mut explanation = explanation.ok_or_else(|| Unexplained::Forgotten { object: object.clone() })?;
         if let Some(moving) = moving {
@@ -151,12 +154,14 @@ impl Insight for Panel {
     }
 
     fn missing_clusters(&self) -> Vec<String> {
-        let published = self.published.load();
-        let state = published.as_ref().as_ref();
-        state.map(|state| state.missing_clusters.clone()).unwrap_or_default()
+        let published = self.published();
+        published
+            .map(|state| state.missing_clusters.clone())
+            .unwrap_or_default()
     }
 
     fn shadow(&self) -> Option<Value> {
-        self.shadow.load().as_ref().clone()
+        let page = locked(&self.shadow).clone();
+        page.map(Arc::unwrap_or_clone)
     }
 }

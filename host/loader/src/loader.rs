@@ -28,7 +28,7 @@ use divvy_framework_abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME,
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
 use object::{Architecture, Object, ObjectSection};
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use crate::description::LibraryDescription;
 use crate::error::LoadError;
@@ -123,8 +123,8 @@ impl LibraryFile {
     /// The SHA-256 checksum of the file, in hexadecimal.
     pub(crate) fn checksum(&self) -> &str {
         self.checksum.get_or_init(|| {
-            let digest = Sha256::digest(&self.bytes);
-            digest.iter().map(|byte| format!("{byte:02x}")).collect()
+            let digest = digest(&SHA256, &self.bytes);
+            digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 }

@@ -4,12 +4,12 @@
 //! skipped, because in a mounted ConfigMap they contain every file a second time.
 
 use std::error::Error;
-use std::fs::File;
-use std::io::{Read, Seek};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use divvy_spanned::{Cause, Problem, Warning};
-use walkdir::WalkDir;
 
 use super::reader::Reader;
 use super::{Manifests, ReadOptions};
@@ -71,37 +71,63 @@ pub fn read_text(file: impl AsRef<Path>, text: &str, options: &ReadOptions) -> M
 }
 
 fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
-    let is_hidden =
-        |entry: &walkdir::DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
-    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
-    let mut found = false;
-    for entry in entries.filter_entry(|entry| !is_hidden(entry)) {
-        match entry {
-            Ok(entry) => {
-                let extension = entry.path().extension().and_then(|extension| extension.to_str());
-                let is_manifest = extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
-                let kind = entry.file_type();
-                if kind.is_file() && is_manifest {
-                    found = true;
-                    read_file(entry.path(), reader);
-                } else if !kind.is_dir() && is_manifest {
-                    // Opening a pipe would wait for a writer.
-                    let path = entry.path().display();
-                    reader.warn(
-                        Warning::new(format!("`{path}` is not a regular file and is left out"))
-                            .with_hint(format!("to read a pipe or a device, pass it itself: `-f {path}`")),
-                    );
-                }
-            }
-            Err(error) => unreadable(error.path().unwrap_or(folder), &error, reader),
-        }
-    }
-    if !found {
+    if !read_below(folder, &mut Vec::new(), reader) {
         reader.warn(
             Warning::new(format!("the folder `{}` holds no manifest", folder.display()))
                 .with_hint("manifests end in `.yaml`, `.yml` or `.json`"),
         );
     }
+}
+
+/// Reads a file of a folder, or everything below a folder in it. `above` has the devices and numbers of the folders around it. True if there
+/// is a manifest.
+fn read_below(path: &Path, above: &mut Vec<(u64, u64)>, reader: &mut Reader<'_>) -> bool {
+    let found = read_entry(path, above, reader);
+    found.unwrap_or_else(|error| {
+        unreadable(path, &error, reader);
+        false
+    })
+}
+
+fn read_entry(path: &Path, above: &mut Vec<(u64, u64)>, reader: &mut Reader<'_>) -> io::Result<bool> {
+    let kind = fs::metadata(path)?;
+    if !kind.is_dir() {
+        return Ok(read_member(path, kind.is_file(), reader));
+    }
+    let identity = (kind.dev(), kind.ino());
+    if above.contains(&identity) {
+        return Err(io::Error::other("it leads back to a folder that it is in"));
+    }
+    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>()?;
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    names.sort_unstable();
+    above.push(identity);
+    let mut found = false;
+    for name in names {
+        found |= read_below(&path.join(name), above, reader);
+    }
+    above.pop();
+    Ok(found)
+}
+
+/// Reads a member of a folder that is not a folder, if its name is that of a manifest. True if it is one.
+fn read_member(path: &Path, is_file: bool, reader: &mut Reader<'_>) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if !extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
+        return false;
+    }
+    if is_file {
+        read_file(path, reader);
+    } else {
+        // Opening a pipe would wait for a writer.
+        let path = path.display();
+        reader.warn(
+            Warning::new(format!("`{path}` is not a regular file and is left out"))
+                .with_hint(format!("to read a pipe or a device, pass it itself: `-f {path}`")),
+        );
+    }
+    is_file
 }
 
 /// Reads standard input. It must hold an object even beside other inputs: a command that failed writes nothing.

@@ -420,6 +420,40 @@ fn inputs_that_cannot_be_read_are_problems() {
 }
 
 #[test]
+fn a_folder_is_read_in_the_order_of_names_through_links_and_not_in_circles() {
+    use std::os::unix::fs::symlink;
+
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("sub")).unwrap();
+    std::fs::create_dir(path(".git")).unwrap();
+    for (file, cluster) in [
+        (path("z.yaml"), "m4"),
+        (path("sub/b.yaml"), "m3"),
+        (path("a.yaml"), "m1"),
+        (path(".git/hidden.yaml"), "hidden"),
+        (outside.path().join("c.yaml"), "m2"),
+    ] {
+        std::fs::write(file, CLUSTER.replace("m1", cluster)).unwrap();
+    }
+    symlink(outside.path(), path("linked")).unwrap();
+    symlink(folder.path(), path("sub/circle")).unwrap();
+    symlink("nowhere", path("gone.yaml")).unwrap();
+    let inputs = [Input::Path(folder.path().to_owned())];
+    let manifests = read(&inputs, &mut std::io::empty(), &ReadOptions::default());
+    let names = manifests
+        .clusters
+        .iter()
+        .map(|cluster| cluster.object.metadata.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["m1", "m2", "m3", "m4"]);
+    let prefix = folder.path().display().to_string();
+    let expected = "\
+`/gone.yaml` cannot be read: No such file or directory (os error 2)
+`/sub/circle` cannot be read: it leads back to a folder that it is in";
+    assert_eq!(problems(&manifests).replace(&prefix, ""), expected);
+}
+
+#[test]
 fn an_endless_device_is_not_read_to_the_limit() {
     // Each would take two gigabytes until the limit.
     for (byte, expected) in [

@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ring::digest::{SHA256, digest};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 /// Packs a value.
 pub(crate) fn packed(value: &impl Serialize) -> io::Result<String> {
@@ -19,7 +19,7 @@ pub(crate) fn packed(value: &impl Serialize) -> io::Result<String> {
 
 /// The source expression with which a Content Security Policy allows an inline script or style.
 pub(crate) fn policy_hash(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
+    format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())))
 }
 
 #[cfg(test)]

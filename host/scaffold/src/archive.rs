@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use crate::error::ScaffoldError;
 use crate::manifest::self_contained;
 
-const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.tar.gz"));
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.gz"));
 
 /// Path of the workspace's manifest in the archive.
 const WORKSPACE: &str = "workspace/Cargo.toml";
@@ -26,13 +26,13 @@ pub(crate) fn unpack() -> Result<Files, ScaffoldError> {
 }
 
 fn read() -> std::io::Result<Files> {
-    let mut archive = tar::Archive::new(GzDecoder::new(PACKED));
+    let mut unpacked = String::new();
+    GzDecoder::new(PACKED).read_to_string(&mut unpacked)?;
+    // Paths and texts take turns, and each ends with a NUL, which no text has.
+    let mut parts = unpacked.split_terminator('\0').map(str::to_owned);
     let mut files = Files::new();
-    for entry in archive.entries()? {
-        let mut entry = entry?;
-        let path = entry.path()?.to_string_lossy().into_owned();
-        let mut text = String::new();
-        entry.read_to_string(&mut text)?;
+    while let Some(path) = parts.next() {
+        let text = parts.next().ok_or(std::io::ErrorKind::UnexpectedEof)?;
         files.insert(path, text);
     }
     let workspace = files.remove(WORKSPACE).ok_or(std::io::ErrorKind::NotFound)?;

@@ -18,13 +18,14 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
 use serde::Serialize;
 
-use super::replay::{choose, progress, read};
+use super::replay::{choose, read};
 use super::setup::ProfileArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::Failure;
 use crate::report::form;
 use crate::report::grid::{Cell, Column, Grid};
+use crate::report::progress::Progress;
 
 /// Minimum number of rounds before the clock starts, so that caches are filled and memory is allocated.
 const WARM_UP_ROUNDS: usize = 20;
@@ -100,16 +101,15 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
             .map(|(name, fleet)| (name.as_str(), alternating(fleet, &profile)))
             .collect();
         let mut runner = CaseRunner::new(Arc::clone(&profile)).with_tables(&recording.tables);
-        let bar = progress(recording.cases.len());
+        let progress = Progress::counting("timing", recording.cases.len());
         for case in &recording.cases {
-            bar.inc(1);
+            progress.advance();
             // Reading a recording rejects cases that name an unknown fleet, so no case is skipped here.
             let Some(fleets) = fleets.get(case.fleet.as_str()) else {
                 continue;
             };
             all.push(time(&mut runner, case, fleets, arguments.cycles as usize));
         }
-        bar.finish_and_clear();
     }
     console.print(|out| match arguments.output {
         Format::Table => table(&all).write(out, console.width()),

@@ -19,7 +19,6 @@ use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Defect;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::chosen_profile::ChosenProfile;
@@ -29,6 +28,7 @@ use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
+use crate::report::progress::Progress;
 use crate::report::text::{counted, listed, printable};
 
 /// Heading of the options that choose what is shown.
@@ -304,16 +304,13 @@ fn replay(
         recorded.map(|(name, fleet)| (name.as_str(), snapshot(fleet))).collect();
     let runner = |profile: &Arc<Profile>| CaseRunner::new(Arc::clone(profile)).with_tables(&recording.tables);
     let (mut runner, mut base) = (runner(profile), base.map(runner));
-    let progress = progress(recording.cases.len());
+    let progress = Progress::counting("replaying", recording.cases.len());
     for case in &recording.cases {
-        progress.inc(1);
+        progress.advance();
         let Some(fleet) = fleets.get(case.fleet.as_str()) else {
             continue;
         };
-        let undecided = |error: CycleError| {
-            progress.finish_and_clear();
-            undecided(file, case, &error)
-        };
+        let undecided = |error: CycleError| undecided(file, case, &error);
         let of_base = base.as_mut().map(|base| {
             let prepared = base.prepare(case);
             base.try_decide(&prepared, fleet)
@@ -342,7 +339,6 @@ fn replay(
             }
         }
     }
-    progress.finish_and_clear();
     Ok(())
 }
 
@@ -362,16 +358,6 @@ fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
         _ => "record the decisions under a profile whose plugins read the table",
     };
     Failure::usage(Diagnostic::new(message).with_hint(hint))
-}
-
-/// A progress bar on standard error, if that is a terminal.
-pub(super) fn progress(length: usize) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr());
-    // If the template cannot be parsed, the default bar is shown.
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// Prints a note for each respect in which profile and plugins differ from those of the recording.

@@ -56,7 +56,7 @@ use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::Profile;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use crate::assumed::AssumedResults;
 use crate::condition::{Cause, Failure};
@@ -127,16 +127,21 @@ impl ActiveProfile {
 
 /// Twelve hexadecimal digits, which differ if anything that affects decisions differs.
 fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> Result<String, serde_json::Error> {
-    let mut hasher = Sha256::new();
-    hasher.update(serde_json::to_vec(configuration)?);
+    let mut hasher = Context::new(&SHA256);
+    hasher.update(&serde_json::to_vec(configuration)?);
     for plugin in profile.plugins() {
-        hasher.update(plugin.library().checksum());
+        hasher.update(plugin.library().checksum().as_bytes());
     }
     for table in profile.tables().map_or(&[][..], |tables| tables.tables()) {
-        hasher.update(&table.source().version);
+        hasher.update(table.source().version.as_bytes());
     }
-    let digest = hasher.finalize();
-    Ok(digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+    let digest = hasher.finish();
+    Ok(digest
+        .as_ref()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 /// The scheduler's state.

@@ -3,17 +3,19 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::confirmation::{Confirmations, confirm};
 use super::{Check, Insight, ObjectPath};
 use crate::observe::Metrics;
+
+/// Media type of JSON.
+pub(super) const JSON: &str = "application/json";
 
 /// The routes of the server. They read from `insight` and pass confirmations to the scheduler.
 pub(super) fn router(insight: Arc<dyn Insight>, confirmations: Confirmations) -> Router {
@@ -34,18 +36,24 @@ pub(super) fn router(insight: Arc<dyn Insight>, confirmations: Confirmations) ->
 
 type Shared = State<Arc<dyn Insight>>;
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
-    #[default]
     Text,
     Json,
 }
 
-#[derive(Debug, Deserialize)]
-struct ReadyQuery {
-    #[serde(default)]
-    format: Format,
+impl Format {
+    /// The format that a query asks for, text if it says nothing; `None` if it is not known, or asked for twice.
+    fn requested(query: Option<&str>) -> Option<Self> {
+        let pairs = query.unwrap_or_default().split('&');
+        let mut formats = pairs.filter_map(|pair| pair.strip_prefix("format="));
+        let format = match formats.next() {
+            None | Some("text") => Self::Text,
+            Some("json") => Self::Json,
+            Some(_) => return None,
+        };
+        formats.next().is_none().then_some(format)
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -54,7 +62,11 @@ struct Readiness {
     checks: Vec<Check>,
 }
 
-async fn ready(State(insight): Shared, Query(query): Query<ReadyQuery>) -> Response {
+async fn ready(State(insight): Shared, RawQuery(query): RawQuery) -> Response {
+    let Some(format) = Format::requested(query.as_deref()) else {
+        let reason = "`format` is `text` or `json`, once";
+        return (StatusCode::BAD_REQUEST, format!("{reason}\n")).into_response();
+    };
     let checks = insight.checks();
     let ready = checks.iter().all(|check| check.problem.is_none());
     let status = if ready {
@@ -62,8 +74,8 @@ async fn ready(State(insight): Shared, Query(query): Query<ReadyQuery>) -> Respo
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
-    match query.format {
-        Format::Json => (status, Json(Readiness { ready, checks })).into_response(),
+    match format {
+        Format::Json => json(status, &Readiness { ready, checks }),
         Format::Text => (status, listing(ready, &checks)).into_response(),
     }
 }
@@ -101,20 +113,28 @@ async fn explain_cluster(State(insight): Shared, Path((kind, name)): Path<(Strin
 fn explanation(insight: &dyn Insight, kind: String, namespace: Option<String>, name: String) -> Response {
     let object = ObjectPath { kind, namespace, name };
     match insight.explain(&object) {
-        Ok(explanation) => Json(explanation).into_response(),
+        Ok(explanation) => json(StatusCode::OK, &explanation),
         Err(unexplained) => not_found(&unexplained.to_string()),
     }
 }
 
 async fn missing_clusters(State(insight): Shared) -> Response {
-    Json(insight.missing_clusters()).into_response()
+    json(StatusCode::OK, &insight.missing_clusters())
 }
 
 async fn shadow(State(insight): Shared) -> Response {
     insight.shadow().map_or_else(
         || not_found("this scheduler writes its decisions, so there is nothing to compare; start it with --dry-run"),
-        |differences| Json(differences).into_response(),
+        |differences| json(StatusCode::OK, &differences),
     )
+}
+
+/// An answer for programs.
+pub(super) fn json(status: StatusCode, content: &impl Serialize) -> Response {
+    match serde_json::to_vec(content) {
+        Ok(text) => (status, [(header::CONTENT_TYPE, JSON)], text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
 }
 
 fn not_found(reason: &str) -> Response {

@@ -3,13 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{ConnectInfo, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
+
+use super::answers::{self, JSON};
 
 /// Time that a confirmation waits for the thread that decides.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -53,8 +55,23 @@ fn listed(names: &[String]) -> String {
 pub(super) async fn confirm(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     State(confirmations): State<Confirmations>,
-    Json(clusters): Json<Vec<String>>,
+    headers: HeaderMap,
+    body: Bytes,
 ) -> Response {
+    // A page in a browser cannot send this type to another origin without being permitted to.
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    if !kind.trim().eq_ignore_ascii_case(JSON) {
+        let reason = format!("expected the content type `{JSON}`, got `{kind}`");
+        return answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &reason);
+    }
+    let clusters: Vec<String> = match serde_json::from_slice(&body) {
+        Ok(clusters) => clusters,
+        Err(error) => {
+            let reason = format!("expected a JSON list of names of clusters: {error}");
+            return answer(StatusCode::BAD_REQUEST, &reason);
+        }
+    };
     if !peer.ip().to_canonical().is_loopback() {
         let reason = "confirmations are accepted only from the pod itself: use `kubectl port-forward`";
         return answer(StatusCode::FORBIDDEN, reason);
@@ -69,7 +86,7 @@ pub(super) async fn confirm(
         received.await.ok()
     };
     match timeout(DEADLINE, asked).await.ok().flatten() {
-        Some(Ok(())) => Json(json!({"confirmed": confirmed})).into_response(),
+        Some(Ok(())) => answers::json(StatusCode::OK, &json!({"confirmed": confirmed})),
         Some(Err(unconfirmed)) => answer(StatusCode::CONFLICT, &unconfirmed.to_string()),
         None => answer(
             StatusCode::SERVICE_UNAVAILABLE,

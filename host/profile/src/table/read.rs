@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use super::configuration::TableConfiguration;
 use super::error::{TableError, TableProblem};
@@ -37,11 +37,11 @@ enum Format {
 impl TableSource {
     /// A text under the name of a file.
     pub fn new(file: PathBuf, text: &str) -> Self {
-        let digest = Sha256::digest(text.as_bytes());
+        let digest = digest(&SHA256, text.as_bytes());
         Self {
             file,
             text: text.into(),
-            version: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            version: digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
         }
     }
 

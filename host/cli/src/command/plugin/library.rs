@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use cargo_metadata::{Message, TargetKind};
 use divvy_loader::directories::PATH_VARIABLE;
+use serde::Deserialize;
 
 use crate::exit::Exit;
 use crate::report::errors::{Diagnostic, Failure};
@@ -19,6 +19,36 @@ pub(super) struct Built {
     pub(super) path: PathBuf,
     /// The kind of build, as Cargo or Make report it: `debug build`.
     pub(super) kind: String,
+}
+
+/// A message of `cargo build --message-format=json` about something that was built. Cargo's reference describes these fields; it may add
+/// others.
+#[derive(Debug, Deserialize)]
+struct CompilerArtifact {
+    manifest_path: PathBuf,
+    target: Target,
+    profile: BuildProfile,
+    filenames: Vec<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct BuildProfile {
+    opt_level: String,
+    debug_assertions: bool,
+}
+
+/// Any message of Cargo.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+enum Message {
+    CompilerArtifact(CompilerArtifact),
+    #[serde(other)]
+    Other,
 }
 
 /// Commands that test and build a plugin.
@@ -105,16 +135,17 @@ impl Project {
         let manifest = self.folder.join("Cargo.toml");
         let manifest = manifest.canonicalize().unwrap_or(manifest);
         let mut libraries = Vec::new();
-        for message in Message::parse_stream(output.as_slice()) {
-            let message = message.map_err(|error| {
-                Failure::internal(Diagnostic::new("the messages of cargo cannot be read").with_cause(error.to_string()))
-            })?;
+        // Whatever a build script or a macro prints is among the messages.
+        let messages = output
+            .split(|byte| *byte == b'\n')
+            .filter(|line| line.starts_with(b"{"));
+        for message in messages.filter_map(|line| serde_json::from_slice(line).ok()) {
             // A dependency may be a shared library, too, so only the crate itself counts.
             let Message::CompilerArtifact(artifact) = message else {
                 continue;
             };
-            let own = artifact.manifest_path.as_std_path().canonicalize();
-            if !own.is_ok_and(|own| own == manifest) || !artifact.target.kind.contains(&TargetKind::CDyLib) {
+            let own = artifact.manifest_path.canonicalize();
+            if !own.is_ok_and(|own| own == manifest) || !artifact.target.kind.iter().any(|kind| kind == "cdylib") {
                 continue;
             }
             let kind = match (artifact.profile.debug_assertions, artifact.profile.opt_level.as_str()) {
@@ -122,7 +153,7 @@ impl Project {
                 (true, level) => format!("debug build, optimised at level {level}"),
                 (false, level) => format!("release build, optimised at level {level}"),
             };
-            let files = artifact.filenames.into_iter().map(PathBuf::from);
+            let files = artifact.filenames.into_iter();
             let is_library = |path: &PathBuf| {
                 path.extension()
                     .is_some_and(|found| found == std::env::consts::DLL_EXTENSION)
