@@ -2,7 +2,7 @@
 //!
 //! Writes to Karmada's resources, Leases and Events are logged with their bodies, other writes without. Reads are not logged.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use divvy_karmada::api::Timestamp;
@@ -36,10 +36,12 @@ pub(crate) fn policy() -> Value {
     })
 }
 
-/// The audit log of a control plane.
+/// The audit log of a control plane, or its part that belongs to a test.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     path: PathBuf,
+    /// Position of the first entry, in bytes.
+    start: u64,
 }
 
 /// One write and its answer.
@@ -123,12 +125,24 @@ impl Write {
 impl AuditLog {
     /// The log in a file. The API server creates it with the first write.
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, start: 0 }
+    }
+
+    /// The same log without the writes so far.
+    pub(crate) fn rest(self) -> Result<Self, Error> {
+        let start = match std::fs::metadata(&self.path) {
+            Ok(file) => file.len(),
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            Err(error) => return Err(Error::file(&self.path)(error)),
+        };
+        Ok(Self { start, ..self })
     }
 
     /// All writes so far, in the order of their answers. A line that is just being written is left out.
     pub fn writes(&self) -> Result<Vec<Write>, Error> {
-        let file = std::fs::File::open(&self.path).map_err(Error::file(&self.path))?;
+        let mut file = std::fs::File::open(&self.path).map_err(Error::file(&self.path))?;
+        file.seek(SeekFrom::Start(self.start))
+            .map_err(Error::file(&self.path))?;
         let mut reader = BufReader::new(file);
         let mut writes = Vec::new();
         let mut line = String::new();

@@ -91,6 +91,14 @@ pub enum Error {
         /// The object as it was last.
         last: String,
     },
+    /// A control plane could not be emptied.
+    #[error("{count} objects of an earlier test are still there, or are not as they were before it: {}", keys.join(", "))]
+    Leftover {
+        /// Number of these objects.
+        count: usize,
+        /// The keys of some of them in etcd.
+        keys: Vec<String>,
+    },
     /// The scheduler broke rules that hold whatever fails.
     #[error("{}", violations.join("\n"))]
     Broken {

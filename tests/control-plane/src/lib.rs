@@ -1,6 +1,7 @@
 //! A real API server for tests, and a simulation of the rest of Karmada on it.
 //!
 //! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
+//! - [`Pool`] keeps control planes for the next test, and empties them.
 //! - [`objects`] reads, writes and awaits objects as JSON; [`templates`] has clusters, workloads and policies.
 //! - [`backup`] restores objects with what an API server would choose itself.
 //! - [`karmada`] simulates Karmada's other controllers.
@@ -17,9 +18,11 @@ pub mod churn;
 pub mod crds;
 pub mod divvy;
 mod error;
+mod etcd;
 pub mod judge;
 pub mod karmada;
 pub mod objects;
+pub mod pool;
 pub mod process;
 pub mod proxy;
 pub mod roles;
@@ -32,5 +35,6 @@ pub mod users;
 pub use audit::AuditLog;
 pub use divvy::Divvy;
 pub use error::Error;
+pub use pool::{Pool, Pooled};
 pub use scenario::Scenario;
 pub use server::{ControlPlane, Ports, source_folder};

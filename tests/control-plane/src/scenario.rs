@@ -11,42 +11,58 @@ use crate::objects::{BINDING, CLUSTER, DEPLOYMENT, EVENT, Kind, NAMESPACE, Objec
 use crate::proxy::FaultProxy;
 use crate::templates::{self, Cluster};
 use crate::users::{ADMIN, SCHEDULER, User};
-use crate::{ControlPlane, Error, roles};
+use crate::{ControlPlane, Error, Pool, Pooled, roles};
 
 /// The annotation with the placement that a result was made by.
 pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
 /// Namespace of Karmada's own objects, such as its leases.
 const SYSTEM_NAMESPACE: &str = "karmada-system";
 
-/// A control plane, Karmada's controllers, and the users of both. Everything ends when it is dropped.
-pub struct Scenario {
+/// A control plane, Karmada's controllers, and the users of both.
+///
+/// The control plane is one of the pool, and goes back there when the scenario is dropped, after the schedulers have ended. A test
+/// that is to kill a server has a `Scenario<ControlPlane>` by [`Scenario::with_own_servers`].
+pub struct Scenario<Servers = Pooled> {
     /// The schedulers that were started, in order. Dropping one kills it.
     pub schedulers: Vec<Divvy>,
-    /// etcd and kube-apiserver.
-    pub control_plane: ControlPlane,
     /// Karmada's controllers.
     pub karmada: Karmada,
+    /// etcd and kube-apiserver.
+    pub control_plane: Servers,
     folder: PathBuf,
 }
 
 impl Scenario {
-    /// A control plane in a folder with these clusters, without a scheduler.
+    /// An empty control plane with these clusters, without a scheduler. Kubeconfigs and logs of schedulers are written to the folder.
     pub async fn new(folder: &Path, clusters: &[Cluster]) -> Result<Self, Error> {
-        let control_plane = ControlPlane::start(folder).await?;
+        Self::on(Pool::shared().take(folder).await?, clusters).await
+    }
+}
+
+impl Scenario<ControlPlane> {
+    /// The same with servers that no other test uses, so that they may be killed. The folder has their data and logs, too.
+    pub async fn with_own_servers(folder: &Path, clusters: &[Cluster]) -> Result<Self, Error> {
+        Self::on(ControlPlane::start(folder).await?, clusters).await
+    }
+}
+
+impl<Servers: AsRef<ControlPlane>> Scenario<Servers> {
+    async fn on(servers: Servers, clusters: &[Cluster]) -> Result<Self, Error> {
+        let control_plane = servers.as_ref();
         let admin = Objects::new(control_plane.client(ADMIN).await?);
         admin
             .create(NAMESPACE, &json!({"metadata": {"name": SYSTEM_NAMESPACE}}))
             .await?;
         roles::grant(&admin).await?;
-        let karmada = Karmada::new(&control_plane, DEFAULT_SCHEDULER).await?;
+        let karmada = Karmada::new(control_plane, DEFAULT_SCHEDULER).await?;
         for cluster in clusters {
             karmada.objects().create(CLUSTER, cluster.object()).await?;
         }
         Ok(Self {
             schedulers: Vec::new(),
             folder: control_plane.folder().to_owned(),
-            control_plane,
             karmada,
+            control_plane: servers,
         })
     }
 
@@ -57,7 +73,7 @@ impl Scenario {
 
     /// The configuration of a scheduler that acts as a user.
     pub fn configuration(&self, user: User) -> Configuration {
-        Configuration::new(&self.control_plane.kubeconfig(user))
+        Configuration::new(&self.control_plane.as_ref().kubeconfig(user))
     }
 
     /// Starts a scheduler.

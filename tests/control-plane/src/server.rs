@@ -26,7 +26,11 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// A running control plane: etcd, kube-apiserver, Karmada's resources. Dropping it kills both processes.
 #[derive(Debug)]
 pub struct ControlPlane {
+    /// The folder of both processes: their data, configuration and logs.
+    servers: PathBuf,
+    /// The folder of the kubeconfigs.
     folder: PathBuf,
+    audit_log: AuditLog,
     program: PathBuf,
     ports: Ports,
     input: Input,
@@ -73,10 +77,11 @@ impl ControlPlane {
 
     /// Like [`Self::start`], on these ports. With [`Input::Empty`] the processes outlive this program if it is killed.
     pub async fn start_with(folder: &Path, ports: Ports, input: Input) -> Result<Self, Error> {
-        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        let folder = folder.canonicalize().map_err(Error::file(folder))?;
+        let folder = created(folder)?;
         let mut control_plane = Self {
             program: program()?,
+            audit_log: AuditLog::new(folder.join("audit.log")),
+            servers: folder.clone(),
             folder,
             ports,
             input,
@@ -90,7 +95,7 @@ impl ControlPlane {
         Ok(control_plane)
     }
 
-    /// The folder with the data, the kubeconfigs and the logs.
+    /// The folder with the kubeconfigs, and with the data and the logs of servers that are not pooled.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -115,9 +120,22 @@ impl ControlPlane {
         users::client(&self.kubeconfig(user)).await
     }
 
-    /// The log of every write that the API server answered.
+    /// A client of an administrator, which needs nothing of a test's folder.
+    pub(crate) async fn administrator(&self) -> Result<Client, Error> {
+        users::client(&ADMIN.kubeconfig(&self.servers)).await
+    }
+
+    /// The log of every write that the API server answered; of a pooled one, since it was handed over.
     pub fn audit_log(&self) -> AuditLog {
-        AuditLog::new(self.folder.join("audit.log"))
+        self.audit_log.clone()
+    }
+
+    /// Hands the control plane over to a test with a folder of its own: kubeconfigs are written there, and the audit log begins now.
+    pub(crate) fn hand_over(&mut self, folder: &Path) -> Result<(), Error> {
+        self.folder = created(folder)?;
+        self.write_kubeconfigs()?;
+        self.audit_log = self.audit_log().rest()?;
+        Ok(())
     }
 
     /// Kills the API server, as `kill -9` does. etcd keeps running.
@@ -134,7 +152,7 @@ impl ControlPlane {
     pub fn start_etcd(&mut self) -> Result<(), Error> {
         let mut command = self.command();
         command.arg("etcd");
-        command.arg("--data-dir").arg(self.folder.join("etcd"));
+        command.arg("--data-dir").arg(self.servers.join("etcd"));
         command.arg(format!("--client-url={}", self.etcd_url()));
         command.arg(format!("--peer-url=http://127.0.0.1:{}", self.ports.etcd_peer));
         self.etcd = Some(self.spawn("etcd", &mut command)?);
@@ -143,7 +161,7 @@ impl ControlPlane {
 
     /// Starts the API server and waits until it is ready.
     pub async fn start_api_server(&mut self) -> Result<(), Error> {
-        let file = |name: &str| self.folder.join(name).display().to_string();
+        let file = |name: &str| self.servers.join(name).display().to_string();
         let mut command = self.command();
         command.arg("kube-apiserver").args([
             format!("--etcd-servers={}", self.etcd_url()),
@@ -171,8 +189,7 @@ impl ControlPlane {
     /// Waits until the API server says that it is ready.
     pub async fn wait_until_ready(&mut self) -> Result<(), Error> {
         let start = Instant::now();
-        // The certificate that the kubeconfigs name is written by the API server while it starts.
-        let certificate = self.folder.join("certificates/apiserver.crt");
+        let certificate = self.certificate();
         while start.elapsed() < READINESS {
             for process in [&mut self.etcd, &mut self.api_server].into_iter().flatten() {
                 process.check_running()?;
@@ -185,7 +202,7 @@ impl ControlPlane {
         Err(Error::NotReady {
             name: "kube-apiserver".to_owned(),
             seconds: READINESS.as_secs(),
-            log: self.folder.join("kube-apiserver.log"),
+            log: self.servers.join("kube-apiserver.log"),
         })
     }
 
@@ -218,9 +235,15 @@ impl ControlPlane {
             .collect()
     }
 
+    /// The file with the certificate, which the API server writes while it starts.
+    fn certificate(&self) -> PathBuf {
+        self.servers.join("certificates/apiserver.crt")
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        // Most servers live for seconds. Collecting garbage would take a third of the processor time until the API server is ready.
+        // Collecting garbage would take a third of the processor time until the API server is ready. Later, a process collects only what is
+        // beyond this size: seldom, because a server of the pool lives for minutes and needs a quarter of it.
         command.env("GOGC", "off").env("GOMEMLIMIT", "1GiB");
         if self.input == Input::Lifeline {
             command.arg("--while-stdin-open");
@@ -229,21 +252,31 @@ impl ControlPlane {
     }
 
     fn spawn(&self, name: &str, command: &mut Command) -> Result<Process, Error> {
-        Process::spawn(name, command, &self.folder.join(format!("{name}.log")), self.input)
+        Process::spawn(name, command, &self.servers.join(format!("{name}.log")), self.input)
     }
 
     fn write_configuration(&self) -> Result<(), Error> {
         let write = |name: &str, text: &str| {
-            let path = self.folder.join(name);
+            let path = self.servers.join(name);
             std::fs::write(&path, text).map_err(Error::file(path))
         };
         write("tokens.csv", &users::token_file())?;
         write("audit-policy.json", &crate::audit::policy().to_string())?;
-        let certificate = self.folder.join("certificates/apiserver.crt");
+        self.write_kubeconfigs()
+    }
+
+    fn write_kubeconfigs(&self) -> Result<(), Error> {
+        let certificate = self.certificate();
         for user in users::ALL {
             users::write_kubeconfig(&self.kubeconfig(user), user, &self.url(), Some(&certificate))?;
         }
         Ok(())
+    }
+}
+
+impl AsRef<ControlPlane> for ControlPlane {
+    fn as_ref(&self) -> &ControlPlane {
+        self
     }
 }
 
@@ -253,6 +286,12 @@ impl Drop for ControlPlane {
         self.kill_api_server();
         self.kill_etcd();
     }
+}
+
+/// The full path of a folder, which is created if absent.
+fn created(folder: &Path) -> Result<PathBuf, Error> {
+    std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    folder.canonicalize().map_err(Error::file(folder))
 }
 
 /// A GET request without parameters.

@@ -19,7 +19,7 @@ use crate::proxy::{Effect, Fault, FaultProxy, Frequency};
 use crate::scenario::{is_scheduled, result};
 use crate::templates::{self, Cluster};
 use crate::users::{SCHEDULER, SCHEDULER_B};
-use crate::{Error, Scenario};
+use crate::{ControlPlane, Error, Scenario};
 
 /// Clusters of a round.
 const CLUSTERS: usize = 12;
@@ -94,7 +94,7 @@ impl Round {
         let cpu = self.cpu_per_cluster();
         let names: Vec<String> = (0..CLUSTERS).map(|number| format!("cluster{number}")).collect();
         let clusters: Vec<Cluster> = names.iter().map(|name| Cluster::new(name).cpu(cpu)).collect();
-        let mut scenario = Scenario::new(folder, &clusters).await?;
+        let mut scenario = Scenario::with_own_servers(folder, &clusters).await?;
         let mut proxies = Vec::new();
         for user in [SCHEDULER, SCHEDULER_B].into_iter().take(self.schedulers) {
             let proxy = FaultProxy::start(&scenario.control_plane, self.seed).await?;
@@ -136,7 +136,12 @@ impl Round {
     }
 
     /// Lets one process after the other fail.
-    async fn fail(&self, scenario: &mut Scenario, proxies: &[FaultProxy], report: &mut Report) -> Result<(), Error> {
+    async fn fail(
+        &self,
+        scenario: &mut Scenario<ControlPlane>,
+        proxies: &[FaultProxy],
+        report: &mut Report,
+    ) -> Result<(), Error> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         for _ in 0..self.failures {
             let pause = Duration::from_millis(1_000 + random.next_u64() % 4_000);

@@ -76,7 +76,7 @@ async fn lease(client: &Client) -> Result<Lease, Failure> {
 
 #[tokio::test]
 async fn one_of_two_leads_and_the_other_follows_at_once_or_after_a_crash() -> Result<(), Failure> {
-    let mut fixture = Fixture::start().await?;
+    let mut fixture = Fixture::with_own_servers().await?;
     let divvy = fixture.deploy().await?;
     let one = start(&divvy)?;
     one.wait(true).await?;

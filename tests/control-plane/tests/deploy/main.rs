@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use divvy_control_plane_tests::objects::{NAMESPACE, Objects};
 use divvy_control_plane_tests::users::ADMIN;
-use divvy_control_plane_tests::{ControlPlane, Error, source_folder};
+use divvy_control_plane_tests::{ControlPlane, Error, Pool, Pooled, source_folder};
 use http::{Method, Request, StatusCode};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -27,8 +27,8 @@ type Failure = Box<dyn std::error::Error>;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A control plane with the namespace of Karmada's components.
-struct Fixture {
-    control_plane: ControlPlane,
+struct Fixture<Servers = Pooled> {
+    control_plane: Servers,
     admin: Client,
     // Removed after the processes have ended, because fields are dropped in order.
     _folder: TempDir,
@@ -37,8 +37,23 @@ struct Fixture {
 impl Fixture {
     async fn start() -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
+        let control_plane = Pool::shared().take(folder.path()).await?;
+        Self::on(control_plane, folder).await
+    }
+}
+
+impl Fixture<ControlPlane> {
+    /// One whose servers may be killed.
+    async fn with_own_servers() -> Result<Self, Failure> {
+        let folder = tempfile::tempdir()?;
         let control_plane = ControlPlane::start(folder.path()).await?;
-        let admin = control_plane.client(ADMIN).await?;
+        Self::on(control_plane, folder).await
+    }
+}
+
+impl<Servers: AsRef<ControlPlane>> Fixture<Servers> {
+    async fn on(control_plane: Servers, folder: TempDir) -> Result<Self, Failure> {
+        let admin = control_plane.as_ref().client(ADMIN).await?;
         let namespace = json!({"metadata": {"name": "karmada-system"}});
         Objects::new(admin.clone()).create(NAMESPACE, &namespace).await?;
         Ok(Self {
@@ -60,7 +75,7 @@ impl Fixture {
             .as_str()
             .ok_or_else(|| format!("no token: {status} {answer}"))?;
 
-        let mut kubeconfig = Kubeconfig::read_from(self.control_plane.kubeconfig(ADMIN))?;
+        let mut kubeconfig = Kubeconfig::read_from(self.control_plane.as_ref().kubeconfig(ADMIN))?;
         for user in &mut kubeconfig.auth_infos {
             user.auth_info.get_or_insert_default().token = Some(token.to_owned().into());
         }

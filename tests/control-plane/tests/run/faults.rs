@@ -10,7 +10,7 @@ use divvy_control_plane_tests::proxy::{Effect, Fault, FaultProxy, Frequency};
 use divvy_control_plane_tests::scenario::{is_scheduled, result};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::SCHEDULER;
-use divvy_control_plane_tests::{Error, Scenario, templates};
+use divvy_control_plane_tests::{ControlPlane, Error, Scenario, templates};
 use divvy_karmada::api::Quantity;
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ async fn what_a_crash_left_half_written_is_completed() -> Result<(), Error> {
 }
 
 /// Fails if the log breaks a rule. Every cluster has `cpu` CPUs.
-fn judge(scenario: &Scenario, cpu: u32) -> Result<(), Error> {
+fn judge(control_plane: &ControlPlane, cpu: u32) -> Result<(), Error> {
     let rules = Rules {
         cpu: ["a", "b", "c"]
             .into_iter()
@@ -130,7 +130,7 @@ fn judge(scenario: &Scenario, cpu: u32) -> Result<(), Error> {
             .collect(),
         lease: None,
     };
-    let found = judge::violations(&scenario.control_plane.audit_log().writes()?, &rules);
+    let found = judge::violations(&control_plane.audit_log().writes()?, &rules);
     assert!(found.is_empty(), "{}", found.join("\n"));
     Ok(())
 }
@@ -164,14 +164,14 @@ async fn under_random_faults_every_binding_is_scheduled_once() -> Result<(), Err
         let binding = scenario.wait(&name, "scheduled", is_scheduled).await?;
         assert_eq!(result(&binding).values().sum::<i64>(), 4);
     }
-    judge(&scenario, 60)
+    judge(&scenario.control_plane, 60)
 }
 
 #[tokio::test]
 async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
     let folder = folder()?;
     let clusters = ["a", "b", "c"].map(|name| Cluster::new(name).cpu(60));
-    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let mut scenario = Scenario::with_own_servers(folder.path(), &clusters).await?;
     scenario.start_holding_scheduler()?;
     for number in 0..30 {
         scenario
@@ -199,20 +199,20 @@ async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
         let binding = scenario.wait(&name, "scheduled", is_scheduled).await?;
         assert_eq!(result(&binding).values().sum::<i64>(), 4);
     }
-    judge(&scenario, 60)
+    judge(&scenario.control_plane, 60)
 }
 
 /// The API server is killed while bindings wait, and comes back after a while. It then refuses everything until it has loaded its roles.
 #[tokio::test]
 async fn an_outage_is_a_line_at_its_start_and_one_at_its_end() -> Result<(), Error> {
     let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let mut scenario = Scenario::with_own_servers(folder.path(), &three_clusters()).await?;
     scenario.start_scheduler()?;
     scenario
         .deploy("before", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
     scenario.wait_until_scheduled("before").await?;
-    let printed = |scenario: &Scenario| {
+    let printed = |scenario: &Scenario<ControlPlane>| {
         scenario
             .schedulers
             .last()
