@@ -7,8 +7,6 @@ use divvy_control_plane_tests::soak::Round;
 
 use crate::folder;
 
-/// Rounds of this test.
-const ROUNDS: u64 = 3;
 /// Bindings of a round.
 const BINDINGS: usize = 300;
 /// Failures of processes in a round.
@@ -19,7 +17,7 @@ async fn every_binding_is_scheduled_once_whatever_fails() -> Result<(), Error> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    for seed in now..now + ROUNDS {
+    for seed in now..now + divvy_built::cases(1, 3) {
         let folder = folder()?;
         let round = Round {
             seed,
