@@ -49,8 +49,8 @@ pub struct MovesConfiguration {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include: Option<Vec<IncludedKind>>,
-    /// Treatment of the replicas in a cluster that is being deleted or that an edit excludes, for policies that do not say. `"steps"` if
-    /// absent.
+    /// Treatment of the replicas in a cluster that an edit excludes, for policies that do not say. `"steps"` if absent. A cluster that is
+    /// being deleted is always left at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_exclusion: Option<OnExclusion>,
     /// Time that a cluster must have been Ready before it takes back what left it against its policy's wish, such as `"10m"`. If
@@ -97,7 +97,7 @@ impl MovesConfiguration {
         list.is_some_and(|list| list.contains(&kind))
     }
 
-    /// Treatment of the replicas in a cluster that is excluded, under a policy with this annotation.
+    /// Treatment of the replicas in a cluster that an edit excludes, under a policy with this annotation.
     pub fn exclusion(&self, policy: &WrittenAllowances) -> OnExclusion {
         policy.on_exclusion.or(self.on_exclusion).unwrap_or_default()
     }
@@ -185,7 +185,7 @@ pub struct WrittenAllowances {
     /// Bindings that are moved in steps besides those of kinds that report `readyReplicas`.
     #[serde(default)]
     pub include: Option<Vec<IncludedKind>>,
-    /// Treatment of the replicas in a cluster that is being deleted or that an edit excludes.
+    /// Treatment of the replicas in a cluster that an edit excludes.
     #[serde(default)]
     pub on_exclusion: Option<OnExclusion>,
     /// True if a `FederatedHPA` may scale the workloads.

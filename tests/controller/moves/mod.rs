@@ -2,6 +2,7 @@
 
 mod budgets;
 mod cost;
+mod deletions;
 mod failback;
 mod histories;
 mod memory;

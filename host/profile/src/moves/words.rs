@@ -12,7 +12,7 @@ pub enum IncludedKind {
     WithoutReadiness,
 }
 
-/// Treatment of the replicas in a cluster that is being deleted, or that an edit of the policy or the profile excludes.
+/// Treatment of the replicas in a cluster that an edit of the policy or the cluster excludes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -78,7 +78,9 @@ pub struct Places<'a> {
     pub room: &'a dyn Fn(&str) -> i64,
     /// Its region; empty if unknown.
     pub region: &'a dyn Fn(&str) -> &'a str,
-    /// True if it is being deleted or excluded, and the policy says that its replicas leave at once.
+    /// True if it is being deleted. Karmada removes what runs there first, so its replicas count as evicted.
+    pub is_deleting: &'a dyn Fn(&str) -> bool,
+    /// True if it is excluded, and the policy says that its replicas leave at once.
     pub leaves_at_once: &'a dyn Fn(&str) -> bool,
     /// Time that reports of a Ready cluster take, in milliseconds.
     pub report_time: i64,
@@ -221,7 +223,12 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let mut shown = Vec::with_capacity(names.len());
     for name in names {
         let before = current.remove(name).unwrap_or(0);
-        let is_left = (places.leaves_at_once)(name) && matches!(wish, Wish::Decided(_));
+        let is_left = match wish {
+            Wish::Decided(_) => (places.is_deleting)(name) || (places.leaves_at_once)(name),
+            // Exclusions were judged when the target was decided, a deletion may have begun since.
+            Wish::Continue => (places.is_deleting)(name),
+            Wish::Cancel => false,
+        };
         leaves |= is_left && before > 0;
         let current = if is_left { 0 } else { before };
         let report = reports.get(name).copied();

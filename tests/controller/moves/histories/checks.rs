@@ -92,6 +92,7 @@ impl World {
             is_ready: &|name| self.is_ready[index(name)],
             room: &|_| i64::MAX,
             region: &|_| "",
+            is_deleting: &|_| false,
             leaves_at_once: &|_| false,
             report_time: REPORT_TIME * 1_000,
         };

@@ -162,6 +162,7 @@ impl Engine {
             is_ready: &|name| around.is_ready(name),
             room: &|name| around.room(name),
             region: &region,
+            is_deleting: &|name| around.is_deleting(name),
             leaves_at_once: &|name| around.leaves_at_once(name),
             report_time: i64::try_from(REPORT_TIME.as_millis()).unwrap_or(i64::MAX),
         };

@@ -57,7 +57,7 @@ impl<'a> Surroundings<'a> {
     /// Further replicas that fit; `i64::MAX` if room does not limit the strategy. A cluster that is not Ready, or is being deleted, has
     /// room for none.
     pub(super) fn room(&self, name: &str) -> i64 {
-        let is_open = self.is_ready(name) && !self.clusters.is_deleting(name);
+        let is_open = self.is_ready(name) && !self.is_deleting(name);
         let Some(row) = self.row(name).filter(|_| is_open) else {
             return 0;
         };
@@ -83,15 +83,18 @@ impl<'a> Surroundings<'a> {
         accurate.map_or(fits[0], |accurate| accurate.min(fits[0]))
     }
 
+    /// True if a cluster is being deleted.
+    pub(super) fn is_deleting(&self, name: &str) -> bool {
+        self.clusters.is_deleting(name)
+    }
+
     /// True if a cluster is excluded, and the policy says that its replicas leave at once.
     pub(super) fn leaves_at_once(&self, name: &str) -> bool {
         let is_selected = |placement: &Placement| {
             let properties = self.clusters.properties(name);
             properties.is_some_and(|own| selects(placement, own))
         };
-        let is_excluded =
-            self.clusters.is_deleting(name) || self.placement.is_some_and(|placement| !is_selected(placement));
-        self.exclusion == OnExclusion::Now && is_excluded
+        self.exclusion == OnExclusion::Now && self.placement.is_some_and(|placement| !is_selected(placement))
     }
 
     /// The greatest number of clusters that a result may have; `None` if nothing limits it.

@@ -31,6 +31,7 @@ struct Case {
     ready: Vec<(&'static str, i64)>,
     room: i64,
     leaves: &'static str,
+    deleting: &'static str,
     is_dispatching_suspended: bool,
     now: i64,
     admission: Admission,
@@ -49,6 +50,7 @@ impl Case {
             ready: vec![("a", 4)],
             room: i64::MAX,
             leaves: "",
+            deleting: "",
             is_dispatching_suspended: false,
             now: 1_000,
             admission: Admission::Goes,
@@ -97,6 +99,7 @@ impl Case {
             is_ready: &|_| true,
             room: &|_| self.room,
             region: &|_| "",
+            is_deleting: &|name| name == self.deleting,
             leaves_at_once: &|name| name == self.leaves,
             report_time: 60_000,
         };
@@ -256,6 +259,48 @@ fn what_is_evicted_is_replaced_at_once_and_observed_when_it_is_complete() {
     assert_eq!(
         case.step(Wish::Continue, &TERMS),
         Verdict::Wait(Reason::Budget(Scope::All))
+    );
+}
+
+/// Karmada removes what runs in a cluster first of all when the cluster is deleted.
+#[test]
+fn a_cluster_that_is_being_deleted_is_left_at_once_within_room_whatever_the_terms() {
+    let closed = Terms {
+        is_open: false,
+        ..TERMS
+    };
+    let case = || Case {
+        present: targets(&[("a", 2), ("b", 2), ("c", 4)]),
+        total: 8,
+        ready: vec![("a", 2), ("b", 2), ("c", 4)],
+        admission: Admission::Waits(Scope::All),
+        deleting: "c",
+        ..Case::new()
+    };
+    // What the decision moves besides is a move.
+    let decided = targets(&[("a", 7), ("b", 1)]);
+    let mut decided_now = case();
+    assert_eq!(
+        decided_now.written(Wish::Decided(&decided), &closed),
+        (result(&[("a", 6), ("b", 2)]), Occasion::AtOnce, true)
+    );
+    assert_eq!(decided_now.step(Wish::Continue, &closed), Verdict::Wait(Reason::Hours));
+    let mut crowded = case();
+    crowded.room = 3;
+    assert_eq!(
+        crowded.written(Wish::Decided(&decided), &closed).0,
+        result(&[("a", 5), ("b", 2)])
+    );
+
+    // The deletion begins while a move takes steps away from the cluster.
+    let mut moving = case();
+    (moving.deleting, moving.admission) = ("", Admission::Goes);
+    let step = moving.step(Wish::Decided(&decided), &TERMS);
+    assert_eq!(moving.write(&step).0, result(&[("a", 4), ("b", 2), ("c", 4)]));
+    (moving.deleting, moving.admission) = ("c", Admission::Waits(Scope::All));
+    assert_eq!(
+        moving.written(Wish::Continue, &closed),
+        (result(&[("a", 6), ("b", 2)]), Occasion::AtOnce, true)
     );
 }
 

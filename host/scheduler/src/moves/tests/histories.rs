@@ -372,6 +372,7 @@ impl World {
             is_ready: &|name| self.is_ready[index(name)],
             room: &|name| self.room[index(name)],
             region: &|name| if index(name) < 2 { "r" } else { "s" },
+            is_deleting: &|_| false,
             leaves_at_once: &|_| false,
             report_time: REPORT_TIME,
         };
