@@ -6,6 +6,7 @@
 mod affinity;
 mod both_ways;
 mod defects;
+mod evictions;
 mod expiry;
 mod explanations;
 mod holding;

@@ -404,6 +404,8 @@ fn an_eviction_is_replaced_at_once_and_observed_with_the_whole_sum() {
         &json!({"spec": {"clusters": [{"name": "b", "replicas": 3}], "gracefulEvictionTasks": [task]}}),
     );
     assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
+    assert!(!is_observed(&simulation), "no report shows it yet");
+    report(&mut simulation, &[("a", 10, 10), ("b", 10, 10)]);
     assert!(is_observed(&simulation));
 }
 

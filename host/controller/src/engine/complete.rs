@@ -123,6 +123,8 @@ impl Engine {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         } else {
             self.refresh_claims(moment);
+            // The reports may have arrived during the write.
+            self.confirm(key, moment);
         }
     }
 

@@ -10,6 +10,7 @@
 //! - `outcome`: the writes that follow from decisions.
 //! - `held`: capacity that results hold, and its effect on decisions.
 //! - `moves`: results that are written in steps.
+//! - `confirmations`: the observed generation of what Karmada evicts.
 //! - `complete`: consequences of the outcome of a write.
 //! - `pauses`: waits after failures of plugins.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
@@ -20,6 +21,7 @@
 
 mod candidate;
 mod complete;
+mod confirmations;
 mod exchange;
 mod held;
 mod moves;
@@ -38,6 +40,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::confirmations::Confirmations;
 use self::exchange::Recent;
 pub use self::exchange::Trial;
 use self::held::HeldMessages;
@@ -191,6 +194,8 @@ pub struct Engine {
     pauses: Pauses,
     /// Results that are written in steps.
     moves: Moves,
+    /// The observed generations of bindings that Karmada evicts.
+    confirmations: Confirmations,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
@@ -357,6 +362,7 @@ impl Engine {
             knows_quorums: false,
             pauses: Pauses::default(),
             moves: Moves::default(),
+            confirmations: Confirmations::default(),
             takings: Takings::default(),
             assumed: AssumedResults::default(),
             guard: LossGuard::default(),
@@ -460,8 +466,12 @@ impl Engine {
 
     /// Time of the next transition that only time causes.
     pub fn next_due(&self) -> Option<Instant> {
-        let expiries = self.expiries.next_due().into_iter().chain(self.moves.next_due());
-        let expiry = expiries.min().filter(|_| self.is_deciding());
+        let expiries = [
+            self.expiries.next_due(),
+            self.moves.next_due(),
+            self.confirmations.next_due(),
+        ];
+        let expiry = expiries.into_iter().flatten().min().filter(|_| self.is_deciding());
         let others = self.queue.next_due().into_iter().chain(self.guard.next_due());
         others.chain(expiry).min()
     }
@@ -508,6 +518,7 @@ impl Engine {
         if !record.is_ours {
             return;
         }
+        self.confirmations.woken(key);
         if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
             return;
         }
@@ -520,6 +531,7 @@ impl Engine {
         if !record.is_ours {
             return;
         }
+        self.confirmations.woken(key);
         if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
             return;
         }

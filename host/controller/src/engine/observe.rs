@@ -59,6 +59,7 @@ impl Engine {
         self.expiries.clear();
         self.pauses.clear();
         self.reset_moves(moment.instant);
+        self.confirmations.clear();
         self.partials.clear();
         self.unsettled.clear();
         self.metrics().leader(term.map(|term| term.0));
@@ -79,6 +80,9 @@ impl Engine {
         {
             self.moves.permit_surge(&key);
             self.wake(&key, now);
+        }
+        if self.is_deciding() {
+            self.confirm_due(now);
         }
         // There are many holdings, and they can end a second late.
         let is_due = self
@@ -254,6 +258,7 @@ impl Engine {
         // record may still have those before.
         if self.in_flight.contains_key(&key) {
             self.confirm_result(&key);
+            self.outdate_reports(&key);
         } else if source != Source::Answer {
             let before = before.filter(|_| !change.is_new);
             let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
@@ -279,6 +284,7 @@ impl Engine {
             self.forget_partial(&key);
             self.forget_move(&key, moment.instant);
             self.forget_departed(&key);
+            self.confirmations.forget(&key);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -299,6 +305,8 @@ impl Engine {
                 false => IncomingEvent::BindingUpdate,
             };
             self.add(&key, event, moment.instant);
+        } else if change.aggregated {
+            self.confirm(&key, moment);
         }
     }
 
@@ -310,6 +318,7 @@ impl Engine {
         self.forget_partial(key);
         self.forget_move(key, now);
         self.forget_departed(key);
+        self.confirmations.forget(key);
         self.forget_refused(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);

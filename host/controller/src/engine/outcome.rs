@@ -87,11 +87,12 @@ impl Engine {
         let notes_departures = departures.is_some();
         let specification = Candidate::with_departures(specification, departures);
         let specification = self.with_pause(candidate, specification);
+        let confirms = self.confirms(candidate, if is_same { last } else { result }, moment);
         let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, chosen.message.clone())),
-            observes: chosen.observes,
+            observes: chosen.observes && confirms,
             scheduled_at: is_scheduling.then(|| scheduled_at(candidate, start)),
             stamps: is_scheduling && (specification.is_some() || candidate.is_reschedule_pending),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
@@ -137,6 +138,7 @@ impl Engine {
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
         // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
+        let observes = self.confirms(candidate, candidate.last(), moment) && observes;
         let status = &candidate.object().status;
         let is_scheduled = status
             .conditions

@@ -128,6 +128,7 @@ impl Engine {
             is_moving,
         };
         let reason = reason_to_decide(&standing, |name| self.clusters.is_deleting(name));
+        let reason = self.reason_beside_confirmation(&candidate, reason);
         match reason_to_interrupt(reason, mark.as_ref(), &candidate, |name| {
             self.clusters.is_deleting(name)
         }) {
@@ -358,6 +359,7 @@ impl Engine {
     ) -> Option<WriteJob> {
         self.report_line(&candidate.key, &failure, moment);
         self.panel.moving(&candidate.key, None);
+        self.confirmations.failed(&candidate.key);
         self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::from_failure(failure.reason, failure.message.clone(), moment.wall);

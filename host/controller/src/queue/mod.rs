@@ -231,6 +231,11 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         first(&self.backoff).into_iter().chain(first(&self.parked)).min()
     }
 
+    /// True if a binding is in the queue, or has been taken and not returned.
+    pub(crate) fn contains(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
     /// True if a binding is ready to be decided.
     pub(crate) fn has_active(&self) -> bool {
         !self.active.is_empty()

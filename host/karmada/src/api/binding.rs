@@ -270,6 +270,12 @@ pub struct GracefulEvictionTask {
     /// Component that requested the eviction.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub producer: String,
+    /// Seconds after which the eviction ends although its replacement is not healthy; `None` for the controller's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace_period_seconds: Option<i32>,
+    /// True to keep the copy until a person decides, false to remove it at once; `None` to remove it once it is replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suppress_deletion: Option<bool>,
     /// Time at which the eviction was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Timestamp>,

@@ -5,6 +5,7 @@
 //! - [`ownership`]: the bindings that this scheduler may touch.
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request in a policy's annotations, and the annotation that records it.
+//! - [`replacement`]: the reports that let Karmada end an eviction.
 //! - [`failure`]: the annotation of a binding on which a plugin's worker died.
 //! - [`affinity`]: the clusters whose changes concern a binding.
 //! - [`clearing`]: the failures that remove a result.
@@ -14,6 +15,7 @@ pub mod clearing;
 pub mod failure;
 pub mod ownership;
 pub mod policy;
+pub mod replacement;
 pub mod rules;
 
 pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};

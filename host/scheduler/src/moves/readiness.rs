@@ -137,7 +137,8 @@ fn reported(reporting: Reporting, current: i64, report: Option<&Report<'_>>) -> 
     }
 }
 
-fn fingerprint(report: Option<&Report<'_>>) -> u32 {
+/// Fingerprint of an entry; 0 if there is none.
+pub(crate) fn fingerprint(report: Option<&Report<'_>>) -> u32 {
     report.map_or(0, |report| report.fingerprint)
 }
 

@@ -370,6 +370,6 @@ fn message(write: &Write) -> String {
     }
 }
 
-fn milliseconds(time: Duration) -> i64 {
+pub(in crate::engine) fn milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

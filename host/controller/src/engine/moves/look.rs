@@ -416,7 +416,7 @@ fn outlook(
 }
 
 /// The states of a resource, as readiness reads them.
-pub(super) fn reports(aggregated: &[AggregatedStatus]) -> Vec<Report<'_>> {
+pub(in crate::engine) fn reports(aggregated: &[AggregatedStatus]) -> Vec<Report<'_>> {
     let reports = aggregated.iter().map(|state| Report {
         cluster: &state.cluster,
         applied: state.applied,

@@ -32,11 +32,13 @@ use crate::observe::MoveCounts;
 use crate::queue::Expiries;
 use crate::store::Record;
 
+pub(super) use self::carry::milliseconds;
 pub(super) use self::known::Known;
+pub(super) use self::look::reports;
 
 /// Time after which a report of a Ready cluster describes what is there: longer than Karmada takes to notice that it cannot reach one
 /// (40 s by default), so that a cluster without reports for this time is not Ready.
-const REPORT_TIME: Duration = Duration::from_secs(60);
+pub(super) const REPORT_TIME: Duration = Duration::from_secs(60);
 
 /// The moves that are under way or wait.
 #[derive(Debug, Default)]
