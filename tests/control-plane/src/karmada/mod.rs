@@ -5,6 +5,7 @@
 
 mod detector;
 mod eviction;
+pub mod late_members;
 pub mod members;
 mod status;
 

@@ -26,11 +26,17 @@ impl Karmada {
                 let aggregated: Vec<Value> = items(&binding, "/spec/clusters")
                     .iter()
                     .map(|target| {
+                        let replicas = &target["replicas"];
+                        let ready = if health == "Healthy" {
+                            replicas.clone()
+                        } else {
+                            json!(0)
+                        };
                         json!({
                             "clusterName": target["name"],
                             "applied": true,
                             "health": health,
-                            "status": {"replicas": target["replicas"]},
+                            "status": {"replicas": replicas, "readyReplicas": ready},
                         })
                     })
                     .collect();

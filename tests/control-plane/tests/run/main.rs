@@ -6,6 +6,7 @@
 mod capacity;
 mod clusters;
 mod estimators;
+mod evictions;
 mod faults;
 mod isolated;
 mod live;
