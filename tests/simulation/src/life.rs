@@ -20,6 +20,8 @@ pub(crate) struct Life {
     pub(crate) decisions: (u64, u64),
     /// Decisions on an open fleet after which a cluster has more reported and held than allocatable.
     pub(crate) overcommitted: u64,
+    /// Evictions that ended because they were replaced.
+    pub(crate) evictions: u64,
     /// The story, if it was kept.
     pub(crate) story: Vec<String>,
 }
@@ -40,6 +42,7 @@ pub(crate) fn live(script: &Script, profiles: &Profiles, keeps_story: bool) -> R
             events: world.events,
             decisions: (world.books.decisions, world.books.takings),
             overcommitted: world.books.overcommitted,
+            evictions: world.books.evictions,
             story: world.log.lines().to_vec(),
         }
     });

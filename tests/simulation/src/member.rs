@@ -57,6 +57,8 @@ enum State {
 struct Pod {
     requests: Requests,
     state: State,
+    /// True if it has been ready.
+    was_ready: bool,
 }
 
 /// Sums over pods.
@@ -170,6 +172,7 @@ impl Member {
                 self.foreign.push(Pod {
                     requests,
                     state: State::Ready { node },
+                    was_ready: true,
                 });
             }
         }
@@ -206,6 +209,7 @@ impl Member {
                 pods.push(Pod {
                     requests: wanted.requests,
                     state: State::Pending { since: now },
+                    was_ready: false,
                 });
             }
         }
@@ -249,6 +253,7 @@ impl Member {
                 }
                 if let Some(pod) = self.pods.get_mut(&key).and_then(|pods| pods.get_mut(index)) {
                     pod.state = state;
+                    pod.was_ready |= matches!(state, State::Ready { .. });
                 }
             }
         }
@@ -282,6 +287,13 @@ impl Member {
         states.fold((0, 0), |(all, ready), state| {
             (all + 1, ready + i64::from(matches!(state, State::Ready { .. })))
         })
+    }
+
+    /// Pods of a binding that have been ready here, whatever became of them since: a crash is nobody's decision.
+    pub(crate) fn pods_that_were_ready(&self, key: &ObjectKey) -> i64 {
+        let pods = self.pods.iter().filter(|((of, _), _)| of == key);
+        let ready = pods.flat_map(|(_, pods)| pods.iter().filter(|pod| pod.was_ready));
+        i64::try_from(ready.count()).unwrap_or(0)
     }
 
     /// Pods of a binding that found no node.

@@ -4,6 +4,7 @@ use super::{Bug, Edit};
 use crate::rules::Rule;
 
 const COMPLETE: &str = "engine/complete.rs";
+const CONFIRMATIONS: &str = "engine/confirmations.rs";
 const OBSERVE: &str = "engine/observe.rs";
 const SCHEDULE: &str = "engine/schedule.rs";
 const OUTCOME: &str = "engine/outcome.rs";
@@ -364,6 +365,28 @@ pub(crate) const BUGS: &[Bug] = &[
             file: OBSERVE,
             from: "for key in gone.into_iter().flatten() {",
             to: "for key in gone.into_iter().flatten().take(0) {",
+        }],
+    },
+    Bug {
+        name: "observed-at-once",
+        rule: Rule::F,
+        is_real: true,
+        text: "A result is observed as soon as it is written, so that reports of before it end an eviction.",
+        edits: &[Edit {
+            file: OUTCOME,
+            from: "observes: chosen.observes && confirms,",
+            to: "observes: chosen.observes || confirms,",
+        }],
+    },
+    Bug {
+        name: "shown-by-the-result-before",
+        rule: Rule::F,
+        is_real: false,
+        text: "Reports are compared with the result before the one that replaces an eviction.",
+        edits: &[Edit {
+            file: CONFIRMATIONS,
+            from: "if changes {\n            replacement.give(last, result, &reported);\n        }\n        let awaited = replacement.awaited(result, tasks, &reported);",
+            to: "let awaited = replacement.awaited(last, tasks, &reported);",
         }],
     },
 ];

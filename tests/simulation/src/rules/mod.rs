@@ -3,9 +3,11 @@
 //! - `write`: rule a, at each write.
 //! - `decision`: rules b and c, at each decision.
 //! - `rest`: rules d and e, at rest.
+//! - `eviction`: rule f, when Karmada removes an old copy.
 
 mod decision;
 mod effort;
+mod eviction;
 mod rest;
 mod write;
 
@@ -34,6 +36,8 @@ pub(crate) enum Rule {
     D,
     /// Nothing is decided again and again, nothing waits for ever, and memory is flat.
     E,
+    /// An eviction that ends because it is replaced leaves as many ready replicas as there were.
+    F,
 }
 
 /// A breach of a rule, which ends a life.
@@ -77,11 +81,13 @@ pub(crate) struct Books {
     pub(crate) takings: u64,
     /// Writes that were carried out.
     pub(crate) writes: u64,
+    /// Evictions that ended because they were replaced.
+    pub(crate) evictions: u64,
 }
 
 impl Rule {
     /// All rules.
-    pub(crate) const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::E];
+    pub(crate) const ALL: [Self; 6] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F];
 }
 
 impl Books {
@@ -160,6 +166,7 @@ impl fmt::Display for Rule {
             Self::C => "c",
             Self::D => "d",
             Self::E => "e",
+            Self::F => "f",
         })
     }
 }

@@ -101,6 +101,6 @@ fn number_of(cluster: &str) -> Option<usize> {
 }
 
 /// Number of the cluster in a target.
-pub(super) fn target_number(target: &Value) -> Option<usize> {
+pub(crate) fn target_number(target: &Value) -> Option<usize> {
     number_of(target["name"].as_str()?)
 }

@@ -9,7 +9,7 @@ use super::{Event, World, cluster_key};
 use crate::member::{Requests, Wanted};
 
 /// Seconds after which an eviction ends although its replacement is not healthy.
-const GRACE: u32 = 40;
+pub(crate) const GRACE: u32 = 40;
 
 impl World<'_> {
     /// A second of work of all controllers and members.
@@ -48,11 +48,12 @@ impl World<'_> {
         has_changed
     }
 
+    /// The controllers act by the reports of before: those that follow a new result come after it.
     fn reconcile(&mut self, key: &ObjectKey) {
         self.evict(key);
+        self.purge(key);
         self.dispatch(key);
         self.collect(key);
-        self.purge(key);
     }
 
     /// Brings the members to what a binding asks for. A member that cannot be reached is left as it is.
@@ -170,7 +171,7 @@ impl World<'_> {
 
     /// Ends evictions of a binding: all once the replacement is scheduled and healthy, and each when its time is up.
     fn purge(&mut self, key: &ObjectKey) {
-        let Some(binding) = self.server.get(Kind::Binding, key) else {
+        let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
             return;
         };
         let (spec, status) = (&binding["spec"], &binding["status"]);
@@ -181,7 +182,7 @@ impl World<'_> {
         let reports = status["aggregatedStatus"].as_array();
         let is_settled = |target: &Value| {
             let mut reports = reports.into_iter().flatten();
-            reports.any(|report| report["clusterName"] == target["name"] && report["health"] != "Unhealthy")
+            reports.any(|report| report["clusterName"] == target["name"] && report["health"] == "Healthy")
         };
         let is_replaced = is_observed && spec["clusters"].as_array().into_iter().flatten().all(is_settled);
         let now = self.wall();
@@ -193,6 +194,9 @@ impl World<'_> {
             true => Vec::new(),
             false => tasks.iter().filter(|task| !is_over(task)).cloned().collect(),
         };
+        if is_replaced {
+            self.judge_eviction(key, &binding);
+        }
         if !left.is_empty() {
             // It is looked at again, because time alone may end it.
             self.dirty.insert(key.clone());

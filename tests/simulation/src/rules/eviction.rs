@@ -1,0 +1,39 @@
+//! Rule f: an eviction that ends because it is replaced leaves as many ready replicas as there were.
+
+use divvy_controller::objects::ObjectKey;
+use divvy_karmada::api::Timestamp;
+use serde_json::Value;
+
+use super::Rule;
+use crate::oracle::targets_of;
+use crate::world::{GRACE, World, target_number};
+
+impl World<'_> {
+    /// Judges the end of a binding's evictions, which is not due by time. A result of half of the grace period ago counts as shown, however late
+    /// reports are, and is Karmada's own risk.
+    pub(crate) fn judge_eviction(&mut self, key: &ObjectKey, binding: &Value) {
+        let scheduled: Option<Timestamp> = serde_json::from_value(binding["status"]["lastScheduledTime"].clone()).ok();
+        let age = scheduled.map_or(i64::MAX, |at| self.wall().seconds() - at.seconds());
+        if age >= i64::from(GRACE) / 2 || !binding["spec"]["components"].is_null() {
+            return;
+        }
+        self.books.evictions += 1;
+        let targets = targets_of(binding);
+        let asked: i64 = targets.iter().map(|(_, replicas)| replicas).sum();
+        let ready = |number: usize| self.members[number].pods_that_were_ready(key);
+        let before: i64 = (0..self.members.len()).map(ready).sum();
+        let listed = binding["spec"]["clusters"].as_array().into_iter().flatten();
+        let left = listed.filter_map(|target| {
+            let replicas = target["replicas"].as_i64().unwrap_or(0);
+            Some(ready(target_number(target)?).min(replicas))
+        });
+        let left: i64 = left.sum();
+        if left < before.min(asked) {
+            let text = format!(
+                "the eviction of {} ends, and leaves {left} ready replicas of {before}; {asked} are asked for: {targets:?}",
+                key.name
+            );
+            self.breach(Rule::F, text);
+        }
+    }
+}
