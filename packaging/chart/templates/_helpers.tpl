@@ -1,6 +1,16 @@
+{{/* The cluster whose objects are rendered, or nothing: a parent chart switches this one off by its condition, everyone else by the value. */}}
+{{- define "divvy.cluster" -}}
+{{ ternary .Values.cluster "" .Values.enabled }}
+{{- end }}
+
+{{/* The name of the objects in the host cluster, and the label by which the pods are found. */}}
+{{- define "divvy.name" -}}
+{{ .Values.nameOverride | default "divvy" }}
+{{- end }}
+
 {{/* Labels of every object. */}}
 {{- define "divvy.labels" -}}
-app.kubernetes.io/name: divvy
+{{ include "divvy.selector" . }}
 app.kubernetes.io/part-of: karmada
 {{ include "divvy.release" . }}
 {{- end }}
@@ -11,7 +21,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- end }}
 
+{{/* Labels of what the Prometheus operator selects by labels. */}}
+{{- define "divvy.monitor" -}}
+{{ merge (include "divvy.selector" . | fromYaml) (include "divvy.release" . | fromYaml) .Values.monitoring.labels | toYaml }}
+{{- end }}
+
 {{/* Labels by which pods are found. */}}
 {{- define "divvy.selector" -}}
-app.kubernetes.io/name: divvy
+app.kubernetes.io/name: {{ include "divvy.name" . }}
+{{- end }}
+
+{{/* The image, by digest if there is one. */}}
+{{- define "divvy.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}

@@ -1,6 +1,6 @@
 //! `packaging/chart` renders the objects of `examples/deploy`, and what it renders with other values is accepted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,12 +14,12 @@ use crate::{Failure, Fixture, deployed};
 /// Labels that only a release has.
 const LABELS_OF_RELEASE: [&str; 2] = ["app.kubernetes.io/managed-by", "helm.sh/chart"];
 
-fn packaging() -> PathBuf {
+pub(crate) fn packaging() -> PathBuf {
     source_folder().join("../../packaging")
 }
 
 /// The output of a program; its errors if it fails.
-fn run(command: &mut Command) -> Result<String, Failure> {
+pub(crate) fn run(command: &mut Command) -> Result<String, Failure> {
     let output = command
         .output()
         .map_err(|error| format!("{} cannot be run: {error}", command.get_program().display()))?;
@@ -30,7 +30,7 @@ fn run(command: &mut Command) -> Result<String, Failure> {
 }
 
 /// Helm or kustomize, built once.
-fn tool(name: &str) -> Result<Command, Failure> {
+pub(crate) fn tool(name: &str) -> Result<Command, Failure> {
     let folder = run(&mut Command::new(packaging().join("tools/build")))?;
     let mut command = Command::new(Path::new(folder.trim()).join(name));
     // Neither reads the settings of whoever runs the tests.
@@ -42,7 +42,7 @@ fn kustomized(folder: &str) -> Result<String, Failure> {
     run(tool("kustomize")?.arg("build").arg(deployed(folder)))
 }
 
-fn rendered(values: &[&str]) -> Result<String, Failure> {
+pub(crate) fn rendered(values: &[&str]) -> Result<String, Failure> {
     let mut helm = tool("helm")?;
     helm.args(["template", "divvy", "--namespace", "karmada-system"]);
     helm.arg(packaging().join("chart"));
@@ -50,7 +50,7 @@ fn rendered(values: &[&str]) -> Result<String, Failure> {
 }
 
 /// The objects in a text, by kind and name, without what only a release has.
-fn objects(text: &str) -> Result<BTreeMap<String, Value>, Failure> {
+pub(crate) fn objects(text: &str) -> Result<BTreeMap<String, Value>, Failure> {
     let (documents, faults) = yaml::parse(text, 1);
     if let Some(fault) = faults.first() {
         return Err(format!("{fault:?}").into());
@@ -100,17 +100,26 @@ fn the_chart_renders_what_kustomize_does() -> Result<(), Failure> {
 }
 
 /// Values that use every possibility of the chart.
-const EVERYTHING: [&str; 20] = [
+const EVERYTHING: [&str; 28] = [
     r#"mode="instead""#,
     "replicas=3",
+    "enabled=true",
+    r#"nameOverride="divvy-a""#,
     r#"image={"repository":"registry.example/divvy","pullPolicy":"Always"}"#,
+    r#"image.digest="sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef""#,
     r#"imagePullSecrets=[{"name":"registry"}]"#,
     r#"profileConfigMap="my-profile""#,
     r#"kubeconfigSecret="my-kubeconfig""#,
     r#"arguments=["--estimators","--scheduler-name=a: b"]"#,
     r#"env=[{"name":"DIVVY_LOG","value":"debug"}]"#,
-    r#"volumes=[{"name":"plugins","emptyDir":{}}]"#,
-    r#"volumeMounts=[{"name":"plugins","mountPath":"/plugins"}]"#,
+    r#"extraVolumes=[{"name":"plugins","image":{"reference":"registry.example/plugins:1","pullPolicy":"Always"}}]"#,
+    r#"extraVolumeMounts=[{"name":"plugins","mountPath":"/plugins","readOnly":true}]"#,
+    r#"volumes=[{"name":"tables","emptyDir":{}}]"#,
+    r#"volumeMounts=[{"name":"tables","mountPath":"/tables"}]"#,
+    r#"initContainers=[{"name":"pull","image":"registry.example/divvy","args":["plugin","pull"]}]"#,
+    // What OpenShift wants to choose itself.
+    r#"podSecurityContext={"runAsNonRoot":true}"#,
+    r#"securityContext={"readOnlyRootFilesystem":true}"#,
     r#"resources={"limits":{"memory":"2Gi"}}"#,
     r#"priorityClassName="""#,
     r#"podAnnotations={"a":"true"}"#,
@@ -123,14 +132,15 @@ const EVERYTHING: [&str; 20] = [
     r#"global={}"#,
 ];
 
+fn defaults() -> Result<Value, Failure> {
+    let text = std::fs::read_to_string(packaging().join("chart/values.yaml"))?;
+    let (documents, _) = yaml::parse(&text, 1);
+    Ok(documents.first().ok_or("no values")?.to_json())
+}
+
 #[tokio::test]
 async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), Failure> {
-    let defaults: Value = {
-        let text = std::fs::read_to_string(packaging().join("chart/values.yaml"))?;
-        let (documents, _) = yaml::parse(&text, 1);
-        documents.first().ok_or("no values")?.to_json()
-    };
-    for name in defaults.as_object().ok_or("the values are no object")?.keys() {
+    for name in defaults()?.as_object().ok_or("the values are no object")?.keys() {
         let is_used = EVERYTHING.iter().any(|value| value.starts_with(name));
         assert!(
             is_used || ["cluster", "profile", "monitoring"].contains(&name.as_str()),
@@ -147,11 +157,14 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
     }
 
     let of_host = objects(&of_host)?;
-    let deployment = &of_host[r#""Deployment" "divvy""#];
+    let deployment = &of_host[r#""Deployment" "divvy-a""#];
     assert_eq!(deployment["spec"]["replicas"], json!(3));
     let pod = &deployment["spec"]["template"];
     let container = &pod["spec"]["containers"][0];
-    assert_eq!(container["image"], json!("registry.example/divvy:0.1.0"));
+    assert_eq!(
+        container["image"],
+        json!("registry.example/divvy:0.1.0@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
+    );
     assert_eq!(container["args"][4], "--estimators");
     assert_eq!(container["args"][5], "--scheduler-name=a: b");
     assert_eq!(container["env"][1], json!({"name": "DIVVY_LOG", "value": "debug"}));
@@ -160,17 +173,77 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
     assert_eq!(pod["metadata"]["labels"]["b"], json!("1"));
     assert_eq!(pod["spec"]["priorityClassName"], Value::Null);
     assert_eq!(pod["spec"]["volumes"][1]["configMap"]["name"], json!("my-profile"));
-    assert!(!of_host.contains_key(r#""ConfigMap" "divvy-profile""#));
+    assert!(!of_host.contains_key(r#""ConfigMap" "divvy-a-profile""#));
+    assert_eq!(pod["spec"]["volumes"][2]["name"], "tables");
+    assert_eq!(
+        pod["spec"]["volumes"][3],
+        json!({"name": "plugins", "image": {"reference": "registry.example/plugins:1", "pullPolicy": "Always"}})
+    );
+    assert_eq!(container["volumeMounts"][2]["mountPath"], "/tables");
+    assert_eq!(container["volumeMounts"][3]["mountPath"], "/plugins");
+    assert_eq!(pod["spec"]["initContainers"][0]["args"], json!(["plugin", "pull"]));
+    assert_eq!(pod["spec"]["securityContext"], json!({"runAsNonRoot": true}));
+    assert_eq!(container["securityContext"], json!({"readOnlyRootFilesystem": true}));
     let of_karmada = objects(&of_karmada)?;
     assert!(!of_karmada.contains_key(r#""Secret" "divvy-token""#));
     assert_eq!(
         of_karmada[r#""Role" "divvy""#]["rules"][1]["resourceNames"],
         json!(["divvy-a"])
     );
+    Ok(())
+}
 
-    let own = objects(&rendered(&["profile=\"[[profile]]\\nname = 'own'\\n\""])?)?;
-    let profile = &own[r#""ConfigMap" "divvy-profile""#]["data"]["profile.toml"];
-    assert_eq!(profile, "[[profile]]\nname = 'own'\n");
+/// The keys of values, with those of values within, as far as the schema names them.
+fn keys(schema: &Value, values: &Value, prefix: &str, only_in: &mut Vec<String>) {
+    let properties = schema["properties"].as_object();
+    let values = values.as_object();
+    let names: BTreeSet<&String> = properties.into_iter().flatten().map(|(name, _)| name).collect();
+    let named: BTreeSet<&String> = values.into_iter().flatten().map(|(name, _)| name).collect();
+    only_in.extend(names.symmetric_difference(&named).map(|name| format!("{prefix}{name}")));
+    for name in names.intersection(&named) {
+        let property = &schema["properties"][*name];
+        if !property["description"].is_string() {
+            only_in.push(format!("{prefix}{name} has no description"));
+        }
+        if property["properties"].is_object() {
+            let inner = values.map_or(&Value::Null, |values| &values[*name]);
+            keys(property, inner, &format!("{prefix}{name}."), only_in);
+        }
+    }
+}
+
+#[test]
+fn the_schema_has_exactly_the_values_that_there_are() -> Result<(), Failure> {
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(packaging().join("chart/values.schema.json"))?)?;
+    let mut only_in = Vec::new();
+    keys(&schema, &defaults()?, "", &mut only_in);
+    // Helm adds `global` to the values of every chart.
+    assert_eq!(only_in, ["global"]);
+    let readme = std::fs::read_to_string(packaging().join("chart/README.md"))?;
+    for name in defaults()?.as_object().into_iter().flatten().map(|(name, _)| name) {
+        let is_named = readme.contains(&format!("`{name}`")) || readme.contains(&format!("`{name}."));
+        assert!(is_named, "README.md does not name `{name}`");
+    }
+    Ok(())
+}
+
+#[test]
+fn monitors_have_the_labels_by_which_prometheus_selects_them() -> Result<(), Failure> {
+    let labels = r#"monitoring={"enabled":true,"labels":{"release":"prometheus","app.kubernetes.io/name":"other"}}"#;
+    let objects = objects(&rendered(&[labels, r#"nameOverride="shadow""#])?)?;
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        let labels = &objects[&format!(r#""{kind}" "shadow""#)]["metadata"]["labels"];
+        // The chart's own are kept.
+        assert_eq!(
+            labels,
+            &json!({"release": "prometheus", "app.kubernetes.io/name": "shadow"}),
+            "{kind}"
+        );
+    }
+    let selected = &objects[r#""ServiceMonitor" "shadow""#]["spec"]["selector"]["matchLabels"];
+    assert_eq!(selected, &objects[r#""Service" "shadow""#]["spec"]["selector"]);
+    let rules = objects[r#""PrometheusRule" "shadow""#].to_string();
+    assert!(rules.contains(r#"absent(divvy_leader{job=\"shadow\"})"#), "{rules}");
     Ok(())
 }
 
@@ -185,6 +258,10 @@ fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
         ("replica=3", "additional properties 'replica' not allowed"),
         (r#"replicas="three""#, "got string, want null or integer"),
         (r#"rights.leases=[]"#, "minItems: got 0, want 1"),
+        (r#"nameOverride="Divvy""#, "'Divvy' does not match pattern"),
+        (r#"image.digest="latest""#, "'latest' does not match pattern"),
+        (r#"extraVolumes=[{"emptyDir":{}}]"#, "missing property 'name'"),
+        (r#"monitoring.labels={"release":1}"#, "got number, want string"),
     ] {
         let error = rendered(&[value]).expect_err(value).to_string();
         assert!(error.contains(expected), "{value}: {error}");

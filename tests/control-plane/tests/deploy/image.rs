@@ -1,11 +1,15 @@
 //! The Dockerfile, as far as it can be checked without building an image.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 use divvy_built::repository;
 use divvy_control_plane_tests::divvy::{binary, plugins};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::Failure;
 
@@ -68,34 +72,54 @@ fn the_packages_that_are_left_out_exist_and_the_compiler_is_new_enough() -> Resu
     Ok(())
 }
 
-#[test]
-fn the_binary_finds_its_plugins_where_the_image_has_them() -> Result<(), Failure> {
+/// The layout that the Dockerfile makes, with the folder `/image` as `/usr`. Every user may read it, and only its owner may write to it.
+fn image() -> Result<TempDir, Failure> {
     let text = dockerfile()?;
-    let folder = tempfile::tempdir()?;
-    let image = folder.path();
-    // The layout that the Dockerfile makes, with the folder `/image` as `/usr`.
+    let readable = Permissions::from_mode(0o755);
+    let folder = tempfile::Builder::new().permissions(readable).tempdir()?;
     for path in ["/image/bin", "/image/lib/divvy/plugins"] {
         assert!(text.contains(path), "the Dockerfile does not make {path}");
-        std::fs::create_dir_all(image.join(path.trim_start_matches("/image/")))?;
+        std::fs::create_dir_all(folder.path().join(path.trim_start_matches("/image/")))?;
     }
-    std::fs::copy(binary()?, image.join("bin/divvy"))?;
+    std::fs::copy(binary()?, folder.path().join("bin/divvy"))?;
     let mut count = 0;
     for entry in std::fs::read_dir(plugins()?)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         // `cp target/release/libdivvy_plugin_*.so`
         if name.starts_with("libdivvy_plugin_") && name.ends_with(".so") {
-            std::os::unix::fs::symlink(entry.path(), image.join("lib/divvy/plugins").join(&name))?;
+            std::fs::copy(entry.path(), folder.path().join("lib/divvy/plugins").join(&name))?;
             count += 1;
         }
     }
     assert!(count >= 14, "{count} plugins");
-    let run = |arguments: &[&str]| {
-        Command::new(image.join("bin/divvy"))
-            .args(arguments)
-            .current_dir(Path::new("/"))
-            .env_clear()
-            .output()
-    };
+    Ok(folder)
+}
+
+/// A command of the image, without any environment.
+fn divvy(image: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(image.join("bin/divvy"));
+    command.args(arguments).current_dir("/").env_clear();
+    command
+}
+
+/// As on OpenShift, which chooses a user for each namespace, and the group 0.
+#[test]
+fn any_user_can_run_the_image() -> Result<(), Failure> {
+    let folder = image()?;
+    let mut command = divvy(folder.path(), &["profile", "check"]);
+    // Another user than that of the image has no name there, and no home. Who is not root is one already.
+    if std::fs::metadata("/proc/self")?.uid() == 0 {
+        command.uid(1_000_670_000).gid(0);
+    }
+    let checked = command.output()?;
+    assert!(checked.status.success(), "{checked:?}");
+    Ok(())
+}
+
+#[test]
+fn the_binary_finds_its_plugins_where_the_image_has_them() -> Result<(), Failure> {
+    let folder = image()?;
+    let run = |arguments: &[&str]| divvy(folder.path(), arguments).output();
     let checked = run(&["profile", "check"])?;
     assert!(checked.status.success(), "{checked:?}");
     // The arguments of the image and of the Deployment are accepted; the profile and the kubeconfig are not there.

@@ -6,7 +6,9 @@ mod image;
 mod lease;
 mod lookup;
 mod manifests;
+mod profile;
 mod rights;
+mod subchart;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
