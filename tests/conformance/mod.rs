@@ -4,6 +4,7 @@
 //! its last line and exits with 0 only if none failed. A modified recording tests that a changed decision is detected.
 
 mod plane;
+mod profiles;
 
 use std::fmt::Write;
 use std::io::Read;
