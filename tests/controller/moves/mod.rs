@@ -381,11 +381,31 @@ fn a_profile_without_moves_settles_those_under_way() {
     report(&mut simulation, &[("a", 10, 10), ("b", 3, 2)]);
     let sum = |simulation: &Simulation| simulation.result("web").values().sum::<i64>();
     assert!(sum(&simulation) > 10, "{:?}", simulation.result("web"));
+    let unsettled = |simulation: &Simulation| {
+        simulation.publish();
+        simulation.scraped("divvy_unsettled_moves")
+    };
+    assert_eq!(unsettled(&simulation), ["divvy_unsettled_moves 1"]);
     assert_eq!(simulation.exchange("").refusal, None);
     assert_eq!(sum(&simulation), 10);
+    // Another scheduler may take over at once: the mark, which it ignores, stays until reports are as new as it is.
+    assert_eq!(unsettled(&simulation), ["divvy_unsettled_moves 0"]);
+    assert!(mark(&simulation).is_some());
     simulation.pass(Duration::from_secs(61));
     simulation.pass(Duration::from_secs(1));
     assert_eq!((sum(&simulation), mark(&simulation)), (10, None));
+}
+
+/// A change that still waits to move anything is made at once without moves, as another scheduler would make it.
+#[test]
+fn a_profile_without_moves_makes_at_once_what_waited_to_begin() {
+    let mut simulation = in_a("[profile.moves]\npace = 'surge'\n");
+    place(&mut simulation, &[("b", 1)]);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
+    assert_eq!(simulation.exchange("").refusal, None);
+    assert_eq!(simulation.result("web"), clusters(&[("b", 10)]));
+    simulation.publish();
+    assert_eq!(simulation.scraped("divvy_unsettled_moves"), ["divvy_unsettled_moves 0"]);
 }
 
 /// Nothing that Karmada still keeps is given up before everything that was evicted is there again.

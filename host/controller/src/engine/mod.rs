@@ -494,7 +494,7 @@ impl Engine {
         metrics.missing_clusters(missing_clusters.len());
         metrics.unscheduled(&self.failure_lines.by_reason());
         metrics.held_capacity(self.holdings.parts());
-        metrics.moves(&self.moves.counts(now));
+        self.publish_moves(now);
         let plugins = || self.active.profile.plugins();
         for plugin in plugins() {
             metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());

@@ -54,6 +54,8 @@ pub(crate) struct MoveCounts {
     pub(crate) under_way: usize,
     /// Those that have not begun, or have released their claim.
     pub(crate) waiting: usize,
+    /// Those whose result has more or fewer replicas than are asked for.
+    pub(crate) unsettled: usize,
     /// Bindings by the word of what they wait for, with the longest wait.
     pub(crate) waits: BTreeMap<&'static str, (usize, Duration)>,
 }
@@ -261,6 +263,7 @@ impl Metrics {
                 .get_or_create(&MoveLabels { state })
                 .set(signed(bindings));
         }
+        self.registered.unsettled_moves.set(signed(counts.unsettled));
         for reason in Wait::WORDS {
             let labels = ReasonLabels { reason };
             let (bindings, longest) = counts.waits.get(reason).copied().unwrap_or_default();

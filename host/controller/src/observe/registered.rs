@@ -156,6 +156,9 @@ metrics! {
     gauge moves by MoveLabels =
         "divvy_moves",
         "Bindings whose result changes in steps: under way, or waiting without a claim on budgets";
+    gauge unsettled_moves =
+        "divvy_unsettled_moves",
+        "Moves whose result has more or fewer replicas than requested, which another scheduler would change";
     gauge move_waits by ReasonLabels =
         "divvy_move_waits",
         "Bindings whose next step waits, by what it waits for";

@@ -61,6 +61,7 @@ async fn everything() -> Metrics {
     let mut counts = MoveCounts {
         under_way: 2,
         waiting: 1,
+        unsettled: 1,
         ..MoveCounts::default()
     };
     counts.waits.insert("quota", (1, Duration::from_secs(90)));
@@ -187,6 +188,7 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_held_back_decisions_total", &[], 1.0),
         ("divvy_moves", &[("state", "under_way")], 2.0),
         ("divvy_moves", &[("state", "waiting")], 1.0),
+        ("divvy_unsettled_moves", &[], 1.0),
         ("divvy_move_waits", &[("reason", "quota")], 1.0),
         ("divvy_move_waits", &[("reason", "room")], 0.0),
         ("divvy_move_wait_seconds", &[("reason", "quota")], 90.0),

@@ -132,6 +132,11 @@ impl Clusters {
         self.names().any(|name| name == cluster)
     }
 
+    /// Replicas in all clusters.
+    pub(crate) fn sum(&self) -> i64 {
+        self.0.iter().map(|target| i64::from(target.replicas)).sum()
+    }
+
     /// Names of the clusters.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|target| &*target.name)

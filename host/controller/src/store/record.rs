@@ -314,6 +314,11 @@ impl Record {
         self.annotations.contains(MOVE_ANNOTATION)
     }
 
+    /// True if its clusters have another number of replicas than it asks for. Any other scheduler takes that for a change of the replicas.
+    pub(crate) fn is_off_sum(&self) -> bool {
+        self.clusters.sum() != self.replicas.map_or(0, i64::from)
+    }
+
     /// True if it has the annotation of what left its clusters.
     pub(crate) fn has_departures(&self) -> bool {
         self.annotations.contains(FAILBACK_ANNOTATION)

@@ -183,6 +183,22 @@ impl Engine {
         self.load_departed(moment.instant);
     }
 
+    /// Publishes the figures of moves, unless those under way have not been looked for since another profile or term began: none would be
+    /// taken for all settled.
+    pub(super) fn publish_moves(&self, now: Instant) {
+        if self.is_deciding() && !self.moves.is_loaded {
+            return;
+        }
+        let records = self.moves.known.keys().filter_map(|key| self.bindings.get(key));
+        let counts = MoveCounts {
+            unsettled: records
+                .filter(|record| record.has_mark() && record.is_off_sum())
+                .count(),
+            ..self.moves.counts(now)
+        };
+        self.metrics().moves(&counts);
+    }
+
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
     pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool, now: Instant) {
         let known = self.moves.known.iter();
