@@ -209,6 +209,7 @@ const CRATES: [(&str, &[&str]); 40] = [
     (
         "divvy-fuzzing",
         &[
+            "divvy-controller",
             "divvy-isolation",
             "divvy-karmada",
             "divvy-loader",

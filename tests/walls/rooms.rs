@@ -53,7 +53,9 @@ const HOUSES: [(&str, &[&str]); 5] = [
     (
         "host/controller/src",
         &[
-            "client condition guard lease lookup objects outage queue",
+            "files",
+            "client condition guard objects outage queue refusals",
+            "lease lookup",
             "holdings",
             "observe",
             "assumed decision estimates listing placements serve watch watchdog",

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use crate::client::{REQUEST_DEADLINE, delay};
+use crate::client::{REQUEST_DEADLINE, delay, worded};
 use crate::condition::shortened;
 use crate::engine::Announcement;
 use crate::observe::{Metrics, WriteKind, WriteResult};
@@ -280,7 +280,7 @@ async fn send(client: &Client, request: HttpRequest) -> WriteResult {
     match timeout(REQUEST_DEADLINE, client.request::<Value>(request)).await {
         Ok(Ok(_)) => WriteResult::Written,
         Ok(Err(error)) => {
-            tracing::debug!(%error, "event not written");
+            tracing::debug!(error = worded(&error), "event not written");
             match error {
                 kube::Error::Api(status) if status.code < 500 && status.code != 429 => WriteResult::Refused,
                 _ => WriteResult::Failed,

@@ -12,6 +12,8 @@ use k8s_openapi::api::core::v1::{Service, ServicePort};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{Api, Client};
 
+use crate::client::worded;
+
 /// Time for one lookup. The estimator's deadline includes it and may be shorter.
 const DEADLINE: Duration = Duration::from_secs(5);
 
@@ -46,7 +48,7 @@ impl ServiceLookup for ServicesOfKarmada {
             match tokio::time::timeout(DEADLINE, api.get_opt(service)).await {
                 Ok(Ok(None)) => Ok(None),
                 Ok(Ok(Some(found))) => address(&found, port).map(Some).map_err(|cause| failure(&cause)),
-                Ok(Err(error)) => Err(failure(&error)),
+                Ok(Err(error)) => Err(failure(&worded(&error))),
                 Err(_) => Err(failure(&format_args!("no answer within {} s", DEADLINE.as_secs()))),
             }
         })

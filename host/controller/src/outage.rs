@@ -4,9 +4,12 @@
 //! is starting or overloaded does; it ends with the next answer of any other kind. Meanwhile, retries are not logged one by one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+/// Time for which a server that answers again may still be starting.
+const STARTING: Duration = Duration::from_secs(15);
 
 /// The state of the connection to an API server, shared by everything that makes requests.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +23,8 @@ struct State {
     since: Mutex<Option<Instant>>,
     /// Time of the last answer.
     answered: Mutex<Option<Instant>>,
+    /// End of the last outage.
+    ended: Mutex<Option<Instant>>,
     over: Notify,
 }
 
@@ -45,6 +50,7 @@ impl Outage {
         *self.state.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let ended = self.lock().take();
         if let Some(since) = ended {
+            *self.state.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             let seconds = since.elapsed().as_secs();
             tracing::info!(seconds, "the API server answers again");
             self.state.over.notify_waiters();
@@ -60,6 +66,12 @@ impl Outage {
     /// True during an outage.
     pub(crate) fn is_on(&self) -> bool {
         self.lock().is_some()
+    }
+
+    /// True during an outage and shortly after it: the server may still be starting.
+    pub(crate) fn is_fresh(&self) -> bool {
+        let ended = *self.state.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_on() || ended.is_some_and(|ended| ended.elapsed() < STARTING)
     }
 
     /// Returns when the present outage ends; never if there is none.
@@ -102,8 +114,6 @@ pub(crate) fn is_outage(error: &kube::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use kube::core::Status;
 
     use super::*;

@@ -33,6 +33,8 @@ pub struct Panel {
     /// The observer of all plugins' calls.
     pub(crate) watchdog: Arc<Watchdog>,
     published: Mutex<Option<Arc<Published>>>,
+    /// The reason why no process is known to lead; none without a lease.
+    leaderless: Mutex<Option<String>>,
     explanations: Mutex<Explanations>,
     shadow: Mutex<Option<Arc<Value>>>,
     /// What is said of the moves of bindings.
@@ -46,6 +48,7 @@ impl Panel {
             watchdog: Arc::new(Watchdog::new(Arc::clone(&metrics))),
             metrics,
             published: Mutex::default(),
+            leaderless: Mutex::default(),
             explanations: Mutex::new(Explanations::new(BYTES_MAX)),
             shadow: Mutex::default(),
             moves: Mutex::default(),
@@ -58,6 +61,11 @@ impl Panel {
         if published.as_deref() != Some(&state) {
             *published = Some(Arc::new(state));
         }
+    }
+
+    /// Publishes that no process is known to lead, and why; `None` if one is.
+    pub(crate) fn leaderless(&self, cause: Option<String>) {
+        *locked(&self.leaderless) = cause;
     }
 
     /// Keeps the explanation of a decision.
@@ -124,7 +132,11 @@ impl Insight for Panel {
             None => Check::passing("watchdog"),
             Some(hanging) => Check::failing("watchdog", format!("{hanging}; no decision is made until it does")),
         };
-        vec![caches, plugins, watchdog]
+        let lease = match locked(&self.leaderless).clone() {
+            None => Check::passing("lease"),
+            Some(cause) => Check::failing("lease", cause),
+        };
+        vec![caches, plugins, watchdog, lease]
     }
 
     fn metrics(&self) -> String {

@@ -6,10 +6,10 @@
 //! when one of its files changes; a missing file counts as one that can change. A set is given up if a call of one of its
 //! plugins does not return while it is loaded: its thread goes on, and another one loads the next set.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+
+pub use crate::files::FileVersions;
 
 use crate::engine::{ActiveProfile, Trial};
 use crate::observe::{Metrics, ReloadResult};
@@ -36,37 +36,6 @@ pub struct Reloading {
     pub loader: Arc<dyn ProfileLoader>,
     /// The files that the present profile was loaded from.
     pub files: FileVersions,
-}
-
-/// Versions of files, including missing ones.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileVersions(BTreeMap<PathBuf, Fingerprint>);
-
-/// Identity of a version of a file: the target of its links, its size, and its time. `None` if there is no file.
-type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
-
-impl FileVersions {
-    /// Adds the present version of a file, unless the file was added before.
-    pub fn note(&mut self, file: impl Into<PathBuf>) {
-        self.0.entry(file.into()).or_insert_with_key(|file| fingerprint(file));
-    }
-
-    /// The files.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.0.keys().map(PathBuf::as_path)
-    }
-
-    /// The present versions of the same files.
-    fn now(&self) -> Self {
-        let files = self.0.keys();
-        Self(files.map(|file| (file.clone(), fingerprint(file))).collect())
-    }
-}
-
-fn fingerprint(file: &Path) -> Fingerprint {
-    let target = std::fs::canonicalize(file).ok()?;
-    let metadata = std::fs::metadata(&target).ok()?;
-    Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
 /// Checks the files forever, and passes each changed set to `apply`, which tries it. Gives a set up if a call of one of its
@@ -172,6 +141,8 @@ fn report(trial: &Trial, metrics: &Metrics) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::Receiver;
@@ -181,23 +152,6 @@ mod tests {
     use divvy_scheduler::strategy::Declarations;
 
     use super::*;
-
-    #[test]
-    fn an_exchanged_link_is_a_change() {
-        let folder = std::env::temp_dir().join(format!("divvy-reload-{}", std::process::id()));
-        let path = |name: &str| folder.join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(path("one"), "same").unwrap();
-        std::fs::write(path("two"), "same").unwrap();
-        std::os::unix::fs::symlink(path("one"), path("link")).unwrap();
-        let before = fingerprint(&path("link"));
-        assert_eq!(fingerprint(&path("link")), before);
-        std::os::unix::fs::symlink(path("two"), path("next")).unwrap();
-        std::fs::rename(path("next"), path("link")).unwrap();
-        assert_ne!(fingerprint(&path("link")), before);
-        std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(fingerprint(&path("link")), None);
-    }
 
     /// Loads a profile that consists of a table, unless the table is broken.
     struct TableLoader {

@@ -9,13 +9,15 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use kube::Api;
+use kube::core::Status;
 use kube::runtime::watcher::{self, Event, watcher};
 use tokio::sync::Notify;
 
-use crate::client::{Clients, WATCH_SECONDS};
+use crate::client::{Clients, WATCH_SECONDS, asked_wait, worded};
 use crate::objects::{Fetched, Kind, Object, ObjectKey};
 use crate::outage::{Outage, is_outage};
 use crate::queue::doubled;
+use crate::refusals::Refusals;
 
 /// A change of one kind.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub(crate) trait Sink: Send {
 
 /// Wait after the first failure of a watch; it doubles with each further one.
 const WAIT_MIN: Duration = Duration::from_millis(250);
+/// Maximum wait that an API server can ask for.
+const ASKED_MAX: Duration = Duration::from_secs(60);
 /// Maximum wait after a failure.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
@@ -54,6 +58,7 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
     let begin = || watcher(api.clone(), configuration.clone()).boxed();
     let mut events = begin();
     let mut failures = 0_u32;
+    let mut refusals = Refusals::default();
     let mut resumed = (Instant::now(), Duration::ZERO);
     loop {
         let event = tokio::select! {
@@ -70,6 +75,7 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
         if matches!(event, Ok(Event::Apply(_) | Event::Delete(_) | Event::InitDone)) {
             failures = 0;
             outage.answered();
+            refusals.answered(kind.kind());
         }
         let change = match event {
             Ok(Event::Init) => Some(Change::ListBegins(kind)),
@@ -84,19 +90,27 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
                     failures = 0;
                 }
                 failures = failures.saturating_add(1);
-                let wait = doubled(WAIT_MIN, failures, WAIT_MAX);
+                let status = status(&error);
+                let asked = status.and_then(asked_wait).unwrap_or_default();
+                let wait = doubled(WAIT_MIN, failures, WAIT_MAX).max(asked.min(ASKED_MAX));
                 let text = described(&error);
                 match request_error(&error).is_some_and(is_outage) {
-                    true => {
-                        outage.failed(&text);
-                        tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again");
+                    true => _ = outage.failed(&text),
+                    false => {
+                        let is_starting = outage.is_fresh();
+                        let is_refused =
+                            status.is_some_and(|status| refusals.refused(kind.kind(), status, &text, is_starting));
+                        // A refusal is an answer, so an outage before it has ended.
+                        if is_refused {
+                            outage.answered();
+                        }
+                        // Only the first of consecutive failures is a warning.
+                        if !is_refused && failures == 1 {
+                            tracing::warn!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again");
+                        }
                     }
-                    // Only the first of consecutive failures is a warning.
-                    false if failures > 1 => {
-                        tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again")
-                    }
-                    false => tracing::warn!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again"),
                 }
+                tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again");
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
                     // Failures during an outage do not count after it.
@@ -116,14 +130,10 @@ pub(crate) async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, out
 
 /// An error of a watch, in the API server's words if there are any.
 fn described(error: &watcher::Error) -> String {
-    use watcher::Error::{InitialListFailed, NoResourceVersion, WatchError, WatchFailed, WatchStartFailed};
-    match error {
-        InitialListFailed(kube::Error::Api(status))
-        | WatchStartFailed(kube::Error::Api(status))
-        | WatchFailed(kube::Error::Api(status))
-        | WatchError(status) => status.message.clone(),
-        InitialListFailed(error) | WatchStartFailed(error) | WatchFailed(error) => with_causes(error),
-        NoResourceVersion => error.to_string(),
+    match (request_error(error), status(error)) {
+        (Some(error), _) => worded(error),
+        (None, Some(status)) => status.message.clone(),
+        (None, None) => error.to_string(),
     }
 }
 
@@ -136,18 +146,12 @@ fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
     }
 }
 
-/// An error with its causes, each once.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let own = error.to_string();
-        if !text.contains(&own) {
-            text = format!("{text}: {own}");
-        }
-        cause = error.source();
+/// The API server's answer, if there is one.
+fn status(error: &watcher::Error) -> Option<&Status> {
+    match (error, request_error(error)) {
+        (watcher::Error::WatchError(status), _) | (_, Some(kube::Error::Api(status))) => Some(status),
+        _ => None,
     }
-    text
 }
 
 /// Reads an object; a version that cannot be read is reported and left out.

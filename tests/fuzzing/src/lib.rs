@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use divvy_controller::client::check_kubeconfig;
 use divvy_isolation::{Event, messages};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::inspection::Inspection;
@@ -20,13 +21,14 @@ use divvy_recordings::parse_recording;
 pub type Target = fn(&[u8]) -> bool;
 
 /// All targets by the names of their folders in `corpus/`.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("profile", profile),
     ("manifests", manifests),
     ("recording", recording),
     ("table", table),
     ("library", library),
     ("answer", answer),
+    ("kubeconfig", kubeconfig),
 ];
 
 /// A profile file. One that is accepted can be written, and says the same when it is read again.
@@ -52,6 +54,21 @@ pub fn profile(bytes: &[u8]) -> bool {
         assert_eq!(again.profile(Some(&profile.name)).expect("it was written"), profile);
     }
     true
+}
+
+/// A kubeconfig, up to the client that is made of it. No other file is read and no plugin is run.
+pub fn kubeconfig(bytes: &[u8]) -> bool {
+    match check_kubeconfig(bytes) {
+        Ok(()) => true,
+        Err(error) => {
+            let text = error.to_string();
+            assert!(
+                text.starts_with("kubeconfig `kubeconfig` cannot be used: ") || text.starts_with("the connection"),
+                "{text}"
+            );
+            false
+        }
+    }
 }
 
 /// The lists of a profile with their lengths.

@@ -109,7 +109,7 @@ impl EstimatorArguments {
 /// A connection error as users see it: exit code 2.
 pub(super) fn connection_failure(error: &ConnectionError) -> Failure {
     let mut diagnostic = Diagnostic::new(error.to_string());
-    diagnostic.hint = error.hint().map(ToOwned::to_owned);
+    diagnostic.hint = error.hint();
     Failure::usage(diagnostic)
 }
 

@@ -6,6 +6,8 @@ use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
 use kube::api::PostParams;
 
+use crate::client::worded;
+
 /// A request about a lease that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseApiError {
@@ -15,9 +17,9 @@ pub enum LeaseApiError {
     /// The lease has changed since it was read, or exists already.
     #[error("changed by another scheduler")]
     Conflict,
-    /// Any other error.
-    #[error(transparent)]
-    Other(Box<dyn std::error::Error + Send + Sync>),
+    /// Any other failure, in the API server's words if there are any.
+    #[error("{0}")]
+    Other(String),
 }
 
 /// Reads and writes one lease.
@@ -71,7 +73,7 @@ impl From<kube::Error> for LeaseApiError {
         match &error {
             kube::Error::Api(status) if status.is_not_found() => Self::NotFound,
             kube::Error::Api(status) if status.is_conflict() || status.is_already_exists() => Self::Conflict,
-            _ => Self::Other(Box::new(error)),
+            _ => Self::Other(worded(&error)),
         }
     }
 }

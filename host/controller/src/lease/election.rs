@@ -25,7 +25,8 @@ pub enum Role {
     Leader(Term),
     /// Another process leads, or none does.
     Standby {
-        /// The holder in the record; `None` if the lease is free or was never seen.
+        /// The other process that holds the lease. `None` if the lease is free, has expired or was never seen, and if the record
+        /// names this process, which then lost it because its renewals failed.
         holder: Option<String>,
     },
 }
@@ -192,7 +193,7 @@ impl Election {
         match self.held {
             Some(held) if now < held.until => Role::Leader(held.term),
             _ => Role::Standby {
-                holder: self.observed.as_ref().and_then(|observed| holder(&observed.lease)),
+                holder: self.other_holder(now),
             },
         }
     }
@@ -314,6 +315,14 @@ impl Election {
         spec.lease_duration_seconds = Some(timing.lease_seconds());
         spec.renew_time = Some(MicroTime(wall));
         lease
+    }
+
+    /// The other process that holds the lease. A record that has not changed for its duration says nothing: its holder may be gone,
+    /// or this process may no longer be able to read it.
+    fn other_holder(&self, now: Moment) -> Option<String> {
+        let observed = self.observed.as_ref()?;
+        let is_live = !self.is_holder(&observed.lease) && !self.has_expired(observed, now);
+        holder(&observed.lease).filter(|_| is_live)
     }
 
     fn is_holder(&self, lease: &Lease) -> bool {

@@ -21,7 +21,17 @@ pub struct Elector<A> {
     election: Election,
     fence: Fence,
     role: watch::Sender<Role>,
+    absence: watch::Sender<Option<String>>,
+    /// The last moment at which this process or another one held the lease; at first, that of the start.
+    held_at: Moment,
+    /// Failures since a request of the kind that failed last succeeded, the last one at the end. Each is logged once.
+    failures: Vec<String>,
+    /// True if the last request that failed was a write.
+    failed_to_write: bool,
 }
+
+/// Maximum of failures that are remembered. Others are logged each time.
+const FAILURES_MAX: usize = 16;
 
 impl<A: LeaseApi> Elector<A> {
     /// An elector that opens and closes `fence`.
@@ -32,17 +42,28 @@ impl<A: LeaseApi> Elector<A> {
     pub fn new(api: A, options: LeaseOptions, fence: Fence) -> Result<Self, TimingError> {
         options.timing.validate()?;
         let (role, _) = watch::channel(Role::Standby { holder: None });
+        let (absence, _) = watch::channel(None);
         Ok(Self {
             api,
             election: Election::new(options),
+            held_at: fence.clock().now(),
             fence,
             role,
+            absence,
+            failures: Vec::new(),
+            failed_to_write: false,
         })
     }
 
     /// The role and its changes. Changes may be reported late; only the [`Fence`] decides whether a write may start.
     pub(crate) fn role(&self) -> watch::Receiver<Role> {
         self.role.subscribe()
+    }
+
+    /// The reason why no process is known to lead, once that has lasted for the lease's duration: this process cannot get the lease,
+    /// and sees no other one that has it.
+    pub(crate) fn absence(&self) -> watch::Receiver<Option<String>> {
+        self.absence.subscribe()
     }
 
     /// Runs until `stop` is cancelled, then releases the lease.
@@ -85,7 +106,7 @@ impl<A: LeaseApi> Elector<A> {
         }
     }
 
-    async fn send(&self, request: &Request) -> Answer {
+    async fn send(&mut self, request: &Request) -> Answer {
         let timeout = self.election.options().timing.request_timeout();
         let timeout = self
             .fence
@@ -98,24 +119,49 @@ impl<A: LeaseApi> Elector<A> {
                 Request::Update(lease) => self.api.update(lease).await,
             }
         };
-        let lease = self.lease();
-        match tokio::time::timeout(timeout, sending).await {
-            Ok(Ok(lease)) => Answer::Lease(Box::new(lease)),
-            Ok(Err(LeaseApiError::Conflict)) => Answer::Conflict,
+        let sent = tokio::time::timeout(timeout, sending).await;
+        let (answer, failure) = match sent {
+            Ok(Ok(lease)) => (Answer::Lease(Box::new(lease)), None),
+            Ok(Err(LeaseApiError::Conflict)) => (Answer::Conflict, None),
             // A namespace that is missing looks like this too, but it cannot be created here.
             Ok(Err(LeaseApiError::NotFound)) if matches!(request, Request::Create(_)) => {
-                tracing::warn!(%lease, "the lease's namespace does not exist");
-                Answer::Failed
+                (Answer::Failed, Some("the lease's namespace does not exist".to_owned()))
             }
-            Ok(Err(LeaseApiError::NotFound)) => Answer::NotFound,
-            Ok(Err(LeaseApiError::Other(error))) => {
-                tracing::warn!(%lease, %error, "a request about the lease failed");
-                Answer::Failed
+            Ok(Err(LeaseApiError::NotFound)) => (Answer::NotFound, None),
+            Ok(Err(LeaseApiError::Other(error))) => (Answer::Failed, Some(error)),
+            Err(_) => (Answer::Failed, Some("no answer in time".to_owned())),
+        };
+        let is_write = !matches!(request, Request::Get);
+        match failure {
+            Some(failure) => self.failed(failure, is_write),
+            // A lease that can be read and not be written has not recovered.
+            None if is_write || !self.failed_to_write => self.succeeded(),
+            None => {}
+        }
+        answer
+    }
+
+    /// Logs the first of equal failures: attempts follow one another every few seconds.
+    fn failed(&mut self, failure: String, is_write: bool) {
+        self.failed_to_write = is_write;
+        let lease = self.lease();
+        match self.failures.iter().position(|known| *known == failure) {
+            Some(index) => {
+                self.failures.remove(index);
+                tracing::debug!(%lease, error = failure, "a request about the lease failed again");
             }
-            Err(_) => {
-                tracing::warn!(%lease, timeout = ?timeout, "a request about the lease had no answer in time");
-                Answer::Failed
-            }
+            None => tracing::warn!(%lease, error = failure, "a request about the lease failed; trying again"),
+        }
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(failure);
+        }
+    }
+
+    fn succeeded(&mut self) {
+        self.failed_to_write = false;
+        if !self.failures.is_empty() {
+            self.failures.clear();
+            tracing::info!(lease = %self.lease(), "requests about the lease succeed again");
         }
     }
 
@@ -141,6 +187,35 @@ impl<A: LeaseApi> Elector<A> {
             }
             *known = role;
             true
+        });
+        self.publish_absence(now);
+    }
+
+    /// Reports that no process is known to lead once that has lasted, and its end.
+    fn publish_absence(&mut self, now: Moment) {
+        let is_held = !matches!(&*self.role.borrow(), Role::Standby { holder: None });
+        if is_held {
+            self.held_at = now;
+        }
+        let limit = self.election.options().timing.lease_duration;
+        let lease = self.lease();
+        let cause = self.failures.last().map_or("it keeps changing", String::as_str);
+        let absence = (now.since(self.held_at) >= limit).then(|| {
+            format!("neither this process nor another one holds the lease {lease}, so nothing is scheduled: {cause}")
+        });
+        self.absence.send_if_modified(|known| {
+            match (&*known, &absence) {
+                (None, Some(_)) => tracing::error!(
+                    %lease,
+                    cause,
+                    "no process holds the lease and this one cannot get it; it is not ready, and nothing is scheduled"
+                ),
+                (Some(_), None) => tracing::info!(%lease, "the lease is held again; ready"),
+                _ => {}
+            }
+            let is_new = *known != absence;
+            *known = absence;
+            is_new
         });
     }
 

@@ -11,9 +11,9 @@ use kube::core::Request;
 use kube::core::params::ListParams;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::timeout;
 
-use crate::client::{Clients, REQUEST_DEADLINE};
+use super::ask;
+use crate::client::{Clients, REQUEST_DEADLINE, worded};
 
 /// Objects per page. Metadata is small.
 const PAGE_SIZE: u32 = 500;
@@ -44,7 +44,7 @@ pub enum UnlistedCause {
     #[error("the API server does not serve them")]
     NotServed,
     /// The API server refused or failed.
-    #[error(transparent)]
+    #[error("{}", worded(.0))]
     Request(Box<kube::Error>),
     /// The API server did not answer.
     #[error("no answer within {REQUEST_DEADLINE:?}")]
@@ -132,8 +132,8 @@ async fn send(
 ) -> Result<Value, UnlistedCause> {
     let failed = |error| UnlistedCause::Request(Box::new(error));
     let request = request.map_err(|error| failed(kube::Error::BuildRequest(error)))?;
-    let answer = timeout(REQUEST_DEADLINE, clients.watching.request::<Value>(request)).await;
-    answer.map_err(|_| UnlistedCause::Deadline)?.map_err(failed)
+    let answer = ask(clients, request).await;
+    answer.ok_or(UnlistedCause::Deadline)?.map_err(failed)
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, UnlistedCause> {

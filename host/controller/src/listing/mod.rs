@@ -7,12 +7,15 @@ mod labels;
 
 pub use labels::{ListedWorkloads, list_workloads};
 
+use std::time::Duration;
+
+use axum::http::Request as HttpRequest;
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use crate::client::{Clients, REQUEST_DEADLINE};
+use crate::client::{Clients, REQUEST_DEADLINE, asked_wait, worded};
 use crate::objects::Kind;
 
 /// A list that cannot be read.
@@ -23,8 +26,8 @@ pub enum ListError {
     Failed {
         /// The kind.
         kind: &'static str,
-        /// The API server's answer, or the connection's error.
-        source: Box<kube::Error>,
+        /// The API server's answer, or the failure of the connection.
+        source: Failure,
     },
     /// The API server did not answer.
     #[error("{kind} objects cannot be listed: no answer within {REQUEST_DEADLINE:?}")]
@@ -33,6 +36,11 @@ pub enum ListError {
         kind: &'static str,
     },
 }
+
+/// A request that failed, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Failure(String);
 
 /// Kinds that decide, in the order in which they are listed.
 const KINDS: [Kind; 5] = [
@@ -62,17 +70,17 @@ pub async fn list(clients: &Clients, namespace: Option<&str>) -> Result<Vec<(Str
         let request = Request::new(path);
         let mut parameters = ListParams::default().limit(kind.page_size());
         loop {
-            let failed = |source: kube::Error| ListError::Failed {
+            let failed = |source: &kube::Error| ListError::Failed {
                 kind: kind.kind(),
-                source: Box::new(source),
+                source: Failure(worded(source)),
             };
             let page = request
                 .list(&parameters)
-                .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
-            let page = timeout(REQUEST_DEADLINE, clients.watching.request::<Value>(page)).await;
+                .map_err(|error| failed(&kube::Error::BuildRequest(error)))?;
+            let page = ask(clients, page).await;
             let mut page = page
-                .map_err(|_| ListError::Deadline { kind: kind.kind() })?
-                .map_err(failed)?;
+                .ok_or(ListError::Deadline { kind: kind.kind() })?
+                .map_err(|error| failed(&error))?;
             let items = page["items"].take();
             lists.push((format!("{} at {}", kind.plural(), clients.server), as_list(kind, items)));
             match page["metadata"]["continue"].as_str() {
@@ -82,6 +90,31 @@ pub async fn list(clients: &Clients, namespace: Option<&str>) -> Result<Vec<(Str
         }
     }
     Ok(lists)
+}
+
+/// Attempts of a request that an overloaded API server asks to repeat.
+const ATTEMPTS: u32 = 10;
+/// Longest wait between two of them.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+/// Wait for an API server that does not say how long.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Sends a request, again if the API server has too many (429). `None` if there is no answer in time.
+async fn ask(clients: &Clients, request: HttpRequest<Vec<u8>>) -> Option<Result<Value, kube::Error>> {
+    let mut attempt = 1;
+    loop {
+        let answer = timeout(REQUEST_DEADLINE, clients.watching.request::<Value>(request.clone())).await;
+        let answer = answer.ok()?;
+        match &answer {
+            Err(kube::Error::Api(status)) if status.code == 429 && attempt < ATTEMPTS => {
+                let wait = asked_wait(status).unwrap_or(WAIT).min(WAIT_MAX);
+                tracing::info!(?wait, "the API server has too many requests; waiting");
+                sleep(wait).await;
+            }
+            _ => return Some(answer),
+        }
+        attempt += 1;
+    }
 }
 
 /// Items as a `List`. Those of an aggregated API server lack their type.

@@ -173,7 +173,7 @@ metrics! {
         "1 for the scheduler that leads";
     gauge standby =
         "divvy_standby",
-        "1 while another process holds the lease";
+        "1 while another process is seen to hold the lease: not if it has expired, cannot be read, or names this process, which lost it";
     gauge term =
         "divvy_leader_term",
         "Number of times that this process has begun to lead";

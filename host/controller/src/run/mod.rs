@@ -144,7 +144,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         panel.shadowed(serde_json::json!({"agreed": 0, "differed": 0, "waiting": 0, "differences": []}));
     }
     let (fence, elector) = match options.lease.filter(|_| !options.dry_run) {
-        Some(lease) => contend(&clients, lease, &to_engine, &written)?,
+        Some(lease) => contend(&clients, lease, &panel, &to_engine, &written)?,
         None => {
             let clock = Arc::new(BootClock);
             // Nothing may be written in shadow mode, whatever is asked for.
@@ -238,10 +238,11 @@ async fn overdue(stop: &CancellationToken) {
     tokio::time::sleep(SHUTDOWN_MAX).await;
 }
 
-/// Contends for the lease in the background, and reports each change to the engine.
+/// Contends for the lease in the background, and reports each change to the engine, and to probes if no process leads.
 fn contend(
     clients: &Clients,
     lease: LeaseOptions,
+    panel: &Arc<Panel>,
     to_engine: &mpsc::Sender<Message>,
     stop: &CancellationToken,
 ) -> Result<(Fence, Option<JoinHandle<()>>), TimingError> {
@@ -250,6 +251,12 @@ fn contend(
     let api = LeasesOfCluster::new(api, &lease.name.name);
     let elector = Elector::new(api, lease, fence.clone())?;
     let mut role = elector.role();
+    let (mut absence, panel) = (elector.absence(), Arc::clone(panel));
+    tokio::spawn(async move {
+        while absence.changed().await.is_ok() {
+            panel.leaderless(absence.borrow_and_update().clone());
+        }
+    });
     let to_engine = to_engine.clone();
     tokio::spawn(async move {
         while role.changed().await.is_ok() {

@@ -42,7 +42,7 @@ pub(crate) use server::Server;
 /// A condition for being ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Short name: `caches`, `plugins`, `watchdog`.
+    /// Short name: `caches`, `plugins`, `watchdog`, `lease`.
     pub(crate) name: String,
     /// The problem and its remedy; `None` if the check passes.
     pub(crate) problem: Option<String>,
@@ -114,7 +114,7 @@ pub enum Unexplained {
 ///
 /// No method may wait for a decision; all of them read published data.
 pub trait Insight: Send + Sync + 'static {
-    /// The conditions for being ready. The lease is not one of them: a standby is ready without it.
+    /// The conditions for being ready. A standby is ready without the lease, as long as it sees another process that holds it.
     fn checks(&self) -> Vec<Check>;
 
     /// The metrics, in the format of [`Metrics::CONTENT_TYPE`](crate::observe::Metrics::CONTENT_TYPE).

@@ -15,14 +15,13 @@ use tokio::time::{sleep, timeout};
 use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
 use super::rights::Rights;
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
-use crate::client::{REQUEST_DEADLINE, delay};
+use crate::client::{REQUEST_DEADLINE, asked_wait, delay, worded};
 use crate::condition::ScheduledReason;
 use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};
 use crate::observe::{Metrics, WriteKind, WriteResult};
 use crate::outage::{Outage, is_outage, lacks_right};
 use crate::queue::doubled;
-use crate::watch::with_causes;
 
 /// Attempts of one request before it is given up. The waits between them add up to about seven seconds.
 const ATTEMPTS: u32 = 6;
@@ -356,7 +355,7 @@ impl Writer {
     async fn send(&self, job: &WriteJob, request: HttpRequest<Vec<u8>>) -> Answer {
         let answer = timeout(REQUEST_DEADLINE, self.client.request::<Fetched>(request)).await;
         match &answer {
-            Ok(Err(error)) if is_outage(error) => _ = self.outage.failed(&with_causes(error)),
+            Ok(Err(error)) if is_outage(error) => _ = self.outage.failed(&worded(error)),
             Err(_) => _ = self.outage.failed("no answer in time"),
             Ok(_) => self.outage.answered(),
         }
@@ -364,7 +363,7 @@ impl Writer {
             Ok(Ok(fetched)) if fetched.metadata.uid != job.decided().metadata.uid => Answer::Gone,
             Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
             Ok(Err(kube::Error::Api(status))) => judge(&status),
-            Ok(Err(error)) => Answer::Unknown(error.to_string()),
+            Ok(Err(error)) => Answer::Unknown(worded(&error)),
             Err(_) => Answer::Unknown(format!("no answer within {REQUEST_DEADLINE:?}")),
         }
     }
@@ -393,8 +392,7 @@ fn resource(job: &WriteJob, subresource: Option<&str>) -> String {
 fn judge(status: &Status) -> Answer {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let has_cause = |reason: &str| status.reason == reason || causes.clone().any(|cause| cause.reason == reason);
-    let asked = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
-    let asked = (asked > 0).then(|| Duration::from_secs(asked.into()));
+    let asked = asked_wait(status);
     match status.code {
         404 => Answer::Gone,
         409 => Answer::Conflict,
@@ -406,7 +404,8 @@ fn judge(status: &Status) -> Answer {
         403 if lacks_right(status) => Answer::Forbidden(status.message.clone()),
         // The UID is immutable, so a patch of another object of this name is invalid.
         422 if causes.clone().any(|cause| cause.field == "metadata.uid") => Answer::Gone,
-        408 | 429 => Answer::Later(status.message.clone(), asked),
+        // The credentials may be in the middle of a rotation.
+        401 | 408 | 429 => Answer::Later(status.message.clone(), asked),
         // The request may have been carried out before the server failed.
         500..=599 => match asked {
             Some(_) => Answer::Later(status.message.clone(), asked),
@@ -462,6 +461,7 @@ mod tests {
                 "gone",
             ),
             (serde_json::json!({"code": 422, "reason": "Invalid"}), "refused"),
+            (serde_json::json!({"code": 401, "reason": "Unauthorized"}), "later"),
             (
                 serde_json::json!({"code": 429, "details": {"retryAfterSeconds": 1}}),
                 "later",

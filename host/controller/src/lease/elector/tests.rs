@@ -28,6 +28,8 @@ enum Health {
     Failing,
     /// No request is answered.
     Hanging,
+    /// Writes are refused.
+    ReadOnly,
 }
 
 #[derive(Debug)]
@@ -63,14 +65,17 @@ impl Server {
         sleep(Duration::from_millis(3)).await;
         let health = self.0.lock().expect("not poisoned").health;
         match health {
-            Health::Up => Ok(()),
-            Health::Failing => Err(LeaseApiError::Other("500".into())),
+            Health::Up | Health::ReadOnly => Ok(()),
+            Health::Failing => Err(LeaseApiError::Other("500".to_owned())),
             Health::Hanging => std::future::pending().await,
         }
     }
 
     fn store(&self, lease: &Lease, expected: impl Fn(Option<&Lease>) -> bool) -> Result<Lease, LeaseApiError> {
         let mut state = self.0.lock().expect("not poisoned");
+        if state.health == Health::ReadOnly {
+            return Err(LeaseApiError::Other("forbidden".to_owned()));
+        }
         if !expected(state.lease.as_ref()) {
             return Err(LeaseApiError::Conflict);
         }
@@ -107,6 +112,7 @@ impl LeaseApi for Server {
 struct Running {
     fence: Fence,
     role: tokio::sync::watch::Receiver<Role>,
+    absence: tokio::sync::watch::Receiver<Option<String>>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -123,6 +129,7 @@ fn start(server: &Server, identity: &str, clock: &Arc<RuntimeClock>) -> Running 
     Running {
         fence,
         role: elector.role(),
+        absence: elector.absence(),
         task: tokio::spawn(elector.run(stop.clone())),
         stop,
     }
@@ -177,13 +184,8 @@ async fn the_fence_closes_at_the_renew_deadline_whatever_the_server_does() {
         let began = Instant::now();
         one.role.mark_unchanged();
         one.role.changed().await.expect("the elector runs");
-        assert_eq!(
-            *one.role.borrow(),
-            Role::Standby {
-                holder: Some("one".to_owned())
-            },
-            "{health:?}"
-        );
+        // The record still names it, but it is not a standby of another process.
+        assert_eq!(*one.role.borrow(), Role::Standby { holder: None }, "{health:?}");
         assert_eq!(one.fence.term(), None, "{health:?}");
         let took = began.elapsed();
         // The last renewal was at most 2 seconds before.
@@ -207,6 +209,40 @@ async fn a_short_outage_does_not_end_the_term() {
     server.set(Health::Up);
     seconds(20).await;
     assert_eq!(one.fence.term(), Some(Term(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_nobody_is_seen_to_hold_for_its_duration_is_reported_with_the_cause() {
+    let (server, clock) = (Server::new(), clock());
+    let one = start(&server, "one", &clock);
+    seconds(1).await;
+    let two = start(&server, "two", &clock);
+    seconds(10).await;
+    server.set(Health::Failing);
+    let absent = |running: &Running| running.absence.borrow().clone();
+    let expected =
+        "neither this process nor another one holds the lease karmada-system/divvy-x, so nothing is scheduled: 500";
+    // One loses the lease 8 to 10 seconds after its last renewal. Two believes the last record that it saw for 15 seconds.
+    seconds(20).await;
+    assert_eq!(absent(&one), None, "the lease's duration has not passed since the loss");
+    let no_holder = Role::Standby { holder: None };
+    assert_eq!((&*one.role.borrow(), &*two.role.borrow()), (&no_holder, &no_holder));
+    seconds(15).await;
+    assert_eq!(absent(&one).as_deref(), Some(expected));
+    assert_eq!(absent(&two).as_deref(), Some(expected));
+    server.set(Health::Up);
+    seconds(10).await;
+    assert_eq!((absent(&one), absent(&two)), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_can_be_read_and_not_be_written_is_reported_too() {
+    let (server, clock) = (Server::new(), clock());
+    server.set(Health::ReadOnly);
+    let one = start(&server, "one", &clock);
+    seconds(30).await;
+    let absence = one.absence.borrow().clone().expect("it is reported");
+    assert!(absence.ends_with("so nothing is scheduled: forbidden"), "{absence}");
 }
 
 #[tokio::test(start_paused = true)]
