@@ -13,6 +13,7 @@ mod headroom;
 mod help;
 mod hostile;
 mod inspect;
+mod kubeconfig;
 mod large;
 mod logging;
 mod moving;

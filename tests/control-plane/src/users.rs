@@ -53,7 +53,7 @@ pub const ALL: [User; 5] = [ADMIN, KARMADA, SCHEDULER, SCHEDULER_B, STRANGER];
 
 impl User {
     /// The token. It is no secret: the API server listens on the loopback interface and lives as long as a test.
-    fn token(self) -> String {
+    pub(crate) fn token(self) -> String {
         format!("token-of-{}", self.name)
     }
 

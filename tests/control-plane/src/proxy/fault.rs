@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use http::Method;
 
+use crate::users::User;
+
 /// The parts of a request by which a fault chooses.
 #[derive(Debug, Clone)]
 pub struct Incoming {
@@ -14,6 +16,8 @@ pub struct Incoming {
     pub path: String,
     /// The query; empty if there is none.
     pub query: String,
+    /// The bearer token; empty if there is none.
+    pub token: String,
 }
 
 impl Incoming {
@@ -37,6 +41,11 @@ impl Incoming {
     /// True for a patch of the status of an object of this plural name.
     pub fn patches_status(&self, plural: &str) -> bool {
         self.patch_of(plural).is_some_and(|rest| rest.ends_with("/status"))
+    }
+
+    /// True for a request that bears the token of a user.
+    pub fn is_by(&self, user: User) -> bool {
+        self.token == user.token()
     }
 
     /// True for anything but a read.
@@ -118,6 +127,24 @@ impl Effect {
             code: 409,
             reason: "Conflict",
             message: "the object has been modified; please apply your changes to the latest version and try again",
+        }
+    }
+
+    /// The refusal of credentials that the API server does not know.
+    pub fn unauthorized() -> Self {
+        Self::Refuse {
+            code: 401,
+            reason: "Unauthorized",
+            message: "Unauthorized",
+        }
+    }
+
+    /// The answer of an API server that does not serve a kind.
+    pub fn not_served() -> Self {
+        Self::Refuse {
+            code: 404,
+            reason: "NotFound",
+            message: "the server could not find the requested resource",
         }
     }
 

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming as IncomingBody};
@@ -20,10 +20,16 @@ type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Broken>;
 
 /// The parts of a request that a fault may look at.
 pub(super) fn incoming<B>(request: &Request<B>) -> Incoming {
+    let authorization = request
+        .headers()
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
+    let token = authorization.and_then(|value| value.strip_prefix("Bearer "));
     Incoming {
         method: request.method().clone(),
         path: request.uri().path().to_owned(),
         query: request.uri().query().unwrap_or_default().to_owned(),
+        token: token.unwrap_or_default().to_owned(),
     }
 }
 

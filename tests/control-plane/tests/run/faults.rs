@@ -239,9 +239,8 @@ async fn an_outage_is_a_line_at_its_start_and_one_at_its_end() -> Result<(), Err
     assert_eq!(count("the API server does not answer"), 1, "{lines:#?}");
     assert_eq!(count("the API server answers again"), 1, "{lines:#?}");
     assert_eq!(count("refuses the result"), 0, "{lines:#?}");
-    // The lease is lost and won again, and a watch or two of a starting server fail once more. Requests about the lease are reported one by
-    // one, every two seconds as long as the server takes to start. What is said at a start, such as the plugins that are loaded, is not
-    // a complaint.
+    // The lease is lost and won again, and a watch or two of a starting server fail once more. Requests about the lease fail for one or two
+    // reasons, each of which is a line. What is said at a start, such as the plugins that are loaded, is not a complaint.
     let is_complaint = |line: &&&str| line.contains(" WARN ") || line.contains(" ERROR ");
     let is_about_lease = |line: &&&str| line.contains("a request about the lease failed");
     let complaints: Vec<&&str> = lines

@@ -5,6 +5,7 @@
 
 mod capacity;
 mod clusters;
+mod credentials;
 mod estimators;
 mod evictions;
 mod faults;
