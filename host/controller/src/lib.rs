@@ -8,7 +8,7 @@
 //!     └──────────────────────────── write ◄── fence ◄── engine ─┘
 //! ```
 //!
-//! - [`client`], [`outage`]: connections to an API server, and the times at which it does not answer.
+//! - [`client`], [`outage`], [`refusals`]: connections to an API server, the times at which it does not answer, and what it refuses.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to the fields that decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and the estimators' addresses.
@@ -20,7 +20,7 @@
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: the state that is shown there.
 //! - [`listing`]: a control plane as manifests, for commands that read it once.
-//! - [`reload`]: changed profiles and plugins.
+//! - [`reload`], [`files`]: changed profiles and plugins, and the versions of files by which changes are noticed.
 //! - [`run`]: the threads and tasks around the engine.
 
 mod assumed;
