@@ -134,6 +134,8 @@ mod tests {
             applied: true,
             replicas: Some(3),
             ready_replicas: None,
+            started: None,
+            has_ended: false,
             fingerprint,
         };
         let footprint = Footprint::new(&serde_json::from_value(json!({"replicas": 6})).expect("a specification"));

@@ -2,9 +2,10 @@
 //!
 //! An estimator counts the free room on its cluster's nodes when it is asked. By the time of the decision, other decisions
 //! have taken some of it: a few after a new answer, many after a last answer that is a minute old. The room that was taken
-//! since the question is subtracted, in replicas of the binding that is being decided.
+//! since the question is subtracted, in replicas of the binding that is being decided, under every profile.
 //!
-//! Unlike a holding, an entry does not end when the cluster reports it, because an old answer does not change.
+//! Unlike a holding, an entry does not end when the cluster reports it, because an old answer does not change. It ends with its binding, and
+//! when the result shrinks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::objects::BindingKey;
 /// Time for which takings are remembered. Answers are never older.
 const REMEMBERED: Duration = Duration::from_secs(300);
 
-/// Replicas that decisions assigned, in the order of the decisions.
+/// Replicas that decisions assigned and took away, in the order of the decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Takings {
     entries: VecDeque<Taking>,
@@ -32,12 +33,12 @@ struct Taking {
     key: Arc<BindingKey>,
     at: Instant,
     footprint: Footprint,
-    /// Pods of each template that each cluster was given in addition.
+    /// Pods of each template that each cluster was given in addition; negative numbers were taken away.
     growth: Vec<(String, Vec<i64>)>,
 }
 
 impl Takings {
-    /// Records the growth of a result over the last one.
+    /// Records the change of a result from the last one. Even one that changes nothing has an entry, which [`Self::retract`] removes.
     pub(crate) fn push(
         &mut self,
         key: &Arc<BindingKey>,
@@ -46,20 +47,29 @@ impl Takings {
         footprint: &Footprint,
         now: Instant,
     ) {
-        let growth = result.iter().filter_map(|target| {
-            let growth = footprint.growth(target, last);
-            let is_larger = growth.iter().any(|pods| *pods > 0);
-            is_larger.then(|| (target.name.clone(), growth))
+        let given = result
+            .iter()
+            .map(|target| (target.name.clone(), footprint.growth(target, last)));
+        let left = last
+            .iter()
+            .filter(|last| result.iter().all(|target| target.name != last.name));
+        let taken_away = left.map(|last| {
+            let pods = footprint.pods(last).into_iter().map(|pods| -pods);
+            (last.name.clone(), pods.collect())
         });
-        let growth: Vec<(String, Vec<i64>)> = growth.collect();
-        if !growth.is_empty() {
-            self.entries.push_back(Taking {
-                key: Arc::clone(key),
-                at: now,
-                footprint: footprint.clone(),
-                growth,
-            });
-        }
+        let growth: Vec<(String, Vec<i64>)> = given
+            .chain(taken_away)
+            .filter(|(_, growth)| growth.iter().any(|pods| *pods != 0))
+            .collect();
+        self.entries.push_back(Taking {
+            key: Arc::clone(key),
+            at: now,
+            footprint: match growth.is_empty() {
+                true => Footprint::default(),
+                false => footprint.clone(),
+            },
+            growth,
+        });
     }
 
     /// Removes the last entry of a binding whose write failed.
@@ -68,6 +78,13 @@ impl Takings {
         if let Some(index) = self.entries.iter().rposition(|taking| *taking.key == *key) {
             self.entries.remove(index);
         }
+    }
+
+    /// Forgets a binding that is gone. Returns true if it had any entry.
+    pub(crate) fn remove(&mut self, key: &BindingKey) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|taking| *taking.key != *key);
+        self.entries.len() < before
     }
 
     /// Forgets entries that are older than any answer.
@@ -95,6 +112,8 @@ impl Takings {
             return taken;
         };
         let recent = self.entries.iter().rev().take_while(|taking| taking.at >= earliest);
+        // What a binding was given and has lost again is as free as it was.
+        let mut lost: HashMap<(&BindingKey, &str, usize), i64> = HashMap::new();
         for taking in recent {
             for (cluster, pods) in &taking.growth {
                 let is_later = answers
@@ -102,8 +121,15 @@ impl Takings {
                     .get(cluster)
                     .is_some_and(|answer| taking.at >= answer.asked);
                 if is_later {
-                    for (template, pods) in taking.footprint.templates().iter().zip(pods) {
-                        taken.add(cluster, (*pods).max(0), &template.requests);
+                    for (index, (template, pods)) in taking.footprint.templates().iter().zip(pods).enumerate() {
+                        let mut pods = *pods;
+                        if pods < 0 || !lost.is_empty() {
+                            let lost = lost.entry((&taking.key, cluster, index)).or_default();
+                            let returned = pods.min(*lost);
+                            *lost -= returned;
+                            pods -= returned;
+                        }
+                        taken.add(cluster, pods.max(0), &template.requests);
                     }
                 }
             }
@@ -267,6 +293,37 @@ mod tests {
             assert_eq!(taken.displaces("a", &demand), expected, "asked at {asked}, {demand:?}");
             assert_eq!(taken.displaces("b", &demand), 0, "there is no answer from b");
         }
+    }
+
+    #[test]
+    fn what_is_deleted_or_shrinks_displaces_nothing_any_more() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let cpu = requests(&[("cpu", 2000)]);
+        let mut takings = Takings::default();
+        let displaced = |takings: &Takings, asked| {
+            let demand = Demand::Requests(cpu.clone());
+            takings.since(&answers(after(asked))).displaces("a", &demand)
+        };
+        let on_a = |replicas: i32| targets(&[("a", replicas)]);
+        takings.push(&key("gone"), &on_a(1), &[], &footprint(), after(1));
+        takings.push(&key("web"), &on_a(5), &on_a(2), &footprint(), after(1));
+        takings.push(&key("web"), &on_a(9), &on_a(5), &footprint(), after(2));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (8, 4));
+        takings.remove(&key("gone"));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (7, 4));
+        takings.push(&key("web"), &on_a(4), &on_a(9), &footprint(), after(3));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (2, 0));
+        takings.push(&key("web"), &on_a(5), &on_a(4), &footprint(), after(4));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (3, 1));
+        // Another binding loses only what was its own.
+        takings.push(&key("other"), &[], &on_a(9), &footprint(), after(5));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (3, 1));
+        takings.push(&key("web"), &[], &on_a(5), &footprint(), after(6));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (0, 0));
+        // Its write failed.
+        takings.retract(&key("web"));
+        assert_eq!((displaced(&takings, 1), displaced(&takings, 2)), (3, 1));
     }
 
     #[test]

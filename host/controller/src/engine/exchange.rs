@@ -125,7 +125,6 @@ impl Engine {
             self.active = new;
             if !self.active.holds() {
                 self.holdings.clear();
-                self.takings.clear();
             }
             // Bindings that failed may succeed under the new profile.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);

@@ -1,6 +1,6 @@
 //! Capacity that results hold: changes of results that take or release it, and its effect on decisions.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,8 @@ pub(super) struct HeldThere<'a> {
 }
 
 impl Engine {
-    /// Holds the capacity that a result takes, `is_written` or not yet; `None` if nothing is held under this profile.
+    /// Holds the capacity that a result takes, `is_written` or not yet, and remembers it for last answers of estimators; `None` if the
+    /// profile does not hold and no estimator is asked.
     pub(super) fn hold(
         &mut self,
         key: &Arc<BindingKey>,
@@ -52,11 +53,12 @@ impl Engine {
         if self.assumes_workloads {
             self.assumed.assume(key, targets, aggregated, footprint, moment.instant);
         }
-        if !self.active.holds() {
-            return None;
-        }
+        // A last answer lacks what was assigned since it was given, whether the profile holds capacity for reports or not.
         if self.asks_estimators {
             self.takings.push(key, targets, last, footprint, moment.instant);
+        }
+        if !self.active.holds() {
+            return self.asks_estimators.then(|| self.holdings.number());
         }
         let result = NewResult {
             targets,
@@ -114,18 +116,34 @@ impl Engine {
         self.holdings.restore(key, &result, age);
     }
 
-    /// Releases capacity that was held for too long.
+    /// Records the state of a binding's resource. What has ended holds nothing any more, so that others may have its room.
+    pub(super) fn state_changed(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let Some(record) = self.bindings.get(key) else { return };
+        let ended = self.holdings.observe(key, &record.aggregated, now);
+        self.assumed.observe(key, &record.aggregated);
+        if !ended.is_empty() {
+            self.holding_ended(ended.iter().map(|cluster| &**cluster), now);
+        }
+    }
+
+    /// Releases capacity that reports must contain by now, and what was held for too long.
     pub(super) fn give_up_holdings(&mut self, now: Instant) {
-        let given_up = self.holdings.expire(now);
-        for (key, cluster) in &given_up {
+        let ended = self.holdings.expire(now);
+        for (key, cluster) in &ended.given_up {
             tracing::debug!(binding = %key, %cluster, "capacity is no longer held: no report has shown its pods");
         }
-        if !given_up.is_empty() {
-            self.metrics().holdings_given_up(given_up.len());
-            self.wake_for(Cause::Capacity, now);
-            let clusters: BTreeSet<&str> = given_up.iter().map(|(_, cluster)| &**cluster).collect();
-            self.room_grew(&clusters.into_iter().collect::<Vec<_>>(), now);
+        if !ended.given_up.is_empty() {
+            self.metrics().holdings_given_up(ended.given_up.len());
         }
+        if !ended.clusters.is_empty() {
+            self.holding_ended(ended.clusters.iter().map(|cluster| &**cluster), now);
+        }
+    }
+
+    /// Less is held on some clusters.
+    fn holding_ended<'a>(&mut self, clusters: impl Iterator<Item = &'a str>, now: Instant) {
+        self.wake_for(Cause::Capacity, now);
+        self.room_grew(&clusters.collect::<Vec<_>>(), now);
     }
 
     /// Capacity that is held on the clusters that a placement selects.

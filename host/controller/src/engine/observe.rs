@@ -248,11 +248,8 @@ impl Engine {
         if change.is_stale {
             return;
         }
-        if change.aggregated
-            && let Some(record) = self.bindings.get(&key)
-        {
-            self.holdings.observe(&key, &record.aggregated, moment.instant);
-            self.assumed.observe(&key, &record.aggregated);
+        if change.aggregated {
+            self.state_changed(&key, moment.instant);
         }
         // While a binding is being written, its targets are compared once the outcome is known: with those that were decided, because the
         // record may still have those before.
@@ -330,7 +327,7 @@ impl Engine {
         self.panel.forget(key);
         self.forget_shadow(key);
         self.change_placements(now, |placements| placements.forget(key));
-        if self.holdings.remove(key) {
+        if self.holdings.remove(key) | self.takings.remove(key) {
             self.wake_for(Cause::Capacity, now);
             let clusters: Vec<&str> = clusters.iter().map(|target| target.name.as_str()).collect();
             self.room_grew(&clusters, now);

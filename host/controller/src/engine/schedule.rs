@@ -202,7 +202,8 @@ impl Engine {
         };
         let mut decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
         // In shadow mode, the other scheduler may have decided without the capacity that is held here.
-        let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
+        let may_wait = self.active.holds() && may_depend_on_holding(&decision, last);
+        let is_compared = !is_empty && (self.shadow.is_some() || may_wait);
         let unheld = is_compared.then(|| {
             let circumstances = Circumstances {
                 ledger: None,
@@ -216,7 +217,7 @@ impl Engine {
         });
         drop(deciding);
         drop(snapshot);
-        let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
+        let waits = may_wait && unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
         self.panel.watchdog.decided();
         self.note_failures(candidate, &mut decision, moment);
         self.recent.push(

@@ -1,14 +1,24 @@
 //! Capacity that results have taken but that the clusters do not report yet.
 //!
 //! A result's growth is held on each cluster until the figure that estimates use includes it: if the cluster's resource models
-//! count, the requests of pods that are bound to nodes; otherwise, and for the number of pods, the requests of all pods. Only growth
-//! of that figure above its highest value since the decision settles holdings, resource by resource: first those of results that are
-//! known to be written, then those of results that may still fail, and the oldest decision first.
-//! Takings that no report shows end some time after the cluster has applied the result, and after a limit in any case.
+//! count, the requests of pods that are bound to nodes; otherwise, and for the number of pods, the requests of all pods. Two things
+//! settle a holding, resource by resource:
+//!
+//! - Pods that exist: a report that arrives some time after a status has shown them contains them (`contained`), whatever its sums
+//!   are. So pods that begin while as many end are not counted twice.
+//! - Growth of the figure above its highest value since the decision, which is not that of pods that are known to exist: first for
+//!   results that are known to be written, then for those that may still fail, and the oldest decision first. It is often seen first.
+//!   If pods that are known to exist must have been the growth, the holding that it has settled begins again.
+//!
+//! A holding ends at once when its workload has ended or its result shrinks. Those that nothing settles end some time after the
+//! cluster has applied the result, and after a limit in any case (`ending`).
 //!
 //! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is rebuilt when the rows
 //! change.
 
+mod contained;
+mod ending;
+mod part;
 mod taking;
 #[cfg(test)]
 mod tests;
@@ -16,7 +26,6 @@ mod unwritten;
 mod usage;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,12 +33,15 @@ use divvy_karmada::api::{TargetCluster, Timestamp};
 use divvy_scheduler::fleet::estimate::PODS;
 use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger};
 
-use self::taking::{Held, Settled, Taking, settle};
+pub use self::part::HeldPart;
+pub(crate) use self::part::described;
+use self::taking::{Held, Settled, Taking};
 pub(crate) use self::usage::Usage;
 use crate::objects::{AggregatedStatus, BindingKey};
 
-const MEBIBYTE: i64 = 1 << 20;
-const GIBIBYTE: i64 = 1 << 30;
+/// Time within which a report that a cluster's controller makes reaches the scheduler. The controller counts the pods last, and then
+/// writes.
+const REPORT_DELAY: Duration = Duration::from_secs(2);
 
 /// Time limits of holdings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +66,17 @@ impl HoldingLimits {
     /// be seen: the cluster's quota refuses the pods, or other pods ended at the same time.
     pub(crate) fn unseen(&self) -> Duration {
         self.report_period.saturating_mul(2)
+    }
+
+    /// Time after which a report that arrives contains the pods that a status has shown: a report is on its way for less.
+    fn report_delay(&self) -> Duration {
+        REPORT_DELAY.min(self.report_period / 5)
+    }
+
+    /// Time after which a report must have been made that contains the pods that a status has shown. If none has arrived, it was equal
+    /// to the last, which is not written again.
+    fn silence(&self) -> Duration {
+        self.report_period.saturating_mul(3) / 2
     }
 }
 
@@ -109,19 +132,6 @@ struct Account {
     reports: u64,
 }
 
-/// Capacity that a binding holds on one cluster, for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldPart<'a> {
-    /// The binding.
-    pub binding: &'a Arc<BindingKey>,
-    /// The cluster.
-    pub cluster: &'a str,
-    /// Time of the decision.
-    pub began: Timestamp,
-    /// Quantity of each resource that is not reported yet, in the units of estimates.
-    pub resources: Vec<(&'a str, i64)>,
-}
-
 impl Default for Holdings {
     fn default() -> Self {
         Self::new(HoldingLimits::default())
@@ -172,11 +182,16 @@ impl Holdings {
         }
     }
 
+    /// The number of a decision that holds nothing.
+    pub(crate) fn number(&mut self) -> DecisionNumber {
+        self.decisions += 1;
+        DecisionNumber(self.decisions)
+    }
+
     /// Holds the growth of a result over the last one on each cluster. Returns the number of the decision, with which
     /// [`Self::retract`] undoes it.
     pub(crate) fn take(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>) -> DecisionNumber {
-        self.decisions += 1;
-        let number = DecisionNumber(self.decisions);
+        let number = self.number();
         for target in result.targets {
             let last = result.last.iter().find(|last| last.name == target.name);
             self.hold(key, number, target, &quantities(result.footprint, target, last), result);
@@ -239,9 +254,16 @@ impl Holdings {
             }
         }
         let entry = result.aggregated.iter().find(|entry| *entry.cluster == *target.name);
+        let last = result.last.iter().find(|last| last.name == target.name);
+        let added = match result.footprint.is_component_set() {
+            true => 0,
+            false => i64::from(target.replicas) - last.map_or(0, |last| i64::from(last.replicas)),
+        };
         let taking = Taking {
             key: Arc::clone(key),
             replicas: target.replicas,
+            added,
+            seen: Vec::new(),
             held,
             fingerprint: entry.map(|entry| entry.fingerprint),
             is_written: result.is_written,
@@ -287,20 +309,29 @@ impl Holdings {
                 }
             }
         }
-        self.drop_reported(key);
+        let clusters: Vec<Arc<str>> = decisions.iter().flat_map(|(_, clusters)| clusters).cloned().collect();
+        self.drop_finished(&clusters);
         has_released
     }
 
-    /// Records the state of a binding's resource.
-    pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
+    /// Records the state of a binding's resource. Returns the clusters where it has ended, so that nothing of it is held any more.
+    pub(crate) fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) -> Vec<Arc<str>> {
+        let mut ended = Vec::new();
         for (number, clusters) in self.bindings.get(key).into_iter().flatten() {
             for cluster in clusters {
                 let entry = aggregated.iter().find(|entry| entry.cluster == *cluster);
                 if let Some(taking) = account_of(&mut self.clusters, cluster, *number) {
                     taking.observe(entry, now);
+                    if entry.is_some_and(|entry| taking.has_ended(entry)) {
+                        ended.push(Arc::clone(cluster));
+                    }
                 }
             }
         }
+        if !ended.is_empty() {
+            self.end(key, |cluster, _, _| ended.iter().any(|ended| **ended == *cluster));
+        }
+        ended
     }
 
     /// Records a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
@@ -311,65 +342,13 @@ impl Holdings {
         };
         let account = self.clusters.entry(Arc::clone(&name)).or_default();
         let Some(usage) = usage else { return false };
-        let mut has_settled = false;
-        if !account.takings.is_empty() {
-            let mut takings: Vec<&mut Taking> = account.takings.values_mut().collect();
-            // Otherwise, the claims of a result that is never written would be lost to the results whose pods the report shows.
-            takings.sort_by_key(|taking| !taking.is_written);
-            for settled in settle(takings.into_iter(), &usage, account.reports + 1) {
-                has_settled |= settled.by_all > 0 || settled.by_bound > 0;
-                release(&mut self.ledger, self.rows.get(&name), &settled);
-            }
-        }
         account.reports += 1;
         account.replace(usage, now);
-        if has_settled {
-            self.drop_settled(&[name]);
+        if account.takings.is_empty() {
+            return false;
         }
-        has_settled
-    }
-
-    /// Ends holdings that lasted too long. Returns the affected bindings and clusters.
-    pub(crate) fn expire(&mut self, now: Instant) -> Vec<(Arc<BindingKey>, Arc<str>)> {
-        let mut overdue = Vec::new();
-        for (cluster, account) in &self.clusters {
-            for taking in account.takings.values() {
-                if taking.is_overdue(&self.limits, now) {
-                    overdue.push((Arc::clone(&taking.key), Arc::clone(cluster)));
-                }
-            }
-        }
-        overdue.sort();
-        overdue.dedup();
-        let limits = self.limits;
-        for (key, _) in &overdue {
-            self.end(key, |_, _, taking| taking.is_overdue(&limits, now));
-        }
-        self.clusters
-            .retain(|_, account| account.usage.is_some() || !account.takings.is_empty());
-        overdue
-    }
-
-    /// Forgets a binding that is gone. Returns true if it held anything.
-    pub(crate) fn remove(&mut self, key: &BindingKey) -> bool {
-        self.end(key, |_, _, _| true)
-    }
-
-    /// Forgets the reports of a cluster that is gone. Holdings there end by their limits, because the cluster may return.
-    pub(crate) fn forget_reports(&mut self, cluster: &str) {
-        if let Some(account) = self.clusters.get_mut(cluster) {
-            account.usage = None;
-            account.before_zero = None;
-        }
-    }
-
-    /// Releases everything, but keeps the clusters' reports.
-    pub(crate) fn clear(&mut self) {
-        self.bindings.clear();
-        for account in self.clusters.values_mut() {
-            account.takings.clear();
-        }
-        self.rebuild();
+        let settled = account.settle_reported(self.limits.report_delay(), now);
+        self.release_all(&name, &settled)
     }
 
     /// Everything that is held, by cluster and in the order of the decisions.
@@ -386,7 +365,11 @@ impl Holdings {
             .into_iter()
             .flat_map(|(name, account)| {
                 let by_models = account.counts_by_models();
-                account.takings.values().map(move |taking| HeldPart {
+                let held = account
+                    .takings
+                    .values()
+                    .filter(move |taking| taking.left(by_models) > 0);
+                held.map(move |taking| HeldPart {
                     binding: &taking.key,
                     cluster: name,
                     began: taking.began,
@@ -408,97 +391,6 @@ impl Holdings {
     /// True if nothing is held.
     pub(crate) fn is_empty(&self) -> bool {
         self.bindings.is_empty()
-    }
-
-    /// Ends takings of a binding. Returns true if there were any.
-    fn end(&mut self, key: &BindingKey, is_over: impl Fn(&str, DecisionNumber, &Taking) -> bool) -> bool {
-        let Self {
-            clusters: accounts,
-            bindings,
-            ledger,
-            rows,
-            ..
-        } = self;
-        let Some(decisions) = bindings.get_mut(key) else {
-            return false;
-        };
-        let mut has_ended = false;
-        for (number, clusters) in decisions {
-            clusters.retain(|cluster| {
-                let Some(account) = accounts.get_mut(cluster) else {
-                    return false;
-                };
-                let Some(taking) = account
-                    .takings
-                    .get(number)
-                    .filter(|taking| is_over(cluster, *number, taking))
-                else {
-                    return account.takings.contains_key(number);
-                };
-                if let Some(&row) = rows.get(cluster) {
-                    for held in &taking.held {
-                        book(ledger, row, &held.resource, -held.by_all.left, -held.by_bound.left);
-                    }
-                }
-                account.takings.remove(number);
-                has_ended = true;
-                false
-            });
-        }
-        self.tidy(key);
-        has_ended
-    }
-
-    /// Ends takings of a binding that have no rest.
-    fn drop_reported(&mut self, key: &BindingKey) {
-        self.end(key, |_, _, taking| taking.is_settled(true));
-    }
-
-    /// Ends takings that have no rest by the figures from which their clusters are estimated.
-    fn drop_settled(&mut self, clusters: &[Arc<str>]) {
-        for name in clusters {
-            let Some(account) = self.clusters.get(name) else {
-                continue;
-            };
-            let counts_by_models = account.counts_by_models();
-            let takings = account.takings.iter();
-            let over: Vec<_> = takings
-                .filter(|(_, taking)| taking.is_settled(counts_by_models))
-                .map(|(number, taking)| (*number, Arc::clone(&taking.key)))
-                .collect();
-            for (number, key) in over {
-                self.end(&key, |held, decision, _| decision == number && *held == **name);
-            }
-        }
-    }
-
-    fn tidy(&mut self, key: &BindingKey) {
-        if let Some(decisions) = self.bindings.get_mut(key) {
-            decisions.retain(|(_, clusters)| !clusters.is_empty());
-            if decisions.is_empty() {
-                self.bindings.remove(key);
-            }
-        }
-    }
-}
-
-impl fmt::Display for HeldPart<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            binding,
-            cluster,
-            began,
-            resources,
-        } = self;
-        let resources: Vec<String> = resources
-            .iter()
-            .map(|(name, quantity)| described(name, *quantity))
-            .collect();
-        write!(
-            formatter,
-            "{} on {cluster} by {binding} since {began}",
-            resources.join(" and ")
-        )
     }
 }
 
@@ -559,17 +451,6 @@ fn shown(target: &TargetCluster, result: &NewResult<'_>) -> Option<TargetCluster
         replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
         ..target.clone()
     })
-}
-
-/// A quantity in the units of estimates, as Kubernetes writes it.
-pub(crate) fn described(resource: &str, quantity: i64) -> String {
-    match resource {
-        "cpu" if quantity % 1000 != 0 => format!("{resource} {quantity}m"),
-        "cpu" => format!("{resource} {}", quantity / 1000),
-        "memory" | "ephemeral-storage" if quantity % GIBIBYTE == 0 => format!("{resource} {}Gi", quantity / GIBIBYTE),
-        "memory" | "ephemeral-storage" if quantity % MEBIBYTE == 0 => format!("{resource} {}Mi", quantity / MEBIBYTE),
-        _ => format!("{resource} {quantity}"),
-    }
 }
 
 fn book(ledger: &mut Ledger, row: usize, resource: &str, by_all: i64, by_bound: i64) {

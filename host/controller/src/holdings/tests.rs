@@ -1,5 +1,8 @@
 //! Held capacity, and the reports and limits that end it.
 
+mod contained;
+mod jobs;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -76,6 +79,8 @@ fn entry(cluster: &str, replicas: Option<i64>, fingerprint: u64) -> AggregatedSt
         applied: true,
         replicas,
         ready_replicas: None,
+        started: None,
+        has_ended: false,
         fingerprint,
     }
 }
@@ -134,6 +139,23 @@ impl Story {
             began: Timestamp::from_seconds(0),
         };
         self.holdings.take(&key(name), &result)
+    }
+
+    /// The status shows replicas of a binding on `a`.
+    fn shows(&mut self, name: &str, replicas: i64) {
+        let entry = entry(
+            "a",
+            Some(replicas),
+            u64::try_from(replicas).expect("a number of replicas"),
+        );
+        self.holdings
+            .observe(&key(name), std::slice::from_ref(&entry), self.now);
+    }
+
+    /// Names of the bindings that hold anything on `a`.
+    fn holders(&self) -> Vec<String> {
+        let parts = self.holdings.parts_on("a");
+        parts.map(|part| part.binding.name.clone()).collect()
     }
 
     /// A report of CPUs and pods: both bound to nodes.
@@ -398,9 +420,10 @@ fn what_no_report_shows_is_given_up_two_reports_after_it_was_applied() {
             .holdings
             .observe(&key("web"), std::slice::from_ref(&entry), story.now);
         story.pass(19);
-        assert!(story.holdings.expire(story.now).is_empty(), "{entry:?}");
+        assert!(story.holdings.expire(story.now).given_up.is_empty(), "{entry:?}");
         story.pass(1);
-        assert_eq!(!story.holdings.expire(story.now).is_empty(), expected, "{entry:?}");
+        let given_up = story.holdings.expire(story.now).given_up;
+        assert_eq!(!given_up.is_empty(), expected, "{entry:?}");
         assert_eq!(story.on_a() == NOTHING, expected, "{entry:?}");
     }
 }
@@ -410,9 +433,9 @@ fn the_limit_ends_everything() {
     let mut story = Story::new();
     story.take("web", &[("a", 5)], &[], &cpu());
     story.pass(HoldingLimits::default().limit.as_secs() - 1);
-    assert!(story.holdings.expire(story.now).is_empty());
+    assert!(story.holdings.expire(story.now).given_up.is_empty());
     story.pass(1);
-    let given_up = story.holdings.expire(story.now);
+    let given_up = story.holdings.expire(story.now).given_up;
     assert_eq!(given_up, [(key("web"), Arc::from("a"))]);
     assert_eq!(story.on_a(), NOTHING);
 }

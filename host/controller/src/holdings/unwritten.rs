@@ -13,12 +13,13 @@ use crate::objects::BindingKey;
 impl Holdings {
     /// The result of a decision is written.
     pub(crate) fn confirm(&mut self, key: &BindingKey, number: DecisionNumber) {
-        for cluster in self.clusters_of(key, number) {
-            if let Some(taking) = account_of(&mut self.clusters, &cluster, number) {
+        let clusters = self.clusters_of(key, number);
+        for cluster in &clusters {
+            if let Some(taking) = account_of(&mut self.clusters, cluster, number) {
                 taking.is_written = true;
             }
         }
-        self.drop_reported(key);
+        self.drop_finished(&clusters);
     }
 
     /// Undoes [`Self::take`]: the result was not written. Returns true if anything is no longer held.
@@ -40,7 +41,7 @@ impl Holdings {
         }
         has_ended |= self.end(key, |_, decision, _| decision == number);
         if has_ended {
-            self.drop_settled(&clusters);
+            self.drop_finished(&clusters);
         }
         has_ended
     }

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use divvy_karmada::api::{BindingScope, ReadFields, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus};
@@ -41,6 +42,10 @@ pub struct AggregatedStatus {
     pub(crate) replicas: Option<i64>,
     /// Ready replicas of the resource there, by its own status; `None` for kinds whose status has none.
     pub(crate) ready_replicas: Option<i64>,
+    /// Pods of a Job that run or have ended; `None` for other kinds and before the first.
+    pub(crate) started: Option<NonZeroU32>,
+    /// True if it is a Job that has completed or failed, and no pod of it is active.
+    pub(crate) has_ended: bool,
     /// Hash of the whole entry, to notice that it changed.
     pub(crate) fingerprint: u64,
 }
@@ -76,6 +81,11 @@ struct AggregatedItem<'a> {
 struct ResourceStatus {
     replicas: Value,
     ready_replicas: Value,
+    /// Of Jobs, like those below.
+    active: Value,
+    succeeded: Value,
+    failed: Value,
+    conditions: Value,
 }
 
 impl BindingDocument {
@@ -124,7 +134,36 @@ impl BindingDocument {
     }
 }
 
+impl ResourceStatus {
+    /// Pods of a Job that run or have ended. One that has ended has been in the cluster, whatever became of it.
+    fn started(&self) -> Option<NonZeroU32> {
+        if !self.replicas.is_null() {
+            return None;
+        }
+        let counts = [&self.active, &self.succeeded, &self.failed].map(|count| count.as_u64().unwrap_or(0));
+        let sum = counts.into_iter().fold(0_u64, u64::saturating_add);
+        NonZeroU32::new(u32::try_from(sum).unwrap_or(u32::MAX))
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut conditions = self.conditions.as_array().into_iter().flatten();
+        let is_final = |condition: &Value| {
+            matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
+        };
+        self.replicas.is_null() && self.active.as_u64().unwrap_or(0) == 0 && conditions.any(is_final)
+    }
+}
+
 impl AggregatedStatus {
+    /// Pods of the resource that exist there or have ended, of this many; `None` if its status does not say. More replicas than that are
+    /// those of an update or of an earlier result.
+    pub(crate) fn pods(&self, replicas: i32) -> Option<i64> {
+        match (self.replicas, self.started) {
+            (Some(pods), _) => Some(pods).filter(|pods| *pods <= i64::from(replicas)),
+            (None, started) => started.map(|pods| i64::from(pods.get()).min(i64::from(replicas))),
+        }
+    }
+
     fn read(item: &RawValue) -> Result<Self, serde_json::Error> {
         let mut hasher = DefaultHasher::new();
         item.get().hash(&mut hasher);
@@ -136,11 +175,14 @@ impl AggregatedStatus {
         } = serde_json::from_str(item.get())?;
         // A status of another form is that of a kind without replicas.
         let status = status.and_then(|status| serde_json::from_str::<ResourceStatus>(status.get()).ok());
+        let status = status.unwrap_or_default();
         Ok(Self {
             cluster: cluster_name.into(),
             applied: applied.unwrap_or(false),
-            replicas: status.as_ref().and_then(|status| status.replicas.as_i64()),
-            ready_replicas: status.and_then(|status| status.ready_replicas.as_i64()),
+            replicas: status.replicas.as_i64(),
+            ready_replicas: status.ready_replicas.as_i64(),
+            started: status.started(),
+            has_ended: status.has_ended(),
             health: match health.as_deref() {
                 Some("Healthy") => Health::Healthy,
                 Some("Unhealthy") => Health::Unhealthy,
@@ -253,6 +295,51 @@ mod tests {
         assert_eq!(read, [(true, Some(3)), (true, None), (false, None), (false, None)]);
         let ready: Vec<_> = aggregated.iter().map(ready).collect();
         assert_eq!(ready, [Some(1), None, None, None]);
+    }
+
+    #[test]
+    fn the_status_of_a_job_shows_its_pods_and_its_end() {
+        let condition = |name: &str, status: &str| json!([{"type": name, "status": status}]);
+        for (status, pods, has_ended) in [
+            (json!({"active": 3}), Some(3), false),
+            (json!({"active": 1, "succeeded": 1, "failed": 1}), Some(3), false),
+            (json!({"active": 1, "succeeded": 90}), Some(4), false),
+            (
+                json!({"succeeded": 4, "conditions": condition("Complete", "True")}),
+                Some(4),
+                true,
+            ),
+            (
+                json!({"failed": 4, "conditions": condition("Failed", "True")}),
+                Some(4),
+                true,
+            ),
+            (
+                json!({"active": 1, "conditions": condition("Failed", "True")}),
+                Some(1),
+                false,
+            ),
+            (
+                json!({"succeeded": 4, "conditions": condition("Complete", "False")}),
+                Some(4),
+                false,
+            ),
+            (
+                json!({"replicas": 3, "conditions": condition("Failed", "True")}),
+                Some(3),
+                false,
+            ),
+            // Replicas of an update.
+            (json!({"replicas": 5}), None, false),
+            // Those of a CronJob are no number.
+            (json!({"active": [{"name": "one"}]}), None, false),
+            (json!({}), None, false),
+        ] {
+            let binding = json!({"status": {"aggregatedStatus": [{"clusterName": "a", "status": status}]}});
+            let state = read(&binding).unwrap().aggregated.remove(0);
+            assert_eq!((state.pods(4), state.has_ended), (pods, has_ended), "{binding}");
+        }
+        assert!(size_of::<AggregatedStatus>() <= 64);
     }
 
     #[test]
