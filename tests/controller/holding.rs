@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::simulation::{EPOCH, Simulation};
 use super::{clusters, is_scheduled};
 
-const HOLD: &str = "";
-const IGNORE: &str = "while-capacity-is-unreported = 'ignore'\nwhen-no-cluster-fits = 'clear-by-first-group'";
+pub(super) const HOLD: &str = "";
+pub(super) const IGNORE: &str =
+    "while-capacity-is-unreported = 'ignore'\nwhen-no-cluster-fits = 'clear-by-first-group'";
 
 /// A cluster that reports CPUs of pods that are bound to nodes, and of pods that wait for one. With models, its nodes have one free CPU
 /// for each that no pod is bound to.

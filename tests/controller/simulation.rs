@@ -49,6 +49,8 @@ pub(super) struct Simulation {
     late: Option<Vec<Object>>,
     /// The answer of every estimator; `None` if none are asked.
     estimate: Option<i64>,
+    /// Time of the question to which estimators that are gone gave their last answer; `None` while they answer.
+    asked_last: Option<Instant>,
 }
 
 /// Seconds since 1970 at which simulations begin.
@@ -86,6 +88,7 @@ impl Simulation {
             held: None,
             late: None,
             estimate: None,
+            asked_last: None,
         };
         for kind in Kind::ALL {
             simulation.observe(Change::ListBegins(kind));
@@ -105,6 +108,11 @@ impl Simulation {
         self.estimate = Some(count);
         self.engine = self.engine.asking_estimators(true);
         self
+    }
+
+    /// Has all estimators be gone from now on, so that their last answers are used.
+    pub(super) fn stop_estimators(&mut self) {
+        self.asked_last = Some(self.now());
     }
 
     /// Writes nothing from now on, and compares with another scheduler.
@@ -472,7 +480,7 @@ impl Simulation {
         let moment = self.moment();
         let answer = Answer {
             count,
-            asked: moment.instant,
+            asked: self.asked_last.unwrap_or(moment.instant),
         };
         let answers = Answers {
             request: job.request.clone(),
