@@ -6,8 +6,8 @@
 mod affinity;
 mod both_ways;
 mod defects;
-mod evictions;
 mod estimators;
+mod evictions;
 mod expiry;
 mod explanations;
 mod holding;

@@ -11,7 +11,7 @@ fn axe() -> String {
     for line in sums.lines() {
         let (sum, name) = line.split_once("  ").expect("a sum and a name");
         let bytes = std::fs::read(folder.join(name)).expect("the file is there");
-        let digest: String = ring::digest::digest(&SHA256, bytes)
+        let digest: String = ring::digest::digest(&SHA256, &bytes)
             .as_ref()
             .iter()
             .map(|byte| format!("{byte:02x}"))

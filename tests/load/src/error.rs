@@ -84,11 +84,12 @@ pub enum LoadError {
 
 impl LoadError {
     /// Suggested fix.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::Connection(error) => error.hint(),
             Self::NotEmpty { .. } => Some(
-                "measurements need a control plane of their own: `tests/control-plane/up DIR` starts one, whose kubeconfig is `DIR/kubeconfig`",
+                "measurements need a control plane of their own: `tests/control-plane/up DIR` starts one, whose kubeconfig is `DIR/kubeconfig`"
+                    .to_owned(),
             ),
             _ => None,
         }

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{Request, Response, StatusCode};
 use futures::FutureExt;
@@ -19,7 +18,7 @@ use futures::future::{BoxFuture, Shared};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::client::Body;
 use kube::{Client, Config};
-use sha2::{Digest, Sha256};
+use ring::digest::{self, Digest, SHA256};
 use tower_service::Service;
 
 use super::configuration::Configured;
@@ -44,7 +43,7 @@ pub(super) async fn connect(options: &ConnectionOptions) -> Result<Clients, Conn
     let (loaded, server) = read(options.clone(), &mut seen, Plugins::Known).await?;
     let connection = Arc::new(Connection {
         options: options.clone(),
-        present: ArcSwap::from_pointee(loaded),
+        present: Mutex::new(Arc::new(loaded)),
         renewals: Mutex::new(Renewals {
             looked: Instant::now(),
             forced: None,
@@ -74,7 +73,7 @@ struct Loaded {
     /// Counts changes of the credentials.
     generation: u64,
     /// Digest of everything that the clients are made of.
-    digest: [u8; 32],
+    digest: Digest,
     expires: Option<Timestamp>,
 }
 
@@ -114,22 +113,23 @@ async fn read(
 }
 
 /// A digest, so that secrets are not kept for the comparison.
-fn digest(config: &Config) -> [u8; 32] {
-    let mut digest = Sha256::new();
+fn digest(config: &Config) -> Digest {
+    let mut digest = digest::Context::new(&SHA256);
     // Each part ends where the next begins: texts of JSON and of Rust's debug format are quoted.
     let user = serde_json::to_vec(&config.auth_info).unwrap_or_default();
-    digest.update(user);
-    digest.update(format!(
+    digest.update(&user);
+    let server = format!(
         "{:?} {:?} {:?} {:?} {}",
         config.cluster_url, config.proxy_url, config.root_cert, config.tls_server_name, config.accept_invalid_certs
-    ));
-    digest.finalize().into()
+    );
+    digest.update(server.as_bytes());
+    digest.finish()
 }
 
 /// A connection whose clients are replaced when credentials change.
 struct Connection {
     options: ConnectionOptions,
-    present: ArcSwap<Loaded>,
+    present: Mutex<Arc<Loaded>>,
     renewals: Mutex<Renewals>,
 }
 
@@ -165,28 +165,32 @@ impl Cause {
 }
 
 impl Connection {
+    fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.present.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The present clients, renewed if a file has changed or the credentials expire.
     async fn present(self: &Arc<Self>) -> Arc<Loaded> {
         let due = self.renewal_if_due();
         if let Some(renewal) = due {
             renewal.await;
         }
-        self.present.load_full()
+        self.loaded()
     }
 
     /// Renews credentials that the API server does not know. Returns true if they are others than those of `generation` now.
     async fn renew_refused(self: &Arc<Self>, generation: u64) -> bool {
-        if self.present.load().generation == generation {
+        if self.loaded().generation == generation {
             let renewal = self.renewal_if(Cause::Refused);
             if let Some(renewal) = renewal {
                 renewal.await;
             }
         }
-        self.present.load().generation != generation
+        self.loaded().generation != generation
     }
 
     fn renewal_if_due(self: &Arc<Self>) -> Option<Shared<BoxFuture<'static, ()>>> {
-        let expires = self.present.load().expires;
+        let expires = self.loaded().expires;
         if expires.is_some_and(|expires| Timestamp::now() + BEFORE_EXPIRY >= expires) {
             return self.renewal_if(Cause::Expired);
         }
@@ -238,14 +242,14 @@ impl Connection {
     }
 
     async fn renew(&self, cause: Cause) {
-        let before = self.present.load_full();
+        let before = self.loaded();
         // Versions from before the files are read: a change meanwhile is seen at the next look.
         let mut seen = FileVersions::default();
         let read = read(self.options.clone(), &mut seen, Plugins::Run).await;
         self.lock().seen = seen;
         match read {
             Ok((mut loaded, server)) => {
-                let is_same = loaded.digest == before.digest;
+                let is_same = loaded.digest.as_ref() == before.digest.as_ref();
                 loaded.generation = before.generation + u64::from(!is_same);
                 self.lock().complaint = None;
                 match is_same {
@@ -257,7 +261,7 @@ impl Connection {
                     }
                     false => tracing::info!(server, cause = cause.words(), "the credentials are renewed"),
                 }
-                self.present.store(Arc::new(loaded));
+                *self.present.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
             }
             Err(error) => {
                 let text = error.to_string();
