@@ -10,6 +10,7 @@ mod estimators;
 mod evictions;
 mod expiry;
 mod explanations;
+mod forgotten;
 mod holding;
 mod jobs;
 mod members;

@@ -133,6 +133,13 @@ impl Simulation {
         self.run();
     }
 
+    /// Takes the lease away from the scheduler.
+    pub(super) fn stop_leading(&mut self) {
+        let moment = self.moment();
+        self.engine.lead(None, &moment);
+        self.run();
+    }
+
     /// Lets time pass while the scheduler does nothing, as before a start.
     pub(super) fn wait(&mut self, time: Duration) {
         self.elapsed += time;

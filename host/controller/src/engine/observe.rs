@@ -56,12 +56,12 @@ impl Engine {
         }
         self.term = term;
         // The next term looks at every binding and finds the times in their annotations.
-        self.expiries.clear();
-        self.pauses.clear();
         self.reset_moves(moment.instant);
-        self.confirmations.clear();
-        self.partials.clear();
-        self.unsettled.clear();
+        self.pauses.clear();
+        let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
+        for key in &keys {
+            self.forget_decisions(key, moment.instant);
+        }
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -273,15 +273,7 @@ impl Engine {
             self.change_placements(moment.instant, |placements| placements.observe(&key, placement));
         }
         if !ours {
-            self.queue.done(&key);
-            self.expiries.forget(&key);
-            self.warned.remove(&key);
-            self.pauses.forget(&key);
-            self.held_messages.remove(&key);
-            self.forget_partial(&key);
-            self.forget_move(&key, moment.instant);
-            self.forget_departed(&key);
-            self.confirmations.forget(&key);
+            self.forget_decisions(&key, moment.instant);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -307,27 +299,38 @@ impl Engine {
         }
     }
 
-    fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let record = self.bindings.get(key);
-        let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
-        self.bindings.remove(key);
+    /// Forgets what deciding a binding has left behind, because it is not decided here any more: it is gone, suspended or another
+    /// scheduler's, or another process leads. Whatever is kept by binding is forgotten here, or gauges count bindings of others.
+    ///
+    /// Decisions under way end by themselves. What a result takes up and where it is stays known until the binding is gone, because
+    /// decisions of other bindings depend on it whoever wrote it; so does the explanation of the last decision here.
+    pub(super) fn forget_decisions(&mut self, key: &Arc<BindingKey>, now: Instant) {
         self.queue.done(key);
-        self.forget_partial(key);
-        self.forget_move(key, now);
-        self.forget_departed(key);
-        self.confirmations.forget(key);
-        self.forget_refused(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
         self.pauses.forget(key);
         self.held_messages.remove(key);
         self.failure_lines.forget(key);
+        self.confirmations.forget(key);
+        self.forget_partial(key);
+        self.forget_move(key, now);
+        self.forget_departed(key);
+        self.forget_refused(key);
+        self.forget_guess(key);
+        self.forget_shadow(key);
+    }
+
+    fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let record = self.bindings.get(key);
+        let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
+        self.bindings.remove(key);
+        let had_held = self.holdings.remove(key) | self.takings.remove(key);
+        self.forget_decisions(key, now);
         self.assumed.remove(key);
         self.panel.forget(key);
-        self.forget_shadow(key);
         self.change_placements(now, |placements| placements.forget(key));
-        if self.holdings.remove(key) | self.takings.remove(key) {
+        if had_held {
             self.wake_for(Cause::Capacity, now);
             let clusters: Vec<&str> = clusters.iter().map(|target| target.name.as_str()).collect();
             self.room_grew(&clusters, now);

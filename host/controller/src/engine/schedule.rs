@@ -346,6 +346,11 @@ impl Engine {
             let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
             tracing::warn!(binding = %key, reason, cause, "not scheduled");
         }
+        // A write may fail after its binding or the lease went to another scheduler, which counts the binding from then on.
+        let is_ours = self.bindings.get(key).is_some_and(|record| record.is_ours);
+        if !is_ours || !self.is_deciding() {
+            self.failure_lines.forget(key);
+        }
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.

@@ -47,12 +47,6 @@ impl<K: Clone + Ord + Hash> Expiries<K> {
         }
     }
 
-    /// Forgets all bindings.
-    pub(crate) fn clear(&mut self) {
-        self.due.clear();
-        self.order.clear();
-    }
-
     /// Takes out a binding whose time has passed, the earliest first.
     pub(crate) fn take(&mut self, now: Instant) -> Option<K> {
         self.order.first().filter(|(due, _)| *due <= now)?;
