@@ -1,7 +1,7 @@
 //! Bindings that a running scheduler moves in steps: the commands say where each stands, and leave it as it is.
 
 use divvy_karmada::api::TargetCluster;
-use divvy_scheduler::decide::policy::result_hash;
+use divvy_scheduler::decide::stored_hash::result_hash;
 use serde_json::json;
 use snapbox::str;
 

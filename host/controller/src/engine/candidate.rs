@@ -107,6 +107,10 @@ impl Candidate {
         };
         // The hash must match the result as it will be read back.
         let shown = if is_same { &spec.clusters } else { result };
+        let is_known = self
+            .applied
+            .as_ref()
+            .is_some_and(|known| known.says_the_same(&applied, shown));
         let applied = applied.write(shown);
         let current = metadata.annotations.get(APPLIED_POLICY);
         let text = &self.placement.text;
@@ -117,10 +121,14 @@ impl Candidate {
         let patch = SpecificationPatch {
             clusters: (!is_same).then(|| result.to_vec()),
             applied_placement: (!is_applied).then(|| text.to_string()),
-            applied_policy: (current != applied.as_ref()).then_some(applied),
             ..SpecificationPatch::default()
         };
-        (patch != SpecificationPatch::default()).then_some(patch)
+        // What 0.1.0 wrote gets the present form of the hash with the next write of something else.
+        let is_written = patch != SpecificationPatch::default() || !is_known && current != applied.as_ref();
+        is_written.then(|| SpecificationPatch {
+            applied_policy: (current != applied.as_ref()).then_some(applied),
+            ..patch
+        })
     }
 
     /// True if it has the mark of a move.

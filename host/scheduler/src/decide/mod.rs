@@ -6,6 +6,7 @@
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request in a policy's annotations, and the annotation that records it.
 //! - [`replacement`]: the reports that let Karmada end an eviction.
+//! - [`stored_hash`]: the hashes in annotations that outlive a process.
 //! - [`failure`]: the annotation of a binding on which a plugin's worker died.
 //! - [`affinity`]: the clusters whose changes concern a binding.
 //! - [`clearing`]: the failures that remove a result.
@@ -17,5 +18,6 @@ pub mod ownership;
 pub mod policy;
 pub mod replacement;
 pub mod rules;
+pub mod stored_hash;
 
 pub use crate::input::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};

@@ -14,7 +14,8 @@ use crate::strategy::{
 use divvy_karmada::api::{StringMap, TargetCluster};
 use divvy_karmada::detector::PolicyFacts;
 use serde::{Deserialize, Serialize};
-use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::stored_hash::{is_hash_of_result, result_hash};
 
 /// Value of `activationPreference` with which a policy waits for its workload.
 const LAZY: &str = "Lazy";
@@ -141,7 +142,18 @@ impl AppliedPolicy {
     /// absent, because another program has scheduled the binding since.
     pub fn read(text: Option<&str>, clusters: &[TargetCluster]) -> Option<Self> {
         let applied: Self = serde_json::from_str(text?).ok()?;
-        (applied.result == result_hash(clusters)).then_some(applied)
+        is_hash_of_result(&applied.result, clusters).then_some(applied)
+    }
+
+    /// True if both say the same of one result, although one may have been written by 0.1.0, whose hash has another form. Then the
+    /// annotation need not be written for the hash alone.
+    pub fn says_the_same(&self, other: &Self, clusters: &[TargetCluster]) -> bool {
+        let is_of_result = |applied: &Self| is_hash_of_result(&applied.result, clusters);
+        let other = Self {
+            result: self.result.clone(),
+            ..other.clone()
+        };
+        is_of_result(self) && *self == other
     }
 
     /// Text of the annotation; `None` if there is nothing to keep.
@@ -156,17 +168,6 @@ impl AppliedPolicy {
         debug_assert!(text.is_ok(), "an applied policy cannot be written as JSON: {text:?}");
         text.ok()
     }
-}
-
-/// Hash of a result, the same for any order of the clusters. It only has to notice changes, not to withstand forgery.
-pub fn result_hash(clusters: &[TargetCluster]) -> String {
-    let mut sorted: Vec<&TargetCluster> = clusters.iter().collect();
-    sorted.sort();
-    let mut hasher = DefaultHasher::new();
-    for target in sorted {
-        (&target.name, target.replicas).hash(&mut hasher);
-    }
-    format!("{:016x}", hasher.finish())
 }
 
 /// True if a policy waits for its workload to change before a change to it takes effect.
@@ -289,6 +290,28 @@ mod tests {
         assert_eq!(AppliedPolicy::read(Some(&text), &[target("m1", 1)]), None);
         assert_eq!(AppliedPolicy::read(Some("{"), &result), None);
         assert_eq!(AppliedPolicy::read(None, &result), None);
+    }
+
+    #[test]
+    fn an_annotation_of_0_1_0_is_read_and_says_the_same_as_that_of_today() {
+        let result = [TargetCluster {
+            name: "m1".to_owned(),
+            replicas: 1,
+            ..TargetCluster::default()
+        }];
+        let text = r#"{"policy":{"strategy":"one"},"result":"e7c64d53c6073a69"}"#;
+        let read = AppliedPolicy::read(Some(text), &result).expect("it is of this result");
+        assert_eq!(read.policy.strategy.as_deref(), Some("one"));
+        assert_eq!(AppliedPolicy::read(Some(text), &[]), None);
+        assert!(read.says_the_same(&applied("one", None), &result));
+        assert!(!read.says_the_same(&applied("two", None), &result));
+        assert!(!read.says_the_same(&applied("one", None), &[]));
+        // The next write has the form with a promise, and is read back.
+        let written = read.write(&result).unwrap();
+        assert!(written.contains(r#""result":"fnv1a-"#), "{written}");
+        let read = AppliedPolicy::read(Some(&written), &result).unwrap();
+        assert!(read.says_the_same(&applied("one", None), &result));
+        assert_eq!(AppliedPolicy::read(Some(&written), &[]), None);
     }
 
     #[test]

@@ -5,14 +5,13 @@
 //! that the mark of a move of a few clusters stays small however many the binding has.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
 use super::readiness::Bound;
-use crate::decide::policy::{Request, result_hash};
+use crate::decide::stored_hash::{StoredHash, is_hash_of_result};
 
 pub use crate::input::MOVE_ANNOTATION;
 
@@ -31,8 +30,8 @@ const CLOCK_SKEW_MAX: i64 = 60_000;
 pub struct Mark {
     /// Generation of the binding with the result of the last step.
     pub generation: i64,
-    /// Hash of what was asked for: [`asked_hash`].
-    pub asked: u64,
+    /// Hash of what was asked for.
+    pub asked: StoredHash,
     /// Hash of the result of the last step.
     pub result: String,
     /// Time of the last step, in milliseconds since 1970.
@@ -58,8 +57,10 @@ pub struct Waypoint {
 pub struct Marked<'a> {
     /// Its generation.
     pub generation: i64,
-    /// Hash of what is asked for.
+    /// Hash of what is asked for: [`asked_hash`](crate::decide::stored_hash::asked_hash).
     pub asked: u64,
+    /// The same hash as 0.1.0 [computed it](crate::decide::stored_hash::standard_asked_hash); `None` if no mark can be of that version.
+    pub standard_asked: Option<u64>,
     /// Its result.
     pub result: &'a [TargetCluster],
     /// Replicas that it asks for.
@@ -202,7 +203,7 @@ impl Mark {
                 return Err(Void::Count { cluster, replicas });
             }
         }
-        let asked = u64::from_str_radix(&written.asked, 16).map_err(|_| Void::Unreadable {
+        let asked = StoredHash::parse(&written.asked).ok_or_else(|| Void::Unreadable {
             reason: format!("`asked` is `{}`, expected a hash", written.asked),
         })?;
         Ok(Self {
@@ -224,7 +225,7 @@ impl Mark {
         let written = WrittenMark {
             version: VERSION,
             generation: self.generation,
-            asked: format!("{:016x}", self.asked),
+            asked: self.asked.to_string(),
             result: self.result.clone(),
             at: self.at,
             released: self.is_released,
@@ -250,10 +251,14 @@ impl Mark {
                 expected: self.generation,
             });
         }
-        if self.asked != binding.asked {
+        let is_asked = match self.asked {
+            StoredHash::Promised(asked) => asked == binding.asked,
+            StoredHash::Standard(asked) => Some(asked) == binding.standard_asked,
+        };
+        if !is_asked {
             return Err(Void::Asked);
         }
-        if self.result != result_hash(binding.result) {
+        if !is_hash_of_result(&self.result, binding.result) {
             return Err(Void::Result);
         }
         let ahead = self.at.saturating_sub(binding.now);
@@ -327,18 +332,10 @@ pub fn destination(binding: &ResourceBinding) -> Option<BTreeMap<String, i64>> {
     let text = binding.metadata.annotations.get(MOVE_ANNOTATION)?;
     let mark = Mark::parse(text).ok()?;
     let result = &binding.spec.clusters;
-    let is_of_version = mark.generation == binding.metadata.generation && mark.result == result_hash(result);
+    let is_of_version = mark.generation == binding.metadata.generation && is_hash_of_result(&mark.result, result);
     let target = mark.target(result);
     let total = i64::from(binding.spec.replicas.unwrap_or(0));
     (is_of_version && target.values().sum::<i64>() == total).then_some(target)
-}
-
-/// Hash of what is asked for: the placement, the requests of the policy and the binding, and the policy's words for moves. It only has to
-/// notice changes. A build that hashes differently decides anew.
-pub fn asked_hash(placement: &str, policy: &Request, own: &Request, moves: Option<&str>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (placement, policy, own, moves).hash(&mut hasher);
-    hasher.finish()
 }
 
 fn unreadable(error: serde_json::Error) -> Void {
@@ -383,6 +380,8 @@ impl From<Waypoint> for WrittenWaypoint {
 mod tests {
     use super::super::tests::targets;
     use super::*;
+    use crate::decide::policy::Request;
+    use crate::decide::stored_hash::{asked_hash, result_hash, standard_asked_hash};
 
     fn mark() -> Mark {
         let waypoint = |target, bound| Waypoint { target, bound };
@@ -394,7 +393,7 @@ mod tests {
         ];
         Mark {
             generation: 7,
-            asked: 0xAB,
+            asked: StoredHash::Promised(0xAB),
             result: result_hash(&targets(&[("a", 3), ("d", 4)])),
             at: 1_000,
             is_released: false,
@@ -407,6 +406,7 @@ mod tests {
         let mut binding = Marked {
             generation: 7,
             asked: 0xAB,
+            standard_asked: None,
             result: &result,
             total: 10,
             now: 2_000,
@@ -419,7 +419,7 @@ mod tests {
     fn a_mark_is_written_in_one_form_and_read_back() {
         let text = mark().write().unwrap();
         let expected = format!(
-            r#"{{"version":1,"generation":7,"asked":"00000000000000ab","result":"{}","at":1000,"clusters":{{"a":[1],"b":[3,2,4294967295],"c":[2,0]}}}}"#,
+            r#"{{"version":1,"generation":7,"asked":"fnv1a-00000000000000ab","result":"{}","at":1000,"clusters":{{"a":[1],"b":[3,2,4294967295],"c":[2,0]}}}}"#,
             mark().result
         );
         assert_eq!(text, expected);
@@ -536,25 +536,43 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_everything_that_a_target_depends_on() {
-        let request = |strategy: &str| Request {
-            strategy: Some(strategy.to_owned()),
-            ..Request::default()
+    fn a_mark_that_0_1_0_wrote_is_valid_for_what_it_was_written_for() {
+        let (policy, own) = (Request::default(), Request::default());
+        let asked = |placement: &str| Marked {
+            generation: 7,
+            asked: asked_hash(placement, &policy, &own, None),
+            standard_asked: Some(standard_asked_hash(placement, &policy, &own, None)),
+            result: &[],
+            total: 10,
+            now: 2_000,
         };
-        let none = Request::default();
-        let hashes = [
-            asked_hash("{}", &none, &none, None),
-            asked_hash("{ }", &none, &none, None),
-            asked_hash("{}", &request("x"), &none, None),
-            asked_hash("{}", &none, &request("x"), None),
-            asked_hash("{}", &none, &none, Some("{}")),
-        ];
-        let distinct: std::collections::BTreeSet<u64> = hashes.into_iter().collect();
-        assert_eq!(distinct.len(), hashes.len());
+        // Placement `{}`, clusters `d` with 4 and `a` with 3, from a binding that 0.1.0 has moved.
+        let text = r#"{"version":1,"generation":7,"asked":"f840c907d1255ba1","result":"b6a9454faff5904e","at":1000,"clusters":{"a":[1],"b":[3,2,4294967295],"c":[2,0]}}"#;
+        let mark = Mark::parse(text).unwrap();
+        let result = targets(&[("d", 4), ("a", 3)]);
+        let of = |placement, result| Marked {
+            result,
+            ..asked(placement)
+        };
+        assert_eq!(mark.check(&of("{}", &result), |_| true), Ok(()));
+        assert_eq!(mark.check(&of("{ }", &result), |_| true), Err(Void::Asked));
+        assert_eq!(mark.check(&of("{}", &result[1..]), |_| true), Err(Void::Result));
+        // As it is, it is written in the form that it has: only a step makes hashes anew.
+        assert_eq!(mark.write().unwrap(), text);
+        let promised = Marked {
+            standard_asked: None,
+            ..of("{}", &result)
+        };
+        assert_eq!(mark.check(&promised, |_| true), Err(Void::Asked));
+    }
+
+    #[test]
+    fn an_annotation_that_cannot_be_read_or_is_of_another_result_is_a_void_mark() {
         let result = targets(&[("a", 1)]);
         let binding = Marked {
             generation: 7,
             asked: 0xAB,
+            standard_asked: None,
             result: &result,
             total: 1,
             now: 0,

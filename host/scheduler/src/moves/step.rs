@@ -15,14 +15,14 @@ use super::mark::{Mark, ReadMark, UnwritableMark, Void, Waypoint};
 use super::readiness::{Bound, Report, Reporting, ready};
 use super::shortcut::{Reach, held, least, replace, shed};
 use crate::cycle::{Moving, MovingCluster, Step};
-use crate::decide::policy::result_hash;
+use crate::decide::stored_hash::{StoredHash, is_hash_of_result, result_hash};
 
 /// A binding as it is seen.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// Its generation.
     pub generation: i64,
-    /// Hash of what is asked for: [`asked_hash`](super::mark::asked_hash).
+    /// Hash of what is asked for: [`asked_hash`](crate::decide::stored_hash::asked_hash).
     pub asked: u64,
     /// Its result.
     pub present: &'a [TargetCluster],
@@ -206,7 +206,7 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
     let bounding = valid.or_else(|| seen.mark?.mark.as_ref().filter(|mark| mark.at <= seen.now));
     // Where someone else has changed the result, a cluster may have lost what it was given, and got it again: its next report may be of the
     // first time.
-    let is_replaced = valid.is_none() && bounding.is_some_and(|mark| mark.result != result_hash(seen.present));
+    let is_replaced = valid.is_none() && bounding.is_some_and(|mark| !is_hash_of_result(&mark.result, seen.present));
     let is_settled = |at: i64| seen.now.saturating_sub(at) >= places.report_time;
     let reports: BTreeMap<&str, &Report<'_>> = seen.reports.iter().map(|report| (report.cluster, report)).collect();
     let mut names: BTreeSet<&str> = current.keys().copied().collect();
@@ -436,7 +436,7 @@ impl<'a> Look<'a> {
             }
         }
         let mark = (!clusters.is_empty()).then(|| Mark {
-            asked: self.seen.asked,
+            asked: StoredHash::Promised(self.seen.asked),
             at: self.seen.now,
             clusters,
             ..Mark::default()
@@ -465,6 +465,7 @@ impl<'a> Look<'a> {
             Some(mark) if reason.releases() && !mark.is_released => {
                 let mark = Mark {
                     is_released: true,
+                    asked: StoredHash::Promised(self.seen.asked),
                     ..mark.clone()
                 };
                 Verdict::Write(self.write(current, Some(mark), Occasion::Released))

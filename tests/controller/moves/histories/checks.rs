@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use divvy_controller::write::WriteJob;
 use divvy_controller::write::patch::specification_patch;
 use divvy_karmada::api::{ReadJson, ResourceBinding, TargetCluster};
+use divvy_scheduler::decide::stored_hash::StoredHash;
 use divvy_scheduler::moves::mark::{Mark, Marked, is_on_its_way, read_mark};
 use divvy_scheduler::moves::readiness::{Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Seen, Wish, look};
@@ -49,11 +50,15 @@ impl World {
     /// The target is that of a valid mark. Otherwise it is `decided`, or the result.
     fn look<R>(&self, stored: &Stored, decided: Option<&[TargetCluster]>, see: impl FnOnce(&Look<'_>) -> R) -> R {
         let object = &stored.object;
-        let asked = stored.mark.as_ref().map_or(0, |mark| mark.asked);
+        let asked = match stored.mark.as_ref().map(|mark| mark.asked) {
+            Some(StoredHash::Promised(asked)) => asked,
+            Some(StoredHash::Standard(_)) | None => 0,
+        };
         let milliseconds = self.simulation.seconds() * 1_000;
         let marked = Marked {
             generation: object.metadata.generation,
             asked,
+            standard_asked: None,
             result: &object.spec.clusters,
             total: object.spec.replicas.unwrap_or(0).into(),
             now: milliseconds,

@@ -6,10 +6,11 @@ use divvy_karmada::api::TargetCluster;
 use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, MovingCluster, PaceAnswer};
 use divvy_scheduler::decide::policy::Request;
+use divvy_scheduler::decide::stored_hash::{asked_hash, standard_asked_hash};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 use divvy_scheduler::moves::change::is_dispatching_suspended;
-use divvy_scheduler::moves::mark::{ReadMark, asked_hash};
+use divvy_scheduler::moves::mark::ReadMark;
 use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
@@ -49,6 +50,12 @@ impl Candidate {
     pub(in crate::engine) fn asked(&self) -> u64 {
         let own = Request::from_annotations(&self.object().metadata.annotations);
         asked_hash(&self.placement.text, &self.request, &own, self.move_words())
+    }
+
+    /// The same as 0.1.0 hashed it, for its marks.
+    pub(in crate::engine) fn standard_asked(&self) -> u64 {
+        let own = Request::from_annotations(&self.object().metadata.annotations);
+        standard_asked_hash(&self.placement.text, &self.request, &own, self.move_words())
     }
 
     /// The policy's annotation about moves.

@@ -122,6 +122,7 @@ impl Engine {
         let marked = Marked {
             generation: metadata.generation,
             asked: candidate.asked(),
+            standard_asked: Some(candidate.standard_asked()),
             result: candidate.last(),
             total: candidate.binding.replicas(),
             now: moment.milliseconds,

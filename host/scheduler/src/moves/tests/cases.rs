@@ -70,6 +70,7 @@ impl Case {
         let binding = Marked {
             generation: 1,
             asked: 1,
+            standard_asked: None,
             result: &self.present,
             total: self.total,
             now: self.now,

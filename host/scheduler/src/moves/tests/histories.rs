@@ -202,6 +202,7 @@ impl Read {
         let marked = Marked {
             generation: binding.generation,
             asked: binding.asked,
+            standard_asked: None,
             result: &result,
             total: binding.total,
             now,
