@@ -51,12 +51,6 @@ impl Confirmations {
             self.due.forget(key);
         }
     }
-
-    /// Forgets everything, because another process may have written since.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Notes that a binding is looked at for another reason, too.
     pub(super) fn woken(&mut self, key: &BindingKey) {
         if let Some(known) = self.known.get_mut(key) {
