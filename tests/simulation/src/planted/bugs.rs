@@ -10,6 +10,7 @@ const SCHEDULE: &str = "engine/schedule.rs";
 const OUTCOME: &str = "engine/outcome.rs";
 const EXECUTE: &str = "write/execute.rs";
 const HOLDINGS: &str = "holdings/mod.rs";
+const CONTAINED: &str = "holdings/contained.rs";
 const UNWRITTEN: &str = "holdings/unwritten.rs";
 
 /// Every planted bug.
@@ -55,13 +56,18 @@ pub(crate) const BUGS: &[Bug] = &[
         edits: &[
             Edit {
                 file: HOLDINGS,
-                from: "if !account.takings.is_empty() {\n            let mut takings",
-                to: "if account.takings.len() == usize::MAX {\n            let mut takings",
+                from: "if account.takings.is_empty() {",
+                to: "if account.takings.len() < usize::MAX {",
             },
             Edit {
                 file: "holdings/taking.rs",
                 from: "passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))",
                 to: "passed(self.since, limits.limit * 5)",
+            },
+            Edit {
+                file: "holdings/ending.rs",
+                from: "account.settle_contained(limits.silence(), now)",
+                to: "account.settle_contained(limits.limit * 5, now)",
             },
         ],
     },
@@ -106,7 +112,7 @@ pub(crate) const BUGS: &[Bug] = &[
         // Both halves: which result a report settles first, and that what an unwritten result claimed is passed on.
         edits: &[
             Edit {
-                file: HOLDINGS,
+                file: CONTAINED,
                 from: "takings.sort_by_key(|taking| !taking.is_written);",
                 to: "takings.sort_by_key(|taking| taking.since);",
             },
@@ -176,7 +182,7 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "Held capacity takes replicas away from what runs.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));",
+            from: "let waits = may_wait && unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));",
             to: "let waits = unheld.is_some() && last.is_empty() && decision.result.is_err();",
         }],
     },
