@@ -1,5 +1,7 @@
 //! What is known of a binding that is not decided here any more: nothing that a gauge counts.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::simulation::Simulation;
@@ -51,6 +53,8 @@ fn a_process_that_lost_the_lease_counts_no_bindings() {
     simulation.lead(2);
     assert_eq!(unscheduled(&simulation), 1, "the new term finds it");
     simulation.cluster(&cluster("a", 9));
+    // It was decided in both terms, so it backs off.
+    simulation.pass(Duration::from_secs(30));
     assert_eq!(simulation.result("web"), clusters(&[("a", 5)]));
     assert_eq!(unscheduled(&simulation), 0);
 }

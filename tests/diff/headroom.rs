@@ -38,7 +38,7 @@ fn schedules(original: &Situation, row: &HeadroomRow, replicas: i64, options: Op
 
 #[test]
 fn the_number_reported_schedules_in_a_forecast_and_the_next_one_does_not() {
-    let (mut bounded, mut unbounded, mut none) = (0, 0, 0);
+    let (mut bounded, mut unbounded, mut none) = (0_u64, 0_u64, 0_u64);
     for number in 0..fleets() {
         let original = situation(&FleetManifests::numbered(number).objects());
         let alone = Options {
@@ -70,7 +70,7 @@ fn the_number_reported_schedules_in_a_forecast_and_the_next_one_does_not() {
         }
     }
     assert!(
-        bounded > 100 && unbounded > 50 && none > 0,
+        bounded * 3 > 2 * fleets() && unbounded * 3 > fleets() && none > 0,
         "{bounded} {unbounded} {none}"
     );
 }

@@ -278,6 +278,8 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
         "divvy-control-plane-tests",
         "divvy-controller",
         "divvy-estimator",
+        // It reads kubeconfigs as the controller does.
+        "divvy-fuzzing",
         "divvy-load",
         "divvy-plugin",
         "divvy-simulation",

@@ -2,16 +2,16 @@
 //!
 //! Until then, it lags behind the generation, which is all that has to be kept: another process sees that it does, and brings it up to
 //! date by the same rule. What is remembered here makes that exact, because it has the reports from before a result. The rule is in
-//! `divvy_scheduler::decide::replacement`.
+//! `divvy_scheduler::moves::replacement`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
-use divvy_scheduler::decide::replacement::{Replacement, Reported, awaiting};
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::readiness::Reporting;
+use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 
 use super::candidate::{Candidate, is_same_result};
 use super::moves::{REPORT_TIME, milliseconds, reports};

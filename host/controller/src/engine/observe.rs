@@ -274,6 +274,7 @@ impl Engine {
         }
         if !ours {
             self.forget_decisions(&key, moment.instant);
+            self.panel.moving(&key, None);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -314,7 +315,7 @@ impl Engine {
         self.failure_lines.forget(key);
         self.confirmations.forget(key);
         self.forget_partial(key);
-        self.forget_move(key, now);
+        self.end_move(key, now);
         self.forget_departed(key);
         self.forget_refused(key);
         self.forget_guess(key);
@@ -329,6 +330,7 @@ impl Engine {
         self.forget_decisions(key, now);
         self.assumed.remove(key);
         self.panel.forget(key);
+        self.panel.moving(key, None);
         self.change_placements(now, |placements| placements.forget(key));
         if had_held {
             self.wake_for(Cause::Capacity, now);

@@ -5,7 +5,6 @@
 //! - [`ownership`]: the bindings that this scheduler may touch.
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request in a policy's annotations, and the annotation that records it.
-//! - [`replacement`]: the reports that let Karmada end an eviction.
 //! - [`stored_hash`]: the hashes in annotations that outlive a process.
 //! - [`failure`]: the annotation of a binding on which a plugin's worker died.
 //! - [`affinity`]: the clusters whose changes concern a binding.
@@ -16,7 +15,6 @@ pub mod clearing;
 pub mod failure;
 pub mod ownership;
 pub mod policy;
-pub mod replacement;
 pub mod rules;
 pub mod stored_hash;
 

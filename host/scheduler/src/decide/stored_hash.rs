@@ -172,7 +172,7 @@ mod tests {
 
     fn request() -> Request {
         Request {
-            strategy: Some("Tree".to_owned()),
+            strategy: Some("Custom".to_owned()),
             preferences: Some("{}".to_owned()),
             plugin_preferences: StringMap::from([("surge".to_owned(), r#"{"by": 2}"#.to_owned())]),
             affinity_groups: Some("tiers".to_owned()),
@@ -200,8 +200,8 @@ mod tests {
                 &request(),
                 &none,
                 Some(r#"{"steps": false}"#),
-                0x08ce_9ec0_7d95_aff7,
-                0xb7f9_e5d3_e0f0_fdeb,
+                0x6f20_44e5_3908_aa12,
+                0x5db9_06f9_6295_6c21,
             ),
         ] {
             assert_eq!(asked_hash(placement, policy, own, moves), promised);

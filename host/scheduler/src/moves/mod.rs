@@ -8,6 +8,7 @@
 //! - [`mark`]: the annotation of a binding that is on its way.
 //! - [`budgets`]: the moves that may be under way at once.
 //! - [`failback`]: replicas that left a cluster against its policy's wish, and their way back.
+//! - [`replacement`]: the reports that let Karmada end an eviction.
 //! - [`step`]: the next result of a move, or the reason why there is none.
 
 pub mod budgets;
@@ -15,6 +16,7 @@ pub mod change;
 pub mod failback;
 pub mod mark;
 pub mod readiness;
+pub mod replacement;
 mod shortcut;
 pub mod step;
 #[cfg(test)]

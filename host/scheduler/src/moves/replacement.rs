@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
 
-use crate::moves::readiness::{Report, Reporting, fingerprint};
+use super::readiness::{Report, Reporting, fingerprint};
 
 /// Seconds after which Karmada ends an eviction that does not say (`--graceful-eviction-timeout`).
 const GRACE_SECONDS: i64 = 600;
