@@ -137,6 +137,14 @@ fn harm_costs_the_decision_that_it_was_done_in() {
             .unzip();
         for ((fault, expected), told) in faults.iter().zip(expected).zip(decided("harm", point, &faults)) {
             match expected {
+                // The standard library of a debug build ends a process that finds one of its descriptors closed, if it happens to
+                // close one. Only this decision is lost then.
+                [] if *fault == "close descriptors" && !divvy_built::is_release() && told != "a=3" => {
+                    assert!(
+                        told.contains("its worker was ended by SIGABRT"),
+                        "{fault} at {point}: {told}"
+                    );
+                }
                 [] => assert_eq!(told, "a=3", "{fault} at {point}"),
                 texts => {
                     assert!(

@@ -184,7 +184,8 @@ const MEMBERS: &[&str] = &[
     "--examples",
 ];
 
-fn is_release() -> bool {
+/// True if what users run is built as it is released: by `DIVVY_TESTED=release`, or because the tests are.
+pub fn is_release() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("DIVVY_TESTED").is_some_and(|kind| kind == "release")
 }
 
