@@ -21,12 +21,10 @@ const RENAMED: [(&str, &str); 4] = [
     ("minions", "nodes"),
     ("controllers", "replicationcontrollers"),
 ];
-/// The prefix of definitions of resources.
-const DEFINITIONS: &str = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 /// Matches no object: an answer shows that a cache is new enough, whatever is in it.
 const NOTHING: &str = "labelSelector=divvy.io/nothing";
 
-/// The resources of a control plane without those that a test adds.
+/// The resources of a control plane.
 #[derive(Debug)]
 pub(super) struct Caches {
     /// Where a resource is listed, by the beginning of its keys: its plural name, after its group if that is not built in.
@@ -61,14 +59,10 @@ impl Caches {
     pub(super) async fn wait(&self, control_plane: &ControlPlane, changes: &[(String, i64)]) -> Result<(), Error> {
         let mut revisions: BTreeMap<&str, i64> = BTreeMap::new();
         for (key, revision) in changes {
-            // What has no path is not served: a resource that a test has added, or notes of the API server.
+            // What has no path is not served: notes of the API server.
             if let Some(path) = self.paths.get(&resource(key)) {
                 let newest = revisions.entry(path).or_default();
                 *newest = (*newest).max(*revision);
-            }
-            // A definition that was put back is served a moment later. Revision 0 is any.
-            if let Some(path) = defined(key).and_then(|resource| self.paths.get(&resource)) {
-                revisions.entry(path).or_default();
             }
         }
         let client = control_plane.administrator().await?;
@@ -119,12 +113,6 @@ fn resource(key: &str) -> String {
     }
 }
 
-/// The resource of a definition, as in [`Caches::paths`].
-fn defined(key: &str) -> Option<String> {
-    let (plural, group) = key.strip_prefix(DEFINITIONS)?.split_once('.')?;
-    Some(format!("{group}/{plural}"))
-}
-
 async fn ask(client: &Client, path: &str, accept: &str) -> Result<String, kube::Error> {
     let request = Request::get(path).header("accept", accept).body(Vec::new());
     client.request_text(request.map_err(kube::Error::HttpError)?).await
@@ -132,7 +120,7 @@ async fn ask(client: &Client, path: &str, accept: &str) -> Result<String, kube::
 
 #[cfg(test)]
 mod tests {
-    use super::{defined, resource};
+    use super::resource;
 
     #[test]
     fn a_key_names_its_resource() {
@@ -149,13 +137,5 @@ mod tests {
         ] {
             assert_eq!(resource(key), expected);
         }
-    }
-
-    #[test]
-    fn a_definition_names_its_resource() {
-        let key = |name: &str| format!("/registry/apiextensions.k8s.io/customresourcedefinitions/{name}");
-        let expected = Some("work.karmada.io/resourcebindings".to_owned());
-        assert_eq!(defined(&key("resourcebindings.work.karmada.io")), expected);
-        assert_eq!(defined("/registry/configmaps/default/a.b"), None);
     }
 }

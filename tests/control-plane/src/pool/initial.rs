@@ -15,6 +15,8 @@ use crate::{ControlPlane, Error};
 
 /// Objects by which an API server says that it lives. It writes them all the time, and no test does.
 const SIGNS_OF_LIFE: [&str; 2] = ["/registry/leases/kube-system/apiserver-", "/registry/peerserverleases/"];
+/// Definitions of resources.
+const DEFINITIONS: &str = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 /// Time without a change after which an API server has created everything that it creates when it starts.
 const QUIET: Duration = Duration::from_secs(1);
 /// Time between two looks.
@@ -49,17 +51,22 @@ impl Initial {
     }
 
     /// Brings a control plane back to this state, and waits until the API server has noticed. Does nothing if no test has used it.
+    /// Returns whether it can: it cannot if a definition of resources has changed. The API server deletes a definition in several
+    /// steps, the last one of which would delete a restored definition, too, and goes on serving one for a while.
     ///
     /// Objects are compared until nothing differs: the API server still creates some on its own for what a test has created,
     /// and a process that was just killed may have a request in flight.
-    pub(super) async fn restore(&mut self, control_plane: &ControlPlane) -> Result<(), Error> {
+    pub(super) async fn restore(&mut self, control_plane: &ControlPlane) -> Result<bool, Error> {
         let etcd = Etcd::new(control_plane)?;
         let start = Instant::now();
         loop {
             let now = etcd.keys().await?;
             let different: Vec<String> = differences(&self.entries, &now).map(str::to_owned).collect();
             if different.is_empty() {
-                return Ok(());
+                return Ok(true);
+            }
+            if different.iter().any(|key| key.starts_with(DEFINITIONS)) {
+                return Ok(false);
             }
             if start.elapsed() > PATIENCE {
                 return Err(Error::Leftover {

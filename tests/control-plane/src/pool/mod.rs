@@ -1,7 +1,7 @@
 //! Control planes that several tests use, one after the other: starting one takes as much processor time as a short test.
 //!
 //! [`Pool::take`] empties a control plane that another test has returned, or starts one if there is none; so there are no more
-//! than tests that run at once. Dropping [`Pooled`] returns it, unless the test panics: then it is ended.
+//! than tests that run at once. One whose definitions of resources have changed is ended instead. Dropping [`Pooled`] returns it, unless the test panics: then it is ended.
 //!
 //! No test can kill a server that another one gets: [`Pooled`] lends its [`ControlPlane`] for reading only, and what kills or
 //! starts a process needs more. Tests of failing servers start their own, by [`ControlPlane::start`].
@@ -62,13 +62,16 @@ impl Pool {
     ///
     /// Fails if something is left that cannot be removed. The control plane is ended then, and the next test gets another one.
     pub async fn take(&'static self, folder: &Path) -> Result<Pooled, Error> {
-        // A statement of its own, so that the lock is not held while a control plane starts.
-        let free = self.free().pop_front();
-        let mut member = match free {
-            Some(member) => member,
-            None => Member::start().await?,
+        let mut member = loop {
+            // A statement of its own, so that the lock is not held while a control plane starts.
+            let free = self.free().pop_front();
+            let Some(mut member) = free else {
+                break Member::start().await?;
+            };
+            if member.initial.restore(&member.control_plane).await? {
+                break member;
+            }
         };
-        member.initial.restore(&member.control_plane).await?;
         member.control_plane.hand_over(folder)?;
         Ok(Pooled {
             pool: self,
