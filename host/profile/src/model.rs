@@ -77,7 +77,8 @@ pub struct ProfileConfiguration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
     /// Treatment of the previous result of a binding that no cluster fits, in `divvy run`. Without this, `keep` if `[profile.moves]` names
-    /// a pace, so that replicas stay until others are ready, and `clear` otherwise.
+    /// a pace, so that replicas stay until others are ready, and `clear` otherwise. A profile that names a pace does not take this from one
+    /// that names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_no_cluster_fits: Option<WhenNoClusterFits>,
     /// Treatment of capacity that results have taken and clusters do not report yet, in `divvy run`.
@@ -152,6 +153,11 @@ impl<'de> Deserialize<'de> for ScoreEntry {
 
         deserializer.deserialize_any(NameOrTable)
     }
+}
+
+/// True if moves are made in steps.
+fn has_pace(moves: &Option<MovesConfiguration>) -> bool {
+    moves.as_ref().is_some_and(|moves| moves.pace.is_some())
 }
 
 fn one() -> i64 {
@@ -407,7 +413,10 @@ impl ProfileConfiguration {
             assign: self.assign,
             affinity_groups: self.affinity_groups.or(base.affinity_groups),
             multiple_pod_templates: self.multiple_pod_templates.or(base.multiple_pod_templates),
-            when_no_cluster_fits: self.when_no_cluster_fits.or(base.when_no_cluster_fits),
+            when_no_cluster_fits: self.when_no_cluster_fits.or_else(|| {
+                base.when_no_cluster_fits
+                    .filter(|_| has_pace(&base.moves) || !has_pace(&self.moves))
+            }),
             while_capacity_is_unreported: self.while_capacity_is_unreported.or(base.while_capacity_is_unreported),
             when_clusters_change: self.when_clusters_change.or(base.when_clusters_change),
             strategies,
@@ -438,8 +447,7 @@ impl ProfileConfiguration {
     /// Treatment of the previous result of a binding that no cluster fits. With a pace, results only change in steps, and without a cluster
     /// to go to there is no next one.
     pub fn clearing(&self) -> WhenNoClusterFits {
-        let has_pace = self.moves.as_ref().is_some_and(|moves| moves.pace.is_some());
-        self.when_no_cluster_fits.unwrap_or(match has_pace {
+        self.when_no_cluster_fits.unwrap_or(match has_pace(&self.moves) {
             true => WhenNoClusterFits::Keep,
             false => WhenNoClusterFits::Clear,
         })

@@ -2,7 +2,9 @@
 
 use divvy_spanned::FieldPath;
 
-use super::{BUILT_IN, CostConfiguration, ProfileConfiguration, ProfileError, ProfileSource, built_in_profile};
+use super::{
+    BUILT_IN, CostConfiguration, ProfileConfiguration, ProfileError, ProfileSource, WhenNoClusterFits, built_in_profile,
+};
 
 fn source(text: &str) -> ProfileSource {
     ProfileSource::parse("some/profile.toml".into(), text)
@@ -67,6 +69,25 @@ fn costs_are_inherited_key_by_key() {
     };
     assert_eq!(profile.cost, Some(expected));
     assert_eq!(built_in_profile().expect("the built-in profile is sound").cost, None);
+}
+
+/// The built-in profiles say that a result is removed, but they move nothing in steps.
+#[test]
+fn a_profile_with_a_pace_keeps_what_no_cluster_fits_whatever_it_extends() {
+    let paced = |base: &str, lines: &str| {
+        let text = format!(
+            "[[profile]]\nname = 'a'\nextends = '{base}'\n{lines}[profile.moves]\npace = 'surge'\n\
+             [[profile]]\nname = 'b'\nextends = 'a'\nseed = 7\n\
+             [[profile]]\nname = 'plain'\nextends = '{base}'\n"
+        );
+        let clearing = |name| source(&text).profile(Some(name)).expect("it reads").clearing();
+        [clearing("a"), clearing("b"), clearing("plain")]
+    };
+    use WhenNoClusterFits::{Clear, ClearByFirstGroup, Keep};
+    assert_eq!(paced("default", ""), [Keep, Keep, Clear]);
+    assert_eq!(paced("karmada", ""), [Keep, Keep, ClearByFirstGroup]);
+    let stated = "when-no-cluster-fits = 'clear'\n";
+    assert_eq!(paced("default", stated), [Clear, Clear, Clear]);
 }
 
 #[test]
