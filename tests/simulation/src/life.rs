@@ -22,6 +22,8 @@ pub(crate) struct Life {
     pub(crate) overcommitted: u64,
     /// Evictions that ended because they were replaced.
     pub(crate) evictions: u64,
+    /// Results that were written on the way of a move.
+    pub(crate) steps: u64,
     /// The story, if it was kept.
     pub(crate) story: Vec<String>,
 }
@@ -43,6 +45,7 @@ pub(crate) fn live(script: &Script, profiles: &Profiles, keeps_story: bool) -> R
             decisions: (world.books.decisions, world.books.takings),
             overcommitted: world.books.overcommitted,
             evictions: world.books.evictions,
+            steps: world.books.steps,
             story: world.log.lines().to_vec(),
         }
     });

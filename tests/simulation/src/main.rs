@@ -154,7 +154,8 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
 fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles: &Profiles) -> Result<(), Error> {
     let started = processor_seconds();
     let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
-    let (mut decisions, mut takings, mut overcommitted, mut evictions) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut decisions, mut takings, mut overcommitted) = (0_u64, 0_u64, 0_u64);
+    let (mut evictions, mut steps) = (0_u64, 0_u64);
     for seed in seeds {
         let life = live(&Script::of_seed(seed, events), profiles, false)?;
         lives += 1;
@@ -163,6 +164,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
         takings += life.decisions.1;
         overcommitted += life.overcommitted;
         evictions += life.evictions;
+        steps += life.steps;
         digest = digest.rotate_left(5) ^ life.digest;
         if let Some(verdict) = life.verdict {
             println!("seed {seed}: {verdict}");
@@ -175,7 +177,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     let seconds = processor_seconds() - started;
     println!(
         "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away, \
-         {overcommitted} overcommitted a cluster with foreign pods or wrong reports), {evictions} evictions replaced, \
+         {overcommitted} overcommitted a cluster with foreign pods or wrong reports), {evictions} evictions replaced, {steps} steps of moves, \
          digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
         happened as f64 / seconds.max(0.001)
     );
@@ -188,7 +190,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
 /// Reads the letter of a rule.
 fn parse_rule(letter: &str) -> Result<Rule, String> {
     let found = Rule::ALL.into_iter().find(|rule| rule.to_string() == letter);
-    found.ok_or_else(|| format!("no rule is named `{letter}`; the rules are a to f"))
+    found.ok_or_else(|| format!("no rule is named `{letter}`; the rules are a to g"))
 }
 
 /// Prints the story of a script.
@@ -198,7 +200,7 @@ fn replay(script: &Script, profiles: &Profiles) -> Result<(), Error> {
     println!(
         "seed {}, profile {}, {} clusters, {} processes, {} writes at a time{}{}",
         setup.seed,
-        setup.profile.base(),
+        setup.profile,
         setup.clusters.len(),
         setup.processes,
         setup.concurrency,

@@ -91,6 +91,8 @@ pub(crate) struct Member {
     pub(crate) report_delay: Millis,
     /// True if the control plane cannot reach it.
     pub(crate) is_unreachable: bool,
+    /// Time until which it applies nothing, and no state of a workload is collected, although it counts as Ready.
+    pub(crate) lags_until: Millis,
 }
 
 impl Usage {
@@ -129,6 +131,7 @@ impl Member {
             blind_until: 0,
             report_delay: 0,
             is_unreachable: false,
+            lags_until: 0,
         };
         for cpu in cpus {
             member.add_node(*cpu);
@@ -193,6 +196,12 @@ impl Member {
         self.crashing.clear();
         (self.silent_until, self.blind_until, self.report_delay) = (0, 0, 0);
         self.is_unreachable = false;
+        self.lags_until = 0;
+    }
+
+    /// True if nothing is applied or collected now.
+    pub(crate) fn is_cut_off(&self, now: Millis) -> bool {
+        self.is_unreachable || now < self.lags_until
     }
 
     /// Runs what a binding propagates here, pods of each template; nothing for an empty list.
@@ -202,8 +211,12 @@ impl Member {
             // Pods of another version are replaced.
             pods.retain(|pod| pod.requests == wanted.requests);
             let count = usize::try_from(wanted.pods).unwrap_or(0);
-            // Those that wait for a node go first.
-            pods.sort_by_key(|pod| matches!(pod.state, State::Pending { .. }));
+            // As in Kubernetes, those that wait for a node go first, and then those that are not ready.
+            pods.sort_by_key(|pod| match pod.state {
+                State::Ready { .. } => 0,
+                State::Bound { .. } => 1,
+                State::Pending { .. } => 2,
+            });
             pods.truncate(count);
             while pods.len() < count {
                 pods.push(Pod {

@@ -10,12 +10,14 @@ use divvy_profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::profile::registry;
 
 use crate::error::Error;
-use crate::script::ProfileName;
+use crate::script::{MOVES, MoveSetting, ProfileName};
 
 /// The profiles that lives choose from.
 pub(crate) struct Profiles {
     default: Loaded,
     karmada: Loaded,
+    /// In the order of [`MOVES`].
+    moves: Vec<Loaded>,
 }
 
 struct Loaded {
@@ -28,8 +30,8 @@ impl Profiles {
     pub(crate) fn load(plugins: &Path) -> Result<Self, Error> {
         let directories = PluginDirectories::new([plugins.to_owned()]);
         let load = |name: ProfileName| {
-            let text = format!("[[profile]]\nname = '{0}'\nextends = '{0}'\n", name.base());
-            let text = text.replacen(&format!("name = '{}'", name.base()), "name = 'simulated'", 1);
+            let lines = name.moves().map(MoveSetting::lines).unwrap_or_default();
+            let text = format!("[[profile]]\nname = 'simulated'\nextends = '{}'\n{lines}", name.base());
             let source = ProfileSource::parse("simulated.toml".into(), &text);
             let configuration = source
                 .profile(None)
@@ -46,6 +48,9 @@ impl Profiles {
         Ok(Self {
             default: load(ProfileName::Default)?,
             karmada: load(ProfileName::Karmada)?,
+            moves: (0..MOVES.len())
+                .map(|index| load(ProfileName::Moves(index)))
+                .collect::<Result<_, Error>>()?,
         })
     }
 
@@ -53,6 +58,7 @@ impl Profiles {
         match name {
             ProfileName::Default => &self.default,
             ProfileName::Karmada => &self.karmada,
+            ProfileName::Moves(index) => &self.moves[index],
         }
     }
 

@@ -11,6 +11,7 @@ use divvy_karmada::api::{Quantity, Timestamp};
 use serde_json::Value;
 
 use super::Rule;
+use super::moves::is_marked;
 use crate::agenda::Millis;
 use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
@@ -72,6 +73,7 @@ impl World<'_> {
             .decided
             .insert(key.clone(), (Arc::clone(&binding), new.clone()));
         self.books.known.insert(key.clone(), process.clusters_seen());
+        self.books.ready_seen.insert(key.clone(), Self::ready_clusters(process));
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
             if !self.script.setup.is_closed {
@@ -83,7 +85,8 @@ impl World<'_> {
             }
         }
         self.books.note_shrinking(&last, &new, self.now);
-        if takes_away(&last, &new) {
+        // A step of a move follows the decision that began it.
+        if takes_away(&last, &new) && !is_marked(&binding) {
             self.books.takings += 1;
             self.judge_taking(slot, &binding, &last, &new, job);
         }

@@ -1,8 +1,9 @@
 //! Rule e: no binding is decided over and over.
 
-use divvy_controller::objects::ObjectKey;
+use divvy_controller::objects::{Kind, ObjectKey};
 
 use super::Rule;
+use super::moves::is_marked;
 use crate::agenda::Millis;
 use crate::world::World;
 
@@ -33,6 +34,11 @@ impl World<'_> {
             self.breach(Rule::E, format!("{key} was decided {count} times within a second"));
         }
         if self.is_healed {
+            // The steps of a move are counted by its end: at rest, there is none.
+            let binding = self.server.get(Kind::Binding, key);
+            if binding.is_some_and(|binding| is_marked(binding)) {
+                return;
+            }
             let count = self.books.decisions_at_rest.entry(key.clone()).or_default();
             *count += 1;
             let count = *count;

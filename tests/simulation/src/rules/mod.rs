@@ -4,14 +4,16 @@
 //! - `decision`: rules b and c, at each decision.
 //! - `rest`: rules d and e, at rest.
 //! - `eviction`: rule f, when Karmada removes an old copy.
+//! - `moves`: rule g, at each step.
 
 mod decision;
 mod effort;
 mod eviction;
+mod moves;
 mod rest;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ pub(crate) enum Rule {
     E,
     /// An eviction that ends because it is replaced leaves as many ready replicas as there were.
     F,
+    /// No step takes ready replicas below what is allowed, gives more than a surge, or exceeds a budget.
+    G,
 }
 
 /// A breach of a rule, which ends a life.
@@ -83,11 +87,17 @@ pub(crate) struct Books {
     pub(crate) writes: u64,
     /// Evictions that ended because they were replaced.
     pub(crate) evictions: u64,
+    /// The clusters that were Ready for the process that decided each binding last.
+    pub(super) ready_seen: BTreeMap<ObjectKey, BTreeSet<String>>,
+    /// Time at which the profile was last exchanged; 0 if never.
+    pub(crate) exchanged_at: Millis,
+    /// Results that were written on the way of a move.
+    pub(crate) steps: u64,
 }
 
 impl Rule {
     /// All rules.
-    pub(crate) const ALL: [Self; 6] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F];
+    pub(crate) const ALL: [Self; 7] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::G];
 }
 
 impl Books {
@@ -167,6 +177,7 @@ impl fmt::Display for Rule {
             Self::D => "d",
             Self::E => "e",
             Self::F => "f",
+            Self::G => "g",
         })
     }
 }

@@ -3,11 +3,13 @@
 
 use divvy_controller::lease::Role;
 use divvy_controller::objects::Kind;
+use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_scheduler::decide::rules::Reason;
 use serde_json::Value;
 
 use super::Rule;
 use super::decision::{MISSING, described};
+use super::moves::is_marked;
 use crate::oracle::{Opinion, Oracle, targets_of};
 use crate::script::{Action, Step};
 use crate::world::{Process, World};
@@ -27,6 +29,9 @@ impl World<'_> {
                 continue;
             };
             let (name, found) = (name_of(&binding), targets_of(&binding));
+            if is_marked(&binding) || self.waits_to_move(&binding) {
+                continue;
+            }
             if found != wanted && !self.may_be_fresh(&binding) && !self.may_stay(&binding, reason) {
                 let (found, wanted) = (described(&found), described(&wanted));
                 let condition = scheduled(&binding);
@@ -106,6 +111,24 @@ impl World<'_> {
         };
         let changes = || self.script.steps.iter().any(changes_offers);
         reason == Reason::GoesEverywhere && (follows_room(binding) || changes())
+    }
+
+    /// True if the leader says that a binding waits to begin its move.
+    fn waits_to_move(&self, binding: &Value) -> bool {
+        let leader = self.processes.iter().flatten();
+        let mut leader = leader.filter(|process| matches!(process.role(), Role::Leader(_)));
+        let path = ObjectPath {
+            kind: "resourcebinding".to_owned(),
+            namespace: binding["metadata"]["namespace"].as_str().map(str::to_owned),
+            name: name_of(binding),
+        };
+        let explanation = leader
+            .next()
+            .map(|process| Insight::explain(process.panel.as_ref(), &path));
+        let explained = explanation.and_then(Result::ok).unwrap_or_default();
+        explained["move"]
+            .as_str()
+            .is_some_and(|text| text.contains("waits for"))
     }
 
     /// Every binding with the offline opinion on it.

@@ -4,6 +4,7 @@ use divvy_judge::LeaseRule;
 use serde_json::Value;
 
 use super::decision::{is_reschedule_unanswered, takes_away};
+use super::moves::is_marked;
 use super::rest::follows_room;
 use super::{Rule, Verdict};
 use crate::agenda::Millis;
@@ -25,6 +26,9 @@ impl World<'_> {
         if let Some(text) = rule.judge(&format!("number {writer}"), &request.key.to_string(), millis(self.now)) {
             self.breach(Rule::A, text);
         }
+        if let (Some(before), Some(after)) = (before, after) {
+            self.judge_step(request, before, after);
+        }
         self.judge_move(request, before, after);
         if self.books.quiet_since.is_some() && before != after {
             self.breach(Rule::E, format!("{}, when everything was at rest", what()));
@@ -37,6 +41,10 @@ impl World<'_> {
         let (Some(before), Some(after)) = (before, after) else {
             return;
         };
+        // A move takes replicas away step by step.
+        if is_marked(before) || is_marked(after) {
+            return;
+        }
         let is_unanswered = is_reschedule_unanswered(before);
         if follows_room(before) {
             self.books.moves.ask(&request.key.to_string(), 0);

@@ -154,6 +154,10 @@ pub(crate) enum Action {
         cluster: usize,
         millis: Millis,
     },
+    Lag {
+        cluster: usize,
+        millis: Millis,
+    },
     Fault(Fault),
     WatchLag {
         process: usize,
@@ -252,6 +256,10 @@ impl fmt::Display for Action {
             Self::Silent { cluster, millis } => write!(formatter, "c{cluster} reports nothing for {millis} ms"),
             Self::Blind { cluster, millis } => write!(formatter, "c{cluster} reports no pods for {millis} ms"),
             Self::LateReports { cluster, millis } => write!(formatter, "reports of c{cluster} are {millis} ms late"),
+            Self::Lag { cluster, millis } => write!(
+                formatter,
+                "c{cluster} applies nothing and shows no states for {millis} ms, although it is Ready"
+            ),
             Self::Fault(fault) => fault.fmt(formatter),
             Self::WatchLag { process, kind, millis } => {
                 write!(formatter, "p{process} sees {} {millis} ms late", kind.plural())
@@ -269,7 +277,7 @@ impl fmt::Display for Action {
             Self::LeaseOutage { process, millis } => {
                 write!(formatter, "requests of p{process} about the lease fail for {millis} ms")
             }
-            Self::Reload { profile } => write!(formatter, "the profile becomes {}", profile.base()),
+            Self::Reload { profile } => write!(formatter, "the profile becomes {profile}"),
             Self::Confirm => formatter.write_str("a person confirms that missing clusters are gone"),
             Self::Estimators(conduct) => write!(formatter, "estimators answer: {conduct:?}"),
         }

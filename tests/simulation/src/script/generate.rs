@@ -6,13 +6,13 @@
 use divvy_controller::objects::Kind;
 
 use super::placement::{placement, tier};
-use super::{Action, ClusterPlan, Estimating, ProfileName, Resume, Script, Setup, Step, Template};
+use super::{Action, ClusterPlan, Estimating, MOVES, ProfileName, Resume, Script, Setup, Step, Template};
 use crate::agenda::Millis;
 use crate::random::Random;
 use crate::server::{Effect, Fault, Fitting};
 
 /// Families of actions, each with its weight.
-const FAMILIES: [(Family, u64); 10] = [
+const FAMILIES: [(Family, u64); 11] = [
     (Family::Workloads, 40),
     (Family::Controllers, 12),
     (Family::Capacity, 8),
@@ -23,6 +23,7 @@ const FAMILIES: [(Family, u64); 10] = [
     (Family::Processes, 6),
     (Family::Profiles, 2),
     (Family::Estimators, 4),
+    (Family::Moves, 30),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,7 @@ enum Family {
     Processes,
     Profiles,
     Estimators,
+    Moves,
 }
 
 /// The script of a seed.
@@ -54,6 +56,7 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
         processes: setup.processes,
         bindings,
         is_closed: setup.is_closed,
+        has_moves: setup.has_moves(),
     };
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
@@ -91,10 +94,17 @@ fn setup(seed: u64, random: &mut Random) -> Setup {
         label: tier(random),
         is_there: number < 2 || random.chance(85),
     });
+    let clusters: Vec<ClusterPlan> = clusters.collect();
+    let plain = random.pick(&[ProfileName::Default, ProfileName::Karmada]);
+    // One life in three has moves.
+    let profile = match seed % 3 {
+        2 => ProfileName::Moves(index_of(seed / 3)),
+        _ => plain,
+    };
     Setup {
-        clusters: clusters.collect(),
+        clusters,
         seed,
-        profile: random.pick(&[ProfileName::Default, ProfileName::Karmada]),
+        profile,
         processes: if random.chance(50) { 2 } else { 1 },
         concurrency: usize::try_from(random.pick(&[1_u64, 4, 16])).unwrap_or(4),
         is_closed,
@@ -102,7 +112,15 @@ fn setup(seed: u64, random: &mut Random) -> Setup {
     }
 }
 
+/// One of the profiles with moves.
+fn index_of(number: u64) -> usize {
+    usize::try_from(number % MOVES.len() as u64).unwrap_or(0)
+}
+
 fn is_played(family: Family, setup: &Setup, random: &mut Random) -> bool {
+    if family == Family::Moves {
+        return setup.has_moves();
+    }
     let is_chosen = random.chance(60);
     match family {
         Family::Workloads => true,
@@ -119,6 +137,7 @@ struct Writer {
     processes: usize,
     bindings: usize,
     is_closed: bool,
+    has_moves: bool,
 }
 
 impl Writer {
@@ -150,9 +169,44 @@ impl Writer {
             Family::Watches => self.watch(),
             Family::Processes => self.process(),
             Family::Profiles => Action::Reload {
-                profile: self.random.pick(&[ProfileName::Default, ProfileName::Karmada]),
+                profile: self.profile(),
             },
             Family::Estimators => self.estimators(),
+            Family::Moves => self.moves(),
+        }
+    }
+
+    /// A profile to exchange the present one for.
+    fn profile(&mut self) -> ProfileName {
+        let plain = self.random.pick(&[ProfileName::Default, ProfileName::Karmada]);
+        match self.has_moves && self.random.chance(80) {
+            true => ProfileName::Moves(self.random.index(MOVES.len())),
+            false => plain,
+        }
+    }
+
+    /// What has workloads move, and what gets in their way.
+    fn moves(&mut self) -> Action {
+        let (binding, cluster) = (self.binding(), self.cluster());
+        match self.random.below(12) {
+            0..5 => Action::Place {
+                binding,
+                placement: self.placement(),
+            },
+            5..7 => Action::Rebalance { binding },
+            7 => Action::Taint {
+                cluster,
+                effect: self.random.pick(&[None, Some("NoExecute")]),
+            },
+            8..11 => Action::Lag {
+                cluster,
+                millis: self.random.between(2_000, 40_000),
+            },
+            _ => Action::Crash {
+                binding,
+                cluster,
+                millis: self.random.between(1_000, 30_000),
+            },
         }
     }
 

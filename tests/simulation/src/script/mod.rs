@@ -5,11 +5,15 @@
 
 mod action;
 mod generate;
+mod moves;
 mod placement;
+
+use std::fmt;
 
 use crate::agenda::Millis;
 
 pub(crate) use self::action::{Action, Estimating, Resume, Template};
+pub(crate) use self::moves::{MOVES, MoveSetting};
 pub(crate) use self::placement::LABEL;
 
 /// Profile of the schedulers.
@@ -19,14 +23,33 @@ pub(crate) enum ProfileName {
     Default,
     /// `karmada`.
     Karmada,
+    /// `default` with the moves of this index in [`MOVES`].
+    Moves(usize),
+}
+
+impl fmt::Display for ProfileName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moves(index) => write!(formatter, "default with moves {index}"),
+            Self::Default | Self::Karmada => formatter.write_str(self.base()),
+        }
+    }
 }
 
 impl ProfileName {
     /// The built-in profile that it extends.
     pub(crate) fn base(self) -> &'static str {
         match self {
-            Self::Default => "default",
+            Self::Default | Self::Moves(_) => "default",
             Self::Karmada => "karmada",
+        }
+    }
+
+    /// The setting under which it writes results in steps; `None` if it writes them as a whole.
+    pub(crate) fn moves(self) -> Option<&'static MoveSetting> {
+        match self {
+            Self::Moves(index) => MOVES.get(index),
+            Self::Default | Self::Karmada => None,
         }
     }
 }
@@ -81,6 +104,13 @@ pub(crate) struct Script {
     pub(crate) setup: Setup,
     /// What happens, in the order of time.
     pub(crate) steps: Vec<Step>,
+}
+
+impl Setup {
+    /// True if results are written in steps at the beginning.
+    pub(crate) fn has_moves(&self) -> bool {
+        self.profile.moves().is_some()
+    }
 }
 
 impl Script {

@@ -98,6 +98,7 @@ impl World<'_> {
             },
             Action::Silent { cluster, millis } => self.members[*cluster].silent_until = self.now + millis,
             Action::Blind { cluster, millis } => self.members[*cluster].blind_until = self.now + millis,
+            Action::Lag { cluster, millis } => self.members[*cluster].lags_until = self.now + millis,
             Action::LateReports { cluster, millis } => self.members[*cluster].report_delay = *millis,
             _ => {}
         }

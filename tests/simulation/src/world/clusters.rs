@@ -70,10 +70,22 @@ impl World<'_> {
         self.publish_changes(Kind::Cluster);
     }
 
-    /// The deletion of a cluster begins. It ends when no binding names it.
+    /// The deletion of a cluster begins: Karmada removes the namespace of its Works first of all, and so every pod (`removeCluster`). It ends
+    /// when no binding names it.
     pub(super) fn leave(&mut self, number: usize) {
         let at = self.wall().to_string();
         self.change_cluster(number, |cluster| cluster["metadata"]["deletionTimestamp"] = json!(at));
+        if self.is_leaving(number) && !self.members[number].is_cut_off(self.now) {
+            for binding in self.members[number].bindings() {
+                self.members[number].apply(&binding, &[], self.now);
+            }
+        }
+    }
+
+    /// True if a cluster is being deleted.
+    pub(super) fn is_leaving(&self, number: usize) -> bool {
+        let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
+        cluster.is_some_and(|cluster| !cluster["metadata"]["deletionTimestamp"].is_null())
     }
 
     /// Ends the deletion of clusters that nothing names any more.

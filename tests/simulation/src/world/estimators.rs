@@ -102,5 +102,10 @@ fn number_of(cluster: &str) -> Option<usize> {
 
 /// Number of the cluster in a target.
 pub(crate) fn target_number(target: &Value) -> Option<usize> {
-    number_of(target["name"].as_str()?)
+    cluster_number(&target["name"])
+}
+
+/// Number of the cluster of this name.
+pub(super) fn cluster_number(name: &Value) -> Option<usize> {
+    number_of(name.as_str()?)
 }

@@ -4,7 +4,7 @@ use divvy_controller::objects::{Kind, ObjectKey};
 use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
-use super::estimators::target_number;
+use super::estimators::{cluster_number, target_number};
 use super::{Event, World, cluster_key};
 use crate::member::{Requests, Wanted};
 
@@ -73,15 +73,17 @@ impl World<'_> {
                     })
                     .collect(),
             };
-            if self.members[number].is_unreachable {
+            if self.members[number].is_cut_off(self.now) {
                 self.dirty.insert(key.clone());
                 continue;
             }
+            // Its execution namespace is gone, and with it every Work.
+            let wanted = if self.is_leaving(number) { Vec::new() } else { wanted };
             self.members[number].apply(key, &wanted, self.now);
         }
     }
 
-    /// Writes the state of the resource in each cluster of the result.
+    /// Writes the state of the resource in each cluster that has a Work: those of the result, and those that the binding is evicted from.
     fn collect(&mut self, key: &ObjectKey) {
         let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
             return;
@@ -96,12 +98,24 @@ impl World<'_> {
             entries.find(|entry| entry["clusterName"] == *name).cloned()
         };
         let has_health = binding["spec"]["resource"]["kind"] == "Deployment";
-        let targets = binding["spec"]["clusters"].as_array().into_iter().flatten();
-        let aggregated: Vec<Value> = targets
-            .filter_map(|target| {
-                let member = &self.members[target_number(target)?];
-                if member.is_unreachable {
-                    return known(&target["name"]);
+        let names = |list: &str, field: &str| -> Vec<Value> {
+            let entries = binding["spec"][list].as_array().into_iter().flatten();
+            entries.map(|entry| entry[field].clone()).collect()
+        };
+        let mut named = names("clusters", "name");
+        let mut evicted = names("gracefulEvictionTasks", "fromCluster");
+        evicted.retain(|name| !named.contains(name));
+        named.extend(evicted);
+        let aggregated: Vec<Value> = named
+            .iter()
+            .filter_map(|name| {
+                let number = cluster_number(name)?;
+                let member = &self.members[number];
+                if self.is_leaving(number) {
+                    return None;
+                }
+                if member.is_cut_off(self.now) {
+                    return known(name);
                 }
                 let (pods, ready) = member.pods_of(key);
                 let health = match (has_health, pods == ready) {
@@ -113,7 +127,7 @@ impl World<'_> {
                     true => json!({"replicas": pods, "readyReplicas": ready}),
                     false => json!({"active": ready}),
                 };
-                Some(json!({"clusterName": target["name"], "applied": true, "health": health, "status": status}))
+                Some(json!({"clusterName": name, "applied": true, "health": health, "status": status}))
             })
             .collect();
         self.change_binding(key, |binding| {

@@ -54,6 +54,9 @@ pub(crate) const SETTLED_AFTER: Millis = 120_000;
 /// Time after which nothing happens any more: every parked binding was flushed twice, and everything held is given up.
 pub(crate) const REST_AFTER: Millis = 760_000;
 
+/// Further time until rest under profiles with moves: budgets let few bindings move at once, and each step waits for reports.
+const MOVES_TAKE: Millis = 1_800_000;
+
 /// Time before rest in which nothing may be written.
 pub(crate) const QUIET: Millis = 100_000;
 
@@ -247,8 +250,9 @@ impl<'a> World<'a> {
         self.enter(500, Event::Second);
         self.agenda.enter(end, Event::Heal);
         self.agenda.enter(end + SETTLED_AFTER, Event::Settled);
-        self.agenda.enter(end + REST_AFTER - QUIET, Event::Quiet);
-        self.agenda.enter(end + REST_AFTER, Event::Rest);
+        let rest = end + REST_AFTER + if self.script.setup.has_moves() { MOVES_TAKE } else { 0 };
+        self.agenda.enter(rest - QUIET, Event::Quiet);
+        self.agenda.enter(rest, Event::Rest);
     }
 
     /// Enters an event that happens after a time.

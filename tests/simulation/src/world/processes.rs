@@ -280,6 +280,7 @@ impl World<'_> {
     pub(super) fn reload(&mut self, profile: ProfileName) {
         self.profile = profile;
         self.books.moves = MoveRule::default();
+        self.books.exchanged_at = self.now;
         let new = self.profiles.active(profile);
         let mut relists = Vec::new();
         for process in self.processes.iter_mut().flatten() {
@@ -317,13 +318,7 @@ impl World<'_> {
         if trial.refusal.is_none() {
             process.profile = name;
         }
-        self.note(|| {
-            format!(
-                "number {incarnation} tries the profile {}: {:?}",
-                name.base(),
-                trial.refusal
-            )
-        });
+        self.note(|| format!("number {incarnation} tries the profile {}: {:?}", name, trial.refusal));
     }
 
     /// A person confirms that missing clusters are gone.

@@ -1,0 +1,259 @@
+//! Rule g: under a profile with moves, no write takes ready replicas below what is allowed, gives more than a surge, or exceeds a budget.
+//!
+//! All sums are of the pods that members really run. What the scheduler believes appears in one place: a replica that no report has shown as
+//! ready, or whose cluster is not Ready for the process that decides, may go as if it were not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_scheduler::moves::mark::Mark;
+use serde_json::Value;
+
+use super::Rule;
+use super::decision::described;
+use crate::agenda::Millis;
+use crate::oracle::{Targets, targets_of};
+use crate::script::MoveSetting;
+use crate::server::Request;
+use crate::world::{Process, World, cluster_key, target_number};
+
+/// The annotation of a move under way.
+const MARK: &str = "divvy.io/move";
+
+/// Time after an exchange of profiles for which a write may still follow the one before.
+const EXCHANGED: Millis = 30_000;
+
+/// A binding's replicas in one cluster.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    /// Ready pods.
+    ready: i64,
+    /// Replicas that the last report shows as ready.
+    reported: i64,
+    /// Replicas of the result before a write, and after it.
+    before: i64,
+    after: i64,
+    /// True if the cluster is Ready.
+    is_ready: bool,
+    /// True if it is Ready for the process that decided, too.
+    counts: bool,
+}
+
+impl World<'_> {
+    /// The clusters that are Ready for a process.
+    pub(super) fn ready_clusters(process: &Process) -> BTreeSet<String> {
+        let clusters = process.view.of_kind(Kind::Cluster);
+        let ready = clusters.filter(|(_, cluster)| is_ready(cluster));
+        ready.map(|(key, _)| key.name.clone()).collect()
+    }
+
+    /// Judges a result that is written.
+    pub(super) fn judge_step(&mut self, request: &Request, before: &Value, after: &Value) {
+        let Some(setting) = self.setting_of(request.process) else {
+            return;
+        };
+        let (last, next) = (targets_of(before), targets_of(after));
+        if last == next || last.is_empty() || !is_stepped(before) || self.now < self.books.exchanged_at + EXCHANGED {
+            return;
+        }
+        let total = after["spec"]["replicas"].as_i64().unwrap_or(0);
+        let columns = self.columns(&request.key, before, &last, &next);
+        if is_marked(before) || is_marked(after) {
+            self.books.steps += 1;
+        }
+        let text = floor(&columns, total, setting)
+            .or_else(|| surge(&last, &next, total, setting))
+            .or_else(|| self.over_budget(&request.key, before, after, total, setting));
+        if let Some(text) = text {
+            let change = format!("{}: {} → {}", request.key.name, described(&last), described(&next));
+            self.breach(Rule::G, format!("{change} of {total}: {text}"));
+        }
+    }
+
+    /// The setting of moves by which a process decides.
+    pub(super) fn setting_of(&self, incarnation: u64) -> Option<&'static MoveSetting> {
+        let mut running = self.processes.iter().flatten();
+        let process = running.find(|process| process.incarnation == incarnation)?;
+        process.profile.moves()
+    }
+
+    fn columns(&self, key: &ObjectKey, before: &Value, last: &Targets, next: &Targets) -> BTreeMap<String, Column> {
+        let seen = self.books.ready_seen.get(key);
+        let mut names: BTreeSet<&String> = last.iter().chain(next).map(|(name, _)| name).collect();
+        let evicted = names_in(before, "gracefulEvictionTasks", "fromCluster");
+        names.extend(&evicted);
+        let columns = names.into_iter().filter_map(|name| {
+            let number = target_number(&serde_json::json!({"name": name}))?;
+            let member = self.members.get(number)?;
+            let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
+            let is_ready = cluster.is_some_and(|cluster| is_ready(cluster));
+            let column = Column {
+                ready: member.pods_of(key).1,
+                reported: reported(before, name),
+                before: replicas_on(last, name),
+                after: replicas_on(next, name),
+                is_ready,
+                counts: is_ready && seen.is_some_and(|seen| seen.contains(name)),
+            };
+            // Karmada keeps what it evicts until it is replaced.
+            (!evicted.contains(name)).then(|| (name.clone(), column))
+        });
+        columns.collect()
+    }
+
+    /// What exceeds a budget of the profile; `None` if nothing does. What is missing, and what is beyond the total, is written at once and needs none.
+    fn over_budget(
+        &self,
+        key: &ObjectKey,
+        before: &Value,
+        after: &Value,
+        total: i64,
+        setting: &MoveSetting,
+    ) -> Option<String> {
+        let (last, next) = (targets_of(before), targets_of(after));
+        let gained: Vec<&(String, i64)> = next
+            .iter()
+            .filter(|(name, count)| *count > replicas_on(&last, name))
+            .collect();
+        if sum(&last) < total || gained.is_empty() || self.books.exchanged_at > 0 {
+            return None;
+        }
+        let bindings = self.server.of_kind(Kind::Binding);
+        let others: Vec<_> = bindings.filter(|(other, _)| *other != key).collect();
+        if !is_marked(before)
+            && let Some(limit) = setting.bindings
+        {
+            let under_way = others.iter().filter(|(_, binding)| is_under_way(binding)).count();
+            if i64::try_from(under_way).unwrap_or(i64::MAX) >= limit {
+                return Some(format!("it begins beside {under_way} bindings under way, of {limit}"));
+            }
+        }
+        let mut unready: BTreeMap<String, i64> = BTreeMap::new();
+        for (other, binding) in &others {
+            self.add_given(other, binding, &mut unready);
+        }
+        let of_others = unready.clone();
+        for (name, count) in gained {
+            let ready = target_number(&serde_json::json!({"name": name}))
+                .map_or(0, |number| self.members[number].pods_of(key).1)
+                .max(reported(before, name));
+            *unready.entry(name.clone()).or_default() += (count - ready).max(0);
+        }
+        let all: i64 = unready.values().sum();
+        if let Some(limit) = setting.replicas.filter(|limit| all > *limit) {
+            return Some(format!(
+                "{all} replicas are given and not ready, of {limit}: {unready:?}, {of_others:?} of others"
+            ));
+        }
+        let limit = setting.replicas_per_cluster?;
+        let over = unready
+            .iter()
+            .find(|(name, count)| **count > limit && of_others.get(*name) != Some(count))?;
+        Some(format!(
+            "{} replicas are given and not ready in {}, of {limit}",
+            over.1, over.0
+        ))
+    }
+
+    /// Adds the replicas that a binding's move has given and that are not ready, by what runs or by what is reported, whichever is more.
+    fn add_given(&self, key: &ObjectKey, binding: &Value, unready: &mut BTreeMap<String, i64>) {
+        let Some(mark) = mark_of(binding) else { return };
+        for (name, current) in targets_of(binding) {
+            let is_given = mark
+                .clusters
+                .get(&name)
+                .is_some_and(|waypoint| waypoint.bound.is_some() && waypoint.target >= current);
+            let Some(number) = target_number(&serde_json::json!({"name": name})).filter(|_| is_given) else {
+                continue;
+            };
+            let ready = self.members[number].pods_of(key).1.max(reported(binding, &name));
+            *unready.entry(name).or_default() += (current - ready).max(0);
+        }
+    }
+}
+
+/// The ready replicas that are missing after a write; `None` if there are enough.
+fn floor(columns: &BTreeMap<String, Column>, total: i64, setting: &MoveSetting) -> Option<String> {
+    let excess = columns.values().map(|column| column.before).sum::<i64>() - total;
+    // What an autoscaler would take for less need goes at once, even if it may be ready.
+    if setting.is_scaled && excess > setting.surge_of(total) {
+        return None;
+    }
+    let counted = columns.values().filter(|column| column.counts);
+    let ready: i64 = counted
+        .map(|column| column.ready.min(column.before).min(column.reported))
+        .sum();
+    let left = columns.values().filter(|column| column.is_ready);
+    let left: i64 = left
+        .map(|column| column.ready.min(column.before).min(column.after))
+        .sum();
+    let least = ready.min(total - setting.unavailable);
+    (left < least).then(|| format!("{left} ready replicas are left of {ready}: {columns:?}"))
+}
+
+/// The replicas beyond a surge that a write gives; `None` if there are none.
+fn surge(last: &Targets, next: &Targets, total: i64, setting: &MoveSetting) -> Option<String> {
+    let (before, after) = (sum(last), sum(next));
+    let most = before.max(total + setting.surge_of(total));
+    (after > most).then(|| format!("{after} replicas are more than {most}"))
+}
+
+/// True if results of a binding are written in steps: those of Deployments that are divided.
+fn is_stepped(binding: &Value) -> bool {
+    let spec = &binding["spec"];
+    let is_divided = spec["placement"]["replicaScheduling"]["replicaSchedulingType"] == "Divided";
+    is_divided && spec["resource"]["kind"] == "Deployment" && spec["components"].is_null()
+}
+
+/// True if a binding has the mark of a move.
+pub(super) fn is_marked(binding: &Value) -> bool {
+    binding["metadata"]["annotations"][MARK].is_string()
+}
+
+/// The mark of a binding, if it is of its present version.
+fn mark_of(binding: &Value) -> Option<Mark> {
+    let mark = Mark::parse(binding["metadata"]["annotations"][MARK].as_str()?).ok()?;
+    (binding["metadata"]["generation"] == mark.generation).then_some(mark)
+}
+
+/// True if a move has begun, has not reached its target, and has not given its turn away.
+fn is_under_way(binding: &Value) -> bool {
+    let targets = targets_of(binding);
+    mark_of(binding).is_some_and(|mark| {
+        let has_rest = mark
+            .clusters
+            .iter()
+            .any(|(name, waypoint)| waypoint.target != replicas_on(&targets, name));
+        has_rest && !mark.is_released
+    })
+}
+
+fn is_ready(cluster: &Value) -> bool {
+    let mut conditions = cluster["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+/// Ready replicas in a binding's report about a cluster.
+fn reported(binding: &Value, cluster: &str) -> i64 {
+    let mut entries = binding["status"]["aggregatedStatus"].as_array().into_iter().flatten();
+    let entry = entries.find(|entry| entry["clusterName"] == cluster);
+    entry
+        .and_then(|entry| entry["status"]["readyReplicas"].as_i64())
+        .unwrap_or(0)
+}
+
+fn names_in(binding: &Value, list: &str, field: &str) -> Vec<String> {
+    let entries = binding["spec"][list].as_array().into_iter().flatten();
+    entries
+        .filter_map(|entry| Some(entry[field].as_str()?.to_owned()))
+        .collect()
+}
+
+fn replicas_on(targets: &Targets, cluster: &str) -> i64 {
+    let target = targets.iter().find(|(name, _)| name == cluster);
+    target.map_or(0, |(_, replicas)| *replicas)
+}
+
+fn sum(targets: &Targets) -> i64 {
+    targets.iter().map(|(_, replicas)| replicas).sum()
+}
