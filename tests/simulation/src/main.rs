@@ -30,7 +30,6 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 use crate::life::live;
-use crate::planted::BUGS;
 use crate::profiles::Profiles;
 use crate::rules::Rule;
 use crate::script::Script;
@@ -127,9 +126,7 @@ fn run(arguments: Arguments) -> Result<(), Error> {
 
 /// Looks for planted bugs, and fails if one of them breaks its rule in none of the seeds.
 fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Result<(), Error> {
-    let chosen = BUGS
-        .iter()
-        .filter(|bug| names.is_empty() || names.iter().any(|name| name == bug.name));
+    let chosen = planted::bugs().filter(|bug| names.is_empty() || names.iter().any(|name| name == bug.name));
     let mut findings = Vec::new();
     for bug in chosen {
         let finding = planted::look_for(bug, seeds, events, plugins)?;

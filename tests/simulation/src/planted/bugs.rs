@@ -3,15 +3,15 @@
 use super::{Bug, Edit};
 use crate::rules::Rule;
 
-const COMPLETE: &str = "engine/complete.rs";
-const CONFIRMATIONS: &str = "engine/confirmations.rs";
-const OBSERVE: &str = "engine/observe.rs";
-const SCHEDULE: &str = "engine/schedule.rs";
-const OUTCOME: &str = "engine/outcome.rs";
-const EXECUTE: &str = "write/execute.rs";
-const HOLDINGS: &str = "holdings/mod.rs";
-const CONTAINED: &str = "holdings/contained.rs";
-const UNWRITTEN: &str = "holdings/unwritten.rs";
+const COMPLETE: &str = "controller/src/engine/complete.rs";
+const CONFIRMATIONS: &str = "controller/src/engine/confirmations.rs";
+const OBSERVE: &str = "controller/src/engine/observe.rs";
+const SCHEDULE: &str = "controller/src/engine/schedule.rs";
+const OUTCOME: &str = "controller/src/engine/outcome.rs";
+const EXECUTE: &str = "controller/src/write/execute.rs";
+const HOLDINGS: &str = "controller/src/holdings/mod.rs";
+const CONTAINED: &str = "controller/src/holdings/contained.rs";
+const UNWRITTEN: &str = "controller/src/holdings/unwritten.rs";
 
 /// Every planted bug.
 pub(crate) const BUGS: &[Bug] = &[
@@ -32,7 +32,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A leader whose renewals fail goes on writing for longer than the lease lasts.",
         edits: &[Edit {
-            file: "lease/election.rs",
+            file: "controller/src/lease/election.rs",
             from: "let until = sent.after(self.options.timing.renew_deadline);",
             to: "let until = sent.after(self.options.timing.renew_deadline * 3);",
         }],
@@ -43,7 +43,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A contender takes the lease before it has expired.",
         edits: &[Edit {
-            file: "lease/election.rs",
+            file: "controller/src/lease/election.rs",
             from: "now.since(observed.at) >= duration",
             to: "now.since(observed.at) >= duration / 4",
         }],
@@ -60,12 +60,12 @@ pub(crate) const BUGS: &[Bug] = &[
                 to: "if account.takings.len() < usize::MAX {",
             },
             Edit {
-                file: "holdings/taking.rs",
+                file: "controller/src/holdings/taking.rs",
                 from: "passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))",
                 to: "passed(self.since, limits.limit * 5)",
             },
             Edit {
-                file: "holdings/ending.rs",
+                file: "controller/src/holdings/ending.rs",
                 from: "account.settle_contained(limits.silence(), now)",
                 to: "account.settle_contained(limits.limit * 5, now)",
             },
@@ -158,7 +158,7 @@ pub(crate) const BUGS: &[Bug] = &[
                 to: ".filter_map(|target| shown(target, result))\n            .take(0)",
             },
             Edit {
-                file: "engine/held.rs",
+                file: "controller/src/engine/held.rs",
                 from: "since: moment.instant.checked_sub(age).unwrap_or(moment.instant),",
                 to: "since: moment.instant,",
             },
@@ -170,7 +170,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A result is removed because the first of two affinity groups matches nothing.",
         edits: &[Edit {
-            file: "decision.rs",
+            file: "controller/src/decision.rs",
             from: "Outcome::Failed(error) => clears(rule, error, self.decision.fits_nowhere()),",
             to: "Outcome::Failed(error) => clears(rule, error, true),",
         }],
@@ -225,7 +225,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A standby that takes over divides from scratch what the leader before it had rescheduled already.",
         edits: &[Edit {
-            file: "store/record.rs",
+            file: "controller/src/store/record.rs",
             from: "            && !is_answered\n",
             to: "            && (!is_answered || answered.is_some())\n",
         }],
@@ -269,7 +269,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A failure leaves the condition of the last success.",
         edits: &[Edit {
-            file: "write/patch.rs",
+            file: "controller/src/write/patch.rs",
             from: "known.status == status && known.reason == reason.as_str() && known.message == message",
             to: "known.status != status || known.reason == reason.as_str() && known.message == message",
         }],

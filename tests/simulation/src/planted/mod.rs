@@ -1,9 +1,10 @@
 //! Planted bugs: the simulation must find each of them.
 //!
-//! A bug is an edit of the controller's sources. They are copied into the target directory, edited there, and compiled with the
-//! simulation against everything else as it is. Nothing of the engine knows about it.
+//! A bug is an edit of the sources of the controller or of the scheduler. They are copied into the target directory, edited there, and
+//! compiled with the simulation against everything else as it is. Nothing of the engine knows about it.
 
 mod bugs;
+mod moves;
 mod table;
 mod variant;
 
@@ -16,13 +17,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::Error;
 use crate::rules::Rule;
 
-pub(crate) use self::bugs::BUGS;
 pub(crate) use self::table::write_table;
 
 /// An edit of one file. The text must occur exactly once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edit {
-    /// Path in the controller's `src`.
+    /// Path in `host`.
     pub(crate) file: &'static str,
     /// Text to replace.
     pub(crate) from: &'static str,
@@ -43,6 +43,11 @@ pub(crate) struct Bug {
     pub(crate) text: &'static str,
     /// The edits that plant it.
     pub(crate) edits: &'static [Edit],
+}
+
+/// Every planted bug.
+pub(crate) fn bugs() -> impl Iterator<Item = &'static Bug> {
+    bugs::BUGS.iter().chain(moves::BUGS)
 }
 
 /// The first seed that finds a bug.
@@ -169,15 +174,17 @@ mod tests {
 
     #[test]
     fn every_bug_applies_to_the_sources_and_each_rule_has_two() {
-        let names: BTreeSet<&str> = BUGS.iter().map(|bug| bug.name).collect();
-        assert_eq!(names.len(), BUGS.len());
-        assert!(BUGS.len() >= 20, "{} bugs", BUGS.len());
-        assert!(BUGS.iter().filter(|bug| bug.is_real).count() >= 10);
+        let names: BTreeSet<&str> = bugs().map(|bug| bug.name).collect();
+        assert_eq!(names.len(), bugs().count());
+        for (part, text) in [(bugs::BUGS, "the rest"), (moves::BUGS, "moves")] {
+            assert!(part.len() >= 20, "{} bugs of {text}", part.len());
+            assert!(part.iter().filter(|bug| bug.is_real).count() >= 10, "{text}");
+        }
         for rule in Rule::ALL {
-            let count = BUGS.iter().filter(|bug| bug.rule == rule).count();
+            let count = bugs().filter(|bug| bug.rule == rule).count();
             assert!(count >= 2, "rule {rule} has {count} bugs");
         }
-        for bug in BUGS {
+        for bug in bugs() {
             variant::check(bug).unwrap_or_else(|error| panic!("{error}"));
         }
     }

@@ -1,4 +1,4 @@
-//! The simulation compiled against edited sources of the controller.
+//! The simulation compiled against edited sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,16 @@ use crate::error::Error;
 /// Name of the program, which must not replace that of the clean simulation.
 const PROGRAM: &str = "planted-simulation";
 
+/// The crates that a bug may edit, and what compiles against them.
+const EDITED: [&str; 3] = ["controller", "forecast", "scheduler"];
+
 /// Compiles the simulation with a bug. Returns the program.
 pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
     let repository = repository();
     let folder = repository.join("target/planted");
-    copy(
-        &repository.join("host/controller"),
-        &folder.join("controller"),
-        Some(bug),
-    )?;
+    for name in EDITED {
+        copy(&repository.join("host").join(name), &folder.join(name), Some(bug))?;
+    }
     copy(&repository.join("tests/simulation"), &folder.join("simulation"), None)?;
     let manifest = folder.join("simulation/Cargo.toml");
     let text = read(&manifest)?.replacen(
@@ -65,10 +66,9 @@ pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
 /// Checks that the edits of a bug apply to the sources.
 #[cfg(test)]
 pub(super) fn check(bug: &Bug) -> Result<(), Error> {
-    let sources = repository().join("host/controller");
     for edit in bug.edits {
-        let file = sources.join("src").join(edit.file);
-        edited(&file, &sources, read(&file)?, bug)?;
+        let file = repository().join("host").join(edit.file);
+        edited(&file, read(&file)?, bug)?;
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
         };
         let mut text = read(entry.path())?;
         if let Some(bug) = bug {
-            text = edited(entry.path(), from, text, bug)?;
+            text = edited(entry.path(), text, bug)?;
         }
         // The manifest has the program's name already.
         if bug.is_none() && relative == Path::new("Cargo.toml") && to.join(relative).is_file() {
@@ -100,9 +100,9 @@ fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
 }
 
 /// A file with the edits of a bug.
-fn edited(file: &Path, crate_folder: &Path, mut text: String, bug: &Bug) -> Result<String, Error> {
-    let source = crate_folder.join("src");
-    for edit in bug.edits.iter().filter(|edit| source.join(edit.file) == file) {
+fn edited(file: &Path, mut text: String, bug: &Bug) -> Result<String, Error> {
+    let host = repository().join("host");
+    for edit in bug.edits.iter().filter(|edit| host.join(edit.file) == file) {
         let count = text.matches(edit.from).count();
         if count != 1 {
             return Err(Error::Patch {
@@ -117,21 +117,31 @@ fn edited(file: &Path, crate_folder: &Path, mut text: String, bug: &Bug) -> Resu
     Ok(text)
 }
 
-/// The manifest of a workspace of the two copies; all other crates are those of the repository.
+/// The manifest of a workspace of the copies; all other crates are those of the repository.
 fn workspace_manifest(workspace: &str) -> String {
     let lines = workspace.lines().map(|line| match line {
-        _ if line.starts_with("members = ") => "members = [\"controller\", \"simulation\"]".to_owned(),
+        _ if line.starts_with("members = ") => {
+            "members = [\"controller\", \"forecast\", \"scheduler\", \"simulation\"]".to_owned()
+        }
         _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
-        // Each bug compiles both again, which without optimisation takes a twentieth of the time. Lives take three times as long, since
-        // everything else is optimised.
+        // Each bug compiles some of them again, which without optimisation takes a twentieth of the time. Lives take three times as long,
+        // since everything else is optimised.
         "[profile.release.package]" => "[profile.release.package]\n\
              divvy-controller.codegen-units = 256\n\
+             divvy-forecast.codegen-units = 256\n\
+             divvy-forecast.opt-level = 1\n\
+             divvy-scheduler.codegen-units = 256\n\
+             divvy-scheduler.opt-level = 1\n\
              divvy-simulation.codegen-units = 256\n\
              divvy-simulation.opt-level = 0"
             .to_owned(),
-        "divvy-controller.opt-level = 1" | "divvy-simulation.opt-level = 1" => line.replace('1', "0"),
+        _ if EDITED
+            .iter()
+            .any(|name| line.contains(&format!("path = \"host/{name}\""))) =>
+        {
+            line.replace("host/", "")
+        }
         _ => line
-            .replace("path = \"host/controller\"", "path = \"controller\"")
             .replace("path = \"host/", "path = \"../../host/")
             .replace("path = \"tests/", "path = \"../../tests/")
             .replace("path = \"framework", "path = \"../../framework"),

@@ -74,6 +74,9 @@ impl World<'_> {
             .insert(key.clone(), (Arc::clone(&binding), new.clone()));
         self.books.known.insert(key.clone(), process.clusters_seen());
         self.books.ready_seen.insert(key.clone(), Self::ready_clusters(process));
+        self.books
+            .leaving_seen
+            .insert(key.clone(), Self::leaving_clusters(process));
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
             if !self.script.setup.is_closed {

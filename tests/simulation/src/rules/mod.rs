@@ -89,6 +89,8 @@ pub(crate) struct Books {
     pub(crate) evictions: u64,
     /// The clusters that were Ready for the process that decided each binding last.
     pub(super) ready_seen: BTreeMap<ObjectKey, BTreeSet<String>>,
+    /// The clusters whose deletion it had seen.
+    pub(super) leaving_seen: BTreeMap<ObjectKey, BTreeSet<String>>,
     /// Time at which the profile was last exchanged; 0 if never.
     pub(crate) exchanged_at: Millis,
     /// Results that were written on the way of a move.

@@ -61,13 +61,29 @@ impl World<'_> {
         if is_marked(before) || is_marked(after) {
             self.books.steps += 1;
         }
-        let text = floor(&columns, total, setting)
+        let text = self
+            .names_leaving(&request.key, &next)
+            .or_else(|| floor(&columns, total, setting))
             .or_else(|| surge(&last, &next, total, setting))
             .or_else(|| self.over_budget(&request.key, before, after, total, setting));
         if let Some(text) = text {
             let change = format!("{}: {} → {}", request.key.name, described(&last), described(&next));
             self.breach(Rule::G, format!("{change} of {total}: {text}"));
         }
+    }
+
+    /// A cluster of a result whose deletion the process has seen before it decided: Karmada has removed what runs there.
+    fn names_leaving(&self, key: &ObjectKey, next: &Targets) -> Option<String> {
+        let leaving = self.books.leaving_seen.get(key)?;
+        let named = next.iter().find(|(name, _)| leaving.contains(name))?;
+        Some(format!("{} is being deleted", named.0))
+    }
+
+    /// The clusters that a process has seen to be deleted.
+    pub(super) fn leaving_clusters(process: &Process) -> BTreeSet<String> {
+        let clusters = process.view.of_kind(Kind::Cluster);
+        let leaving = clusters.filter(|(_, cluster)| !cluster["metadata"]["deletionTimestamp"].is_null());
+        leaving.map(|(key, _)| key.name.clone()).collect()
     }
 
     /// The setting of moves by which a process decides.

@@ -57,7 +57,23 @@ impl World<'_> {
                 return;
             }
         }
+        if let Some(text) = self.mark_at_rest() {
+            self.breach(Rule::E, text);
+            return;
+        }
         self.judge_leftovers();
+    }
+
+    /// A move that has not ended, although nothing but its own end is left.
+    fn mark_at_rest(&self) -> Option<String> {
+        let mut bindings = self.server.of_kind(Kind::Binding);
+        let is_left = |binding: &Value| is_ours(binding) && is_marked(binding) && !self.waits_for_room(binding);
+        let (key, binding) = bindings.find(|(_, binding)| is_left(binding))?;
+        Some(format!(
+            "{} has the mark of a move at rest: {}",
+            key.name,
+            self.move_of(binding)
+        ))
     }
 
     /// What engines still do or hold when everything is at rest.
@@ -115,6 +131,16 @@ impl World<'_> {
 
     /// True if the leader says that a binding waits to begin its move.
     fn waits_to_move(&self, binding: &Value) -> bool {
+        self.move_of(binding).contains("waits for")
+    }
+
+    /// True if the leader says that a move waits for room, which only others could make.
+    fn waits_for_room(&self, binding: &Value) -> bool {
+        self.move_of(binding).contains("waits for room")
+    }
+
+    /// What the leader says of a binding's move.
+    fn move_of(&self, binding: &Value) -> String {
         let leader = self.processes.iter().flatten();
         let mut leader = leader.filter(|process| matches!(process.role(), Role::Leader(_)));
         let path = ObjectPath {
@@ -126,9 +152,7 @@ impl World<'_> {
             .next()
             .map(|process| Insight::explain(process.panel.as_ref(), &path));
         let explained = explanation.and_then(Result::ok).unwrap_or_default();
-        explained["move"]
-            .as_str()
-            .is_some_and(|text| text.contains("waits for"))
+        explained["move"].as_str().unwrap_or_default().to_owned()
     }
 
     /// Every binding with the offline opinion on it.
