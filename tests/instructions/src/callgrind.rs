@@ -1,7 +1,7 @@
 //! Runs cycles under callgrind and reads the counts.
 //!
 //! Callgrind counts only inside one function, on the thread that runs it, and writes a dump whenever the function ends. A worker is a
-//! process of its own and runs outside callgrind. The environment is empty, and memory is at the same addresses in every run.
+//! process of its own and runs outside callgrind. The environment is the same in every run, and so are the addresses of memory.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,6 +15,17 @@ use crate::cycles::COUNTED;
 /// The function in which instructions are counted.
 const FUNCTION: &str = "divvy_instructions::cycles::counted";
 
+/// Settings of glibc by which it takes the functions that every x86-64 processor has, such as those that copy memory. Otherwise, it
+/// chooses by the processor. Other C libraries and processors ignore them.
+const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-BMI1,-BMI2,-ERMS,-FMA,-FSRM,-LZCNT,-MOVBE,-SSE4_1,-SSE4_2,-SSSE3";
+
+/// The version of valgrind, such as `valgrind-3.19.0`.
+pub(crate) fn version() -> Result<String, String> {
+    let output = Command::new("valgrind").arg("--version").output();
+    let output = output.map_err(|error| format!("valgrind: {error}; install Debian's package `valgrind`"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 /// Counts the cycles of a kind, one count per size.
 pub(crate) fn count(kind: Kind, recording: &Path, folder: &Path) -> Result<Vec<Count>, String> {
     let program = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
@@ -23,6 +34,7 @@ pub(crate) fn count(kind: Kind, recording: &Path, folder: &Path) -> Result<Vec<C
     command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("GLIBC_TUNABLES", TUNABLES)
         .args(["--quiet", "--tool=callgrind", "--combine-dumps=yes"])
         .arg(format!("--toggle-collect={FUNCTION}"))
         .arg(format!("--dump-after={FUNCTION}"))
@@ -30,9 +42,7 @@ pub(crate) fn count(kind: Kind, recording: &Path, folder: &Path) -> Result<Vec<C
         .arg(program)
         .args([CYCLES, kind.name()])
         .arg(recording);
-    let output = command
-        .output()
-        .map_err(|error| format!("valgrind: {error}; install Debian's package `valgrind`"))?;
+    let output = command.output().map_err(|error| format!("valgrind: {error}"))?;
     if !output.status.success() {
         let mut message = format!("{command:?}: {}", output.status);
         for text in [output.stdout, output.stderr] {
