@@ -10,6 +10,7 @@ mod estimators;
 mod evictions;
 mod faults;
 mod isolated;
+mod jobs;
 mod live;
 mod moves;
 mod operating;
