@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::io;
 
-use rustls::{AlertDescription, CertificateError};
+use rustls::CertificateError;
 
 /// An error with its causes in one line, or the failure of TLS that it is due to. The transport's own message is only "transport error".
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
@@ -21,7 +21,11 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
         }
         source = cause.source();
     }
-    text
+    // HTTP/2 keeps the text alone of an alert that arrives after the handshake.
+    match text.rsplit_once("received fatal alert: ") {
+        Some((_, alert)) => alert_words(alert),
+        None => text,
+    }
 }
 
 /// The failure of TLS that an error is due to.
@@ -46,7 +50,7 @@ fn tls_words(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(error) => {
             format!("the certificate of the estimator {}", certificate_words(error))
         }
-        rustls::Error::AlertReceived(alert) => alert_words(*alert),
+        rustls::Error::AlertReceived(alert) => alert_words(&format!("{alert:?}")),
         rustls::Error::InvalidMessage(_) => "the estimator's answer is not TLS; does it serve without certificates?".to_owned(),
         rustls::Error::PeerIncompatible(_) => {
             "the estimator and this client share no version or algorithm of TLS; TLS 1.2 and 1.3 are supported, and no key on P-521".to_owned()
@@ -60,21 +64,21 @@ fn tls_words(error: &rustls::Error) -> String {
     }
 }
 
-fn alert_words(alert: AlertDescription) -> String {
-    match alert {
-        AlertDescription::BadCertificate
-        | AlertDescription::UnsupportedCertificate
-        | AlertDescription::CertificateUnknown
-        | AlertDescription::CertificateExpired
-        | AlertDescription::CertificateRevoked
-        | AlertDescription::UnknownCA
-        | AlertDescription::DecryptError
-        | AlertDescription::AccessDenied => "the estimator refuses the client's certificate".to_owned(),
-        AlertDescription::CertificateRequired => {
-            "the estimator demands a client's certificate, and none is configured".to_owned()
-        }
-        alert => format!("the estimator ended the handshake of TLS (alert {})", u8::from(alert)),
-    }
+/// The words of an alert with this name.
+fn alert_words(alert: &str) -> String {
+    let reason = match alert {
+        "BadCertificate"
+        | "UnsupportedCertificate"
+        | "CertificateUnknown"
+        | "CertificateExpired"
+        | "CertificateRevoked"
+        | "UnknownCA"
+        | "DecryptError"
+        | "AccessDenied" => "the estimator refuses the client's certificate",
+        "CertificateRequired" => "the estimator demands a client's certificate, and none is configured",
+        _ => "the estimator ended the handshake of TLS",
+    };
+    reason.to_owned()
 }
 
 /// What is wrong with a certificate; follows its name.

@@ -120,7 +120,7 @@ impl Scene {
 #[test]
 fn a_target_that_changes_back_in_the_middle_of_a_move_leaves_nothing_idle_for_a_minute() {
     let mut scene = Scene::new();
-    // As `web` leaves `a`, `next` waits for its turn; then `web` is to go back.
+    // In the middle of its move, `web` is to go back. Then `next` waits for its turn.
     let targets: [&[(&str, i64)]; 3] = [
         &[("a", 1), ("b", 3), ("c", 2)],
         &[("a", 1), ("b", 8), ("c", 3)],
@@ -133,7 +133,7 @@ fn a_target_that_changes_back_in_the_middle_of_a_move_leaves_nothing_idle_for_a_
         {
             scene.place("web", weights);
         }
-        if second == 1 {
+        if second == 17 {
             scene.place("next", &[("a", 1), ("b", 2), ("c", 3)]);
         }
         scene.pass();
