@@ -21,6 +21,7 @@ mod prices;
 mod quorum;
 mod recorded;
 mod reload;
+mod removals;
 mod replicas_of_scheduler;
 mod rounds;
 mod soak;
