@@ -26,8 +26,8 @@
 //! - [`attribution`]: plugins that crash, end or hang the scheduler's process are named.
 //! - [`kept_values`]: values that plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
-//! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: the folders in which it finds
-//!   plugins.
+//! - [`command_line`]: exit code, standard output and standard error of the binary, also in a [`shell`]. [`discovery`]: the folders in
+//!   which it finds plugins.
 //! - [`controller`]: the scheduler of a control plane, against an API server in memory.
 //! - [`diff`]: forecasts of changes, against the same changes made by hand.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
@@ -74,6 +74,7 @@ mod quorum;
 mod renamed_strategies;
 mod scheduling;
 mod selectors;
+mod shell;
 mod table_files;
 mod tables;
 mod trees;

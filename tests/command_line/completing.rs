@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{divvy, run};
-use crate::artifacts::{repository, workspace};
+use crate::artifacts::repository;
+use crate::shell::in_shell;
 
 /// What a shell is offered for the last word of a line, one candidate per line, each with its help after a tab.
 fn offered(line: &[&str]) -> Vec<String> {
@@ -163,25 +163,6 @@ fn a_control_plane_is_asked_and_has_two_seconds() {
     assert_eq!(offers, Vec::<String>::new());
     // A request of any other command has four and a half seconds. How busy the machine is does not count.
     assert!(waited.saturating_sub(busy) < Duration::from_secs(4), "{waited:?}");
-}
-
-/// Runs a shell after it has read the script for it, as its users have it.
-fn in_shell(shell: &str, arguments: &[&str], script: &str) -> String {
-    let divvy = workspace().binary("divvy").parent().expect("a binary is in a folder");
-    let path = std::env::join_paths([divvy, "/usr/bin".as_ref(), "/bin".as_ref()]).expect("no folder has a colon");
-    let output = Command::new(shell)
-        .args(arguments)
-        .arg(script)
-        .current_dir(repository())
-        .env_clear()
-        .env("PATH", path)
-        .env("HOME", "/nonexistent")
-        .env("TERM", "dumb")
-        .output();
-    let output = output.unwrap_or_else(|error| panic!("{shell}: {error}"));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{shell}: {stderr}");
-    String::from_utf8(output.stdout).expect("candidates are UTF-8")
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Members with nodes and pods, in virtual time: reports of clusters every ten seconds, states of workloads that arrive late, and
-//! the scheduler between them. Pods have one CPU each.
+//! the scheduler between them. Pods have one CPU each. It measures how long capacity is held, and how long workloads wait for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,11 @@ use super::simulation::Simulation;
 type Millis = u64;
 
 const STEP: Millis = 100;
-const REPORT_PERIOD: Millis = 10_000;
+/// Time between two reports of a cluster.
+pub(super) const REPORT_PERIOD: Duration = Duration::from_millis(PERIOD);
+const PERIOD: Millis = 10_000;
+/// Time between two measurements of what is held and what waits.
+const MEASURED_EVERY: Millis = 1_000;
 /// Time until a report that was made arrives.
 const REPORT_DELAY: Millis = 300;
 /// Time until a member has the pods of a result.
@@ -42,16 +46,40 @@ pub(super) struct Fleet {
     /// States of workloads that are on their way to the scheduler.
     states: Vec<(Millis, String, Value)>,
     last_states: BTreeMap<String, Value>,
-    reports: Vec<(Millis, Value)>,
+    reports: Vec<Sent>,
     /// Pods that found no node at once.
     pub(super) without_room: usize,
+    /// Longest time for which a result has held capacity after the arrival of the first report that contains its pods.
+    pub(super) longest_hold: Duration,
+    /// Longest time for which a workload had no result although it had room by the last reports and by what they do not contain.
+    pub(super) longest_wait: Duration,
+    /// Workloads that wait although they have room, with the time since which.
+    waiting_since: BTreeMap<String, Millis>,
     states_ever: u64,
+    /// Varies the times of reports, and the delays of states.
+    seed: u64,
+}
+
+/// A report that has not arrived.
+struct Sent {
+    arrives_at: Millis,
+    made_at: Millis,
+    /// Index of the cluster.
+    member: usize,
+    room: i64,
+    /// `None` for a report that is equal to the last, which Karmada does not write.
+    cluster: Option<Value>,
 }
 
 #[derive(Default)]
 struct Member {
     pods: Vec<Pod>,
     last_report: Value,
+    /// Room by the last report that has arrived, and the time at which that was made.
+    reported_room: i64,
+    reported_at: Millis,
+    /// Time at which it had all pods of each result, and at which the first report that contains them arrived.
+    complete: BTreeMap<String, (Millis, Option<Millis>)>,
 }
 
 struct Pod {
@@ -96,6 +124,30 @@ impl Member {
         i64::try_from(pods.count()).expect("few pods")
     }
 
+    /// Pods that a report shows as room for, as the scheduler estimates: by models, each node as the smallest of its grade.
+    fn room(&self, has_models: bool) -> i64 {
+        let of_node = |free: i64| match has_models {
+            true => GRADES[grade(free)],
+            false => free,
+        };
+        let waiting = waiting(self).count();
+        let unbound = if has_models {
+            0
+        } else {
+            i64::try_from(waiting).expect("few pods")
+        };
+        self.free().into_iter().map(of_node).sum::<i64>() - unbound
+    }
+
+    /// Pods of results that are not in the last report that has arrived.
+    fn unreported(&self, name: &str, assigned: i64) -> i64 {
+        let is_reported = |(complete, _): &(Millis, Option<Millis>)| *complete <= self.reported_at;
+        match self.complete.get(name).is_some_and(is_reported) {
+            true => 0,
+            false => assigned,
+        }
+    }
+
     fn report(&self, name: &str, has_models: bool) -> Value {
         let running = self.pods.iter().filter(|pod| !pod.has_ended);
         let (bound, waiting): (Vec<_>, Vec<_>) = running.partition(|pod| pod.node.is_some());
@@ -121,7 +173,7 @@ impl Member {
             cluster["spec"] = json!({"resourceModels": models.collect::<Vec<_>>()});
             let mut counts = [0_i64; GRADES.len()];
             for free in self.free() {
-                counts[GRADES.iter().rposition(|min| free >= *min).unwrap_or(0)] += 1;
+                counts[grade(free)] += 1;
             }
             let counts = counts.iter().enumerate();
             let counts = counts.map(|(grade, count)| json!({"grade": grade, "count": count}));
@@ -132,10 +184,12 @@ impl Member {
 }
 
 impl Fleet {
-    pub(super) fn new(lines: &str, has_models: bool) -> Self {
+    /// Members that report, and whose workloads do, at times that depend on a seed.
+    pub(super) fn new(lines: &str, has_models: bool, seed: u64) -> Self {
         let mut members: Vec<Member> = CLUSTERS.iter().map(|_| Member::default()).collect();
         for (name, member) in CLUSTERS.iter().zip(&mut members) {
             member.last_report = member.report(name, has_models);
+            member.reported_room = member.room(has_models);
         }
         let clusters: Vec<Value> = members.iter().map(|member| member.last_report.clone()).collect();
         Self {
@@ -150,7 +204,11 @@ impl Fleet {
             last_states: BTreeMap::new(),
             reports: Vec::new(),
             without_room: 0,
+            longest_hold: Duration::ZERO,
+            longest_wait: Duration::ZERO,
+            waiting_since: BTreeMap::new(),
             states_ever: 0,
+            seed,
         }
     }
 
@@ -202,6 +260,38 @@ impl Fleet {
             }
             self.collect();
             self.report();
+            if self.now.is_multiple_of(MEASURED_EVERY) {
+                self.measure();
+            }
+        }
+    }
+
+    /// Measures how long capacity has been held, and how long workloads with room have waited.
+    fn measure(&mut self) {
+        for part in self.simulation.engine().held() {
+            let member = CLUSTERS.iter().position(|cluster| *cluster == part.cluster);
+            let member = &self.members[member.expect("a member")];
+            if let Some((_, Some(shown))) = member.complete.get(&part.binding.name) {
+                self.longest_hold = self.longest_hold.max(Duration::from_millis(self.now - shown));
+            }
+        }
+        let mut room: i64 = 0;
+        for (cluster, member) in CLUSTERS.iter().zip(&self.members) {
+            let results = self
+                .workloads
+                .keys()
+                .filter_map(|name| Some((name, *self.simulation.result(name).get(*cluster)?)));
+            let unreported: i64 = results.map(|(name, pods)| member.unreported(name, pods)).sum();
+            room += (member.reported_room - unreported).max(0);
+        }
+        for name in self.workloads.keys() {
+            let replicas = self.simulation.binding(name)["spec"]["replicas"].as_i64().unwrap_or(0);
+            if room < replicas || !self.simulation.result(name).is_empty() {
+                self.waiting_since.remove(name);
+                continue;
+            }
+            let since = *self.waiting_since.entry(name.clone()).or_insert(self.now);
+            self.longest_wait = self.longest_wait.max(Duration::from_millis(self.now - since));
         }
     }
 
@@ -235,6 +325,9 @@ impl Fleet {
                         has_ended: false,
                     });
                 }
+                if wanted > 0 {
+                    member.complete.insert(name.clone(), (now, None));
+                }
             }
             self.applied.insert(name, result);
         }
@@ -265,7 +358,7 @@ impl Fleet {
             if self.last_states.get(name) != Some(&state) {
                 self.last_states.insert(name.clone(), state.clone());
                 self.states_ever += 1;
-                let delay = STEP + STEP * (self.states_ever * 7 % 30);
+                let delay = STEP + STEP * ((self.states_ever * 7 + self.seed * 11) % 30);
                 self.states.push((self.now + delay, name.clone(), state));
             }
         }
@@ -287,23 +380,43 @@ impl Fleet {
     /// Makes the reports that are due, and lets those arrive that changed.
     fn report(&mut self) {
         for (number, (name, member)) in (0..).zip(CLUSTERS.iter().zip(&mut self.members)) {
-            if self.now % REPORT_PERIOD == number * REPORT_PERIOD / 3 / STEP * STEP {
+            let offset = (number * PERIOD / 3 + self.seed * 700) % PERIOD;
+            if self.now % PERIOD == offset / STEP * STEP {
                 let report = member.report(name, self.has_models);
-                if report != member.last_report {
-                    member.last_report = report.clone();
-                    self.reports.push((self.now + REPORT_DELAY, report));
-                }
+                let has_changed = report != member.last_report;
+                member.last_report = report.clone();
+                self.reports.push(Sent {
+                    arrives_at: self.now + REPORT_DELAY,
+                    made_at: self.now,
+                    member: usize::try_from(number).expect("three members"),
+                    room: member.room(self.has_models),
+                    cluster: has_changed.then_some(report),
+                });
             }
         }
         let now = self.now;
         let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.reports)
             .into_iter()
-            .partition(|(at, _)| *at <= now);
+            .partition(|sent| sent.arrives_at <= now);
         self.reports = later;
-        for (_, report) in due {
-            self.simulation.cluster(&report);
+        for sent in due {
+            let member = &mut self.members[sent.member];
+            (member.reported_room, member.reported_at) = (sent.room, sent.made_at);
+            for (complete, shown) in member.complete.values_mut() {
+                if *complete <= sent.made_at {
+                    shown.get_or_insert(now);
+                }
+            }
+            if let Some(report) = sent.cluster {
+                self.simulation.cluster(&report);
+            }
         }
     }
+}
+
+/// The grade of a node with this many free CPUs.
+fn grade(free: i64) -> usize {
+    GRADES.iter().rposition(|min| free >= *min).unwrap_or(0)
 }
 
 /// Indices of the pods that wait for a node.

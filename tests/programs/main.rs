@@ -32,6 +32,8 @@ mod manifests;
 #[path = "../scheduling.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod scheduling;
+#[path = "../shell.rs"]
+mod shell;
 
 use std::process::{Command, Output};
 

@@ -1,8 +1,6 @@
 //! Completions in fish and zsh, as their users have them. Those in bash are tested with the command line.
 
-use std::process::Command;
-
-use crate::artifacts::{repository, workspace};
+use crate::shell::in_shell;
 
 const CLUSTERS: [&str; 4] = [
     "eu-aws-frankfurt",
@@ -10,26 +8,6 @@ const CLUSTERS: [&str; 4] = [
     "eu-gcp-belgium",
     "eu-onprem-paris",
 ];
-
-/// Runs a script in a shell in which `divvy` is found.
-fn in_shell(shell: &str, arguments: &[&str], script: &str) -> String {
-    let divvy = workspace().binary("divvy").parent().expect("a binary is in a folder");
-    let path = std::env::join_paths([divvy, "/usr/bin".as_ref(), "/bin".as_ref()]).expect("no folder has a colon");
-    let output = Command::new(shell)
-        .args(arguments)
-        .arg(script)
-        .current_dir(repository())
-        .env_clear()
-        .env("PATH", path)
-        .env("HOME", "/nonexistent")
-        .env("TERM", "dumb")
-        .output();
-    let output = output
-        .unwrap_or_else(|error| panic!("`{shell}` cannot be started ({error}): install Debian's package `{shell}`"));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{shell}: {stderr}");
-    String::from_utf8(output.stdout).expect("candidates are UTF-8")
-}
 
 #[test]
 fn fish_completes_with_its_script() {

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 39] = [
+const CRATES: [(&str, &[&str]); 40] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -220,6 +220,16 @@ const CRATES: [(&str, &[&str]); 39] = [
     ),
     ("divvy-site", &[]),
     ("divvy-sizes", &[]),
+    (
+        "divvy-instructions",
+        &[
+            "divvy-isolation",
+            "divvy-loader",
+            "divvy-profile",
+            "divvy-recordings",
+            "divvy-scheduler",
+        ],
+    ),
     (
         "divvy-control-plane-tests",
         &["divvy-built", "divvy-spanned", "divvy-judge", "divvy-karmada"],

@@ -134,6 +134,7 @@ mod tests {
             applied: true,
             replicas: Some(3),
             ready_replicas: None,
+            is_rolling_out: false,
             started: None,
             has_ended: false,
             fingerprint,

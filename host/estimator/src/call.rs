@@ -69,7 +69,7 @@ where
 {
     let mut client = Grpc::new(channel).max_decoding_message_size(ANSWER_SIZE_MAX);
     client.ready().await.map_err(|error| CallError::Connect {
-        causes: crate::connection::causes(&error),
+        causes: crate::wording::causes(&error),
     })?;
     let mut request = tonic::Request::new(message);
     request.set_timeout(deadline);

@@ -7,7 +7,6 @@
 //! HTTP/2 keep-alive pings are deliberately off: gRPC servers in Go close connections that ping more than once in five
 //! minutes. TCP keep-alives find dead peers instead.
 
-use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +16,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 
 use crate::address::{Address, Addressing, ServiceLookup};
 use crate::error::CallError;
+use crate::wording::causes;
 
 /// Time without traffic before TCP probes a connection.
 const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
@@ -119,21 +119,6 @@ impl Connection {
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Channel>> {
         self.established.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// An error with its causes in one line. The transport's own message is only "transport error".
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let message = cause.to_string();
-        if !text.ends_with(&message) {
-            text.push_str(": ");
-            text.push_str(&message);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 async fn endpoint(address: &Address, transport: &Transport) -> Result<Endpoint, CallError> {

@@ -1,9 +1,11 @@
 //! Errors of a call to one estimator. Each costs one cluster one estimate, and is reported with the cluster's name.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::address::LookupError;
+use crate::wording::causes;
 
 /// A call that brought no answer.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -71,11 +73,19 @@ impl CallError {
     }
 }
 
+/// The estimator's message, or the failure of TLS that ended the connection.
+fn message(status: &tonic::Status) -> String {
+    match status.source() {
+        Some(source) => causes(source),
+        None => status.message().to_owned(),
+    }
+}
+
 impl From<tonic::Status> for CallError {
     fn from(status: tonic::Status) -> Self {
         Self::Status {
             code: status.code(),
-            message: status.message().to_owned(),
+            message: message(&status),
         }
     }
 }

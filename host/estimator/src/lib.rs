@@ -27,6 +27,7 @@ mod estimators;
 mod kubernetes;
 mod message;
 mod request;
+mod wording;
 
 pub use address::{Address, Addressing, LookupError, NoServices, ServiceLookup};
 pub use breaker::{BreakerOptions, BreakerState};

@@ -13,7 +13,7 @@
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -293,7 +293,10 @@ impl PluginFile {
         };
         let exported = exported(&self.path, library)?;
         if record.is_certified() {
-            check_certificate(&plugin, &self.path, library)?;
+            if !known_to_match().contains(&exported.addr()) {
+                check_certificate(&plugin, &self.path, library)?;
+                known_to_match().insert(exported.addr());
+            }
             descriptors::check(&plugins, &record, &self.path)?;
         }
         drop(opening);
@@ -488,6 +491,13 @@ fn descriptor(path: &Path, exported: *const Library, plugin: &str) -> Result<Des
     let plugins = read_table(&exported.plugins).ok_or_else(|| invalid("a plugin cannot be read"))?;
     let found = plugins.into_iter().find(|descriptor| descriptor.name.read() == plugin);
     found.ok_or_else(|| invalid("its record names a plugin that the library does not export"))
+}
+
+/// Addresses of the exports of libraries whose types match the host's. Libraries are never closed, so an address stays that of one library:
+/// whoever constructs a profile again, after a change of it or a quarantine, does not compare its types again.
+fn known_to_match() -> MutexGuard<'static, BTreeSet<usize>> {
+    static KNOWN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Compares the library's types with the host's. Either side may have more at the end of a struct that can grow, so it

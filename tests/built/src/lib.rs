@@ -75,7 +75,7 @@ pub fn bundled() -> Result<&'static Bundled, &'static str> {
 /// A program that the tests use, such as `divvy-load`: of a debug build, built once per process. An error is what Cargo printed.
 pub fn test_program(name: &str) -> Result<PathBuf, String> {
     static PROGRAMS: LazyLock<Result<Artifacts, String>> =
-        LazyLock::new(|| build(&repository().join("Cargo.toml"), MEMBERS));
+        LazyLock::new(|| build(&repository().join("Cargo.toml"), &MEMBERS));
     let programs = PROGRAMS.as_ref().map_err(Clone::clone)?;
     programs.binary(name).map(Path::to_owned)
 }
@@ -173,16 +173,10 @@ pub fn cases<T>(gate: T, all: T) -> T {
     if all_cases() { all } else { gate }
 }
 
-/// The packages of the command in README.md, `cargo test --workspace --exclude 'divvy-*-tests'`. `--examples`, of which there are none, has
-/// Cargo give dependencies the features that they have in tests.
-const MEMBERS: &[&str] = &[
-    "--workspace",
-    "--exclude",
-    "divvy-*-tests",
-    "--lib",
-    "--bins",
-    "--examples",
-];
+/// The packages of the command in README.md, `cargo test --workspace --exclude 'divvy-*-tests'`, as arguments of Cargo: the lines of
+/// `.ci/members`, which `.ci/run` reads as well. `--examples`, of which there are none, has Cargo give dependencies the features that they
+/// have in tests.
+static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("../../../.ci/members").lines().collect());
 
 /// True if what users run is built as it is released: by `DIVVY_TESTED=release`, or because the tests are.
 pub fn is_release() -> bool {
@@ -191,7 +185,7 @@ pub fn is_release() -> bool {
 
 /// Arguments for what [`bundled`] builds.
 pub fn members() -> &'static [&'static str] {
-    if is_release() { &["--release"] } else { MEMBERS }
+    if is_release() { &["--release"] } else { &MEMBERS }
 }
 
 /// The target directory of the workspace.

@@ -55,6 +55,16 @@ impl Cluster {
         self
     }
 
+    /// Adds a kind that it serves.
+    pub fn serving(mut self, group_version: &str, kind: &str) -> Self {
+        let resource =
+            json!({"groupVersion": group_version, "resources": [{"name": kind.to_lowercase(), "kind": kind}]});
+        if let Some(served) = self.0["status"]["apiEnablements"].as_array_mut() {
+            served.push(resource);
+        }
+        self
+    }
+
     /// Adds a finalizer, which keeps the cluster when it is deleted, as Karmada does until no binding names it.
     pub fn finalizer(mut self) -> Self {
         self.0["metadata"]["finalizers"] = json!(["karmada.io/cluster-controller"]);

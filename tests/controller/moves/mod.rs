@@ -1,6 +1,7 @@
 //! Results that are written in steps: the scheduler between a binding, its clusters' reports, a quota, people and its own end.
 
 mod budgets;
+mod changes;
 mod cost;
 mod deletions;
 mod failback;

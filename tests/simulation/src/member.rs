@@ -102,6 +102,13 @@ impl Usage {
         self.requests.memory += requests.memory;
     }
 
+    /// Adds another sum.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.pods += other.pods;
+        self.requests.cpu += other.requests.cpu;
+        self.requests.memory += other.requests.memory;
+    }
+
     fn remove(&mut self, requests: Requests) {
         self.pods -= 1;
         self.requests.cpu -= requests.cpu;

@@ -367,4 +367,6 @@ fn asking_to_wait(body: &[u8], code: StatusCode, seconds: u32) -> Vec<u8> {
 }
 
 #[cfg(test)]
+mod certificates;
+#[cfg(test)]
 mod tests;

@@ -79,6 +79,7 @@ fn entry(cluster: &str, replicas: Option<i64>, fingerprint: u64) -> AggregatedSt
         applied: true,
         replicas,
         ready_replicas: None,
+        is_rolling_out: false,
         started: None,
         has_ended: false,
         fingerprint,

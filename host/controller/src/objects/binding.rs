@@ -42,6 +42,8 @@ pub struct AggregatedStatus {
     pub(crate) replicas: Option<i64>,
     /// Ready replicas of the resource there, by its own status; `None` for kinds whose status has none.
     pub(crate) ready_replicas: Option<i64>,
+    /// True if its status has `updatedReplicas`, and fewer than `replicas`: some are of an older template.
+    pub(crate) is_rolling_out: bool,
     /// Pods of a Job that run or have ended; `None` for other kinds and before the first.
     pub(crate) started: Option<NonZeroU32>,
     /// True if it is a Job that has completed or failed, and no pod of it is active.
@@ -81,6 +83,7 @@ struct AggregatedItem<'a> {
 struct ResourceStatus {
     replicas: Value,
     ready_replicas: Value,
+    updated_replicas: Value,
     /// Of Jobs, like those below.
     active: Value,
     succeeded: Value,
@@ -145,6 +148,11 @@ impl ResourceStatus {
         NonZeroU32::new(u32::try_from(sum).unwrap_or(u32::MAX))
     }
 
+    fn is_rolling_out(&self) -> bool {
+        let counts = (self.updated_replicas.as_i64(), self.replicas.as_i64());
+        matches!(counts, (Some(updated), Some(replicas)) if updated < replicas)
+    }
+
     fn has_ended(&self) -> bool {
         let mut conditions = self.conditions.as_array().into_iter().flatten();
         let is_final = |condition: &Value| {
@@ -181,6 +189,7 @@ impl AggregatedStatus {
             applied: applied.unwrap_or(false),
             replicas: status.replicas.as_i64(),
             ready_replicas: status.ready_replicas.as_i64(),
+            is_rolling_out: status.is_rolling_out(),
             started: status.started(),
             has_ended: status.has_ended(),
             health: match health.as_deref() {
@@ -282,7 +291,11 @@ mod tests {
     fn replicas_are_read_where_a_status_has_them() {
         let item = |name: &str, applied: Value, status: Value| json!({"clusterName": name, "applied": applied, "status": status});
         let items = [
-            item("deployment", json!(true), json!({"replicas": 3, "readyReplicas": 1})),
+            item(
+                "deployment",
+                json!(true),
+                json!({"replicas": 3, "readyReplicas": 1, "updatedReplicas": 2}),
+            ),
             item("job", json!(true), json!({"active": 3})),
             item("odd", json!(null), json!({"replicas": "three"})),
             item("text", json!(false), json!("running")),
@@ -295,6 +308,8 @@ mod tests {
         assert_eq!(read, [(true, Some(3)), (true, None), (false, None), (false, None)]);
         let ready: Vec<_> = aggregated.iter().map(ready).collect();
         assert_eq!(ready, [Some(1), None, None, None]);
+        let rolling: Vec<bool> = aggregated.iter().map(|state| state.is_rolling_out).collect();
+        assert_eq!(rolling, [true, false, false, false]);
     }
 
     #[test]

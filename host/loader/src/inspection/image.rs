@@ -1,15 +1,14 @@
 //! A library's memory as the dynamic linker would lay it out at address 0, with its relocations.
 
-use std::collections::HashMap;
-
 use object::elf::PF_X;
 use object::{Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SegmentFlags};
 
 /// The segments of a library, and the words that relocations write into them.
 pub(super) struct Image<'data> {
     segments: Vec<Segment<'data>>,
-    /// Addresses of words with the values that relocations put there.
-    relocated: HashMap<u64, Word>,
+    /// Addresses of words with the values that relocations put there, sorted by address; the last of one address counts. Linkers write
+    /// thousands of relocations, of which few are read, and nearly in this order: sorting them costs less than a map of them.
+    relocated: Vec<(u64, Word)>,
     is_little_endian: bool,
 }
 
@@ -32,7 +31,7 @@ pub(super) enum Word {
 impl<'data> Image<'data> {
     pub(super) fn new(file: &object::File<'data>) -> Self {
         let symbols = file.dynamic_symbol_table();
-        let mut relocated = HashMap::new();
+        let mut relocated = Vec::new();
         for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
             // The file already has the value of such a word, as for relative relocations in `.relr.dyn`.
             if relocation.has_implicit_addend() {
@@ -50,8 +49,10 @@ impl<'data> Image<'data> {
             let word = base.map_or(Word::Imported, |base| {
                 Word::Value(base.wrapping_add_signed(relocation.addend()))
             });
-            relocated.insert(address, word);
+            relocated.push((address, word));
         }
+        // Stable: the dynamic linker applies relocations of one word in the order of the file.
+        relocated.sort_by_key(|(address, _)| *address);
         let segments = file.segments().filter_map(|segment| {
             Some(Segment {
                 address: segment.address(),
@@ -94,10 +95,12 @@ impl<'data> Image<'data> {
     pub(super) fn word(&self, address: u64) -> Option<Word> {
         // A relocation of a word that is not in the file would make the dynamic linker write elsewhere.
         let bytes = self.bytes(address, 8)?.try_into().ok()?;
-        Some(match self.relocated.get(&address) {
-            Some(word) => *word,
-            None if self.is_little_endian => Word::Value(u64::from_le_bytes(bytes)),
-            None => Word::Value(u64::from_be_bytes(bytes)),
+        let after = self.relocated.partition_point(|(relocated, _)| *relocated <= address);
+        let last = after.checked_sub(1).and_then(|index| self.relocated.get(index));
+        Some(match last {
+            Some((relocated, word)) if *relocated == address => *word,
+            _ if self.is_little_endian => Word::Value(u64::from_le_bytes(bytes)),
+            _ => Word::Value(u64::from_be_bytes(bytes)),
         })
     }
 }

@@ -16,6 +16,7 @@ pub mod change;
 pub mod failback;
 pub mod mark;
 pub mod readiness;
+mod reason;
 pub mod replacement;
 mod shortcut;
 pub mod step;

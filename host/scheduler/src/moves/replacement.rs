@@ -168,6 +168,7 @@ mod tests {
             health: Health::Healthy,
             replicas: ready,
             ready_replicas: ready,
+            is_rolling_out: false,
             fingerprint,
         }
     }

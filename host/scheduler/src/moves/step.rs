@@ -4,7 +4,6 @@
 //! the budgets. With the admission, [`Look::step`] says what to write. Both read the binding and nothing else that is remembered.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use divvy_framework_arithmetic::pace::Wait;
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
@@ -38,6 +37,8 @@ pub struct Seen<'a> {
     pub reports: &'a [Report<'a>],
     /// The form in which they show readiness.
     pub reporting: Reporting,
+    /// True if their [health counts](super::readiness::has_counted_health).
+    pub has_counted_health: bool,
     /// The current time, in milliseconds since 1970.
     pub now: i64,
 }
@@ -237,7 +238,7 @@ pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<L
             entry: bound.entry.filter(|_| !is_replaced),
             ..bound
         });
-        let counts = |bound: Bound| bound.counts(report, bounding.is_none_or(|mark| is_settled(mark.at)));
+        let counts = |bound: Bound| bound.counts(before, report, bounding.is_none_or(|mark| is_settled(mark.at)));
         if let Some(bound) = bound {
             bounds.insert(name, (bound, counts(bound)));
         }
@@ -369,6 +370,7 @@ impl<'a> Look<'a> {
         if is_held && clusters.iter().all(|cluster| cluster.current == cluster.target) {
             return Ok(Verdict::Wait(Reason::Reports));
         }
+        let is_unanswered = self.await_answers(&mut clusters);
         let limit = ledger.limit_room(&mut clusters, places.region);
         let moving = Moving {
             clusters: &clusters,
@@ -381,6 +383,7 @@ impl<'a> Look<'a> {
             Step::Next(next) => self.advance(&next, Occasion::Step).map_err(StepError::Mark),
             Step::Waits(wait) => {
                 let reason = match (wait, limit) {
+                    (Wait::Room, _) if is_unanswered => Reason::Reports,
                     (Wait::Room, Some(scope)) => Reason::Budget(scope),
                     (Wait::Readiness | Wait::Allowance, _) if is_held => Reason::Reports,
                     (wait, _) => Reason::Pace(wait),
@@ -403,6 +406,26 @@ impl<'a> Look<'a> {
         is_any_held
     }
 
+    /// Gives nothing to clusters that are about to answer for a step that took replicas. Once they have, what is given there ends its wait by
+    /// the next report; before, only time would. Returns true if some of them want more.
+    fn await_answers(&self, clusters: &mut [MovingCluster<'_>]) -> bool {
+        let mut is_any_awaited = false;
+        for cluster in clusters {
+            let counting = self.bounds.get(cluster.name).filter(|(_, counts)| *counts);
+            let report = self.report(cluster.name);
+            let is_awaited = counting.is_some_and(|(bound, _)| bound.is_about_to_be_answered(cluster.current, report));
+            if is_awaited && cluster.target > cluster.current {
+                cluster.room = 0;
+                is_any_awaited = true;
+            }
+        }
+        is_any_awaited
+    }
+
+    fn report(&self, name: &str) -> Option<&'a Report<'a>> {
+        self.seen.reports.iter().find(|report| report.cluster == name)
+    }
+
     /// Brings the sum back. The mark stays until its bounds have ended.
     fn cancel(&self, current: &[i64]) -> Result<Verdict, UnwritableMark> {
         let result = shed(&self.clusters, &self.shown, (self.seen.total, 0), Reach::Held);
@@ -423,10 +446,10 @@ impl<'a> Look<'a> {
             let known = self.bounds.get(cluster.name);
             let counting = known.filter(|(_, counts)| *counts).map(|(bound, _)| *bound);
             let bound = if next > cluster.current {
-                let report = self.seen.reports.iter().find(|report| report.cluster == cluster.name);
-                Some(Bound::raised(cluster.current, report, counting))
+                Some(Bound::raised(cluster.current, self.report(cluster.name), counting))
             } else if next < cluster.current {
-                Some(Bound::lowered(next, counting))
+                let report = self.report(cluster.name).filter(|_| self.seen.has_counted_health);
+                Some(Bound::lowered(next, report, counting))
             } else {
                 counting.or_else(|| self.is_given(cluster).then_some(Bound::GIVEN))
             };
@@ -524,68 +547,4 @@ pub fn by_name(result: &[TargetCluster]) -> BTreeMap<&str, i64> {
         *counts.entry(cluster.name.as_str()).or_default() += i64::from(cluster.replicas.max(0));
     }
     counts
-}
-
-impl Reason {
-    /// The reasons in a word each, as [`word`](Self::word) returns them.
-    pub const WORDS: [&'static str; 14] = [
-        "readiness",
-        "removal",
-        "room",
-        "clusters",
-        "allowance",
-        "pace",
-        "budget",
-        "admission",
-        "hours",
-        "dispatching",
-        "quota",
-        "autoscaler",
-        "reports",
-        "missing-clusters",
-    ];
-
-    /// The reason in a word, for counts.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Pace(Wait::Readiness) => "readiness",
-            Self::Pace(Wait::Removal) => "removal",
-            Self::Pace(Wait::Room) => "room",
-            Self::Pace(Wait::Clusters) => "clusters",
-            Self::Pace(Wait::Allowance) => "allowance",
-            Self::Pace(Wait::Other) => "pace",
-            Self::Budget(_) => "budget",
-            Self::Admission => "admission",
-            Self::Hours => "hours",
-            Self::Dispatching => "dispatching",
-            Self::Quota => "quota",
-            Self::Autoscaler => "autoscaler",
-            Self::Reports => "reports",
-            Self::MissingClusters => "missing-clusters",
-        }
-    }
-
-    /// True if a move that waits for it releases its claim on budgets: its own replicas cannot end the wait.
-    pub fn releases(&self) -> bool {
-        matches!(self, Self::Pace(Wait::Room) | Self::Quota | Self::Autoscaler)
-    }
-}
-
-impl fmt::Display for Reason {
-    /// The reason, after "waits for".
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Pace(wait) => wait.word(),
-            Self::Budget(scope) => return scope.fmt(formatter),
-            Self::Admission => "its turn in the budgets",
-            Self::Hours => "the hours of `[profile.moves]`",
-            Self::Dispatching => "dispatching, which is suspended",
-            Self::Quota => "a quota that permits a surge, because nothing may be unavailable",
-            Self::Autoscaler => {
-                "an allowance: nothing may be unavailable, and a FederatedHPA would take a surge of a tenth for less need; `\"federatedHPA\": false` in `divvy.io/moves` of its policy says that none scales it"
-            }
-            Self::Reports => "clusters to report their replicas",
-            Self::MissingClusters => "clusters that vanished to be back, or confirmed to be gone",
-        })
-    }
 }

@@ -1,7 +1,7 @@
 //! Member clusters that a busy control plane reaches late: works follow a result after a while, pods need a while to be ready, and until
 //! then a report has the state of before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ pub struct LateMembers {
     karmada: Karmada,
     /// By binding and cluster.
     running: BTreeMap<String, BTreeMap<String, Running>>,
+    /// Clusters whose works are gone.
+    lost: BTreeSet<String>,
 }
 
 /// Replicas of a binding in a cluster.
@@ -57,7 +59,13 @@ impl LateMembers {
         Self {
             karmada: karmada.clone(),
             running: BTreeMap::new(),
+            lost: BTreeSet::new(),
         }
+    }
+
+    /// Removes a cluster's execution namespace, and with it all works, which is the first that Karmada does when the cluster is deleted.
+    pub fn lose(&mut self, cluster: &str) {
+        self.lost.insert(cluster.to_owned());
     }
 
     /// The clusters of every binding in the namespace `default` do what is due, and report. Returns the bindings.
@@ -98,7 +106,7 @@ impl LateMembers {
             running.entry(cluster.clone()).or_default();
         }
         for (cluster, running) in running {
-            match wanted.get(cluster) {
+            match wanted.get(cluster).filter(|_| !self.lost.contains(cluster)) {
                 Some(replicas) => running.pass(*replicas, now),
                 // A work that is deleted takes everything with it.
                 None => *running = Running::default(),

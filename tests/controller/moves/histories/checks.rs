@@ -7,7 +7,7 @@ use divvy_controller::write::patch::specification_patch;
 use divvy_karmada::api::{ReadJson, ResourceBinding, TargetCluster};
 use divvy_scheduler::decide::stored_hash::StoredHash;
 use divvy_scheduler::moves::mark::{Mark, Marked, is_on_its_way, read_mark};
-use divvy_scheduler::moves::readiness::{Report, Reporting};
+use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
 use divvy_scheduler::moves::step::{Look, Places, Seen, Wish, look};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ const REPORT_TIME: i64 = 60;
 struct Stored {
     object: ResourceBinding,
     mark: Option<Mark>,
-    reports: Vec<(String, i64, i64)>,
+    reports: Vec<(String, i64, i64, bool)>,
 }
 
 impl Stored {
@@ -35,7 +35,8 @@ impl Stored {
                 .map(|state| {
                     let count = |field: &str| state["status"][field].as_i64().unwrap_or(0);
                     let name = state["clusterName"].as_str().unwrap_or_default().to_owned();
-                    (name, count("replicas"), count("readyReplicas"))
+                    let is_healthy = state["health"] == "Healthy";
+                    (name, count("replicas"), count("readyReplicas"), is_healthy)
                 })
                 .collect(),
             object,
@@ -71,11 +72,16 @@ impl World {
             let state = states.into_iter().find(|state| state["clusterName"] == name);
             state.map_or(0, |state| fingerprint(&state.to_string()))
         };
-        let reports = stored.reports.iter().map(|(name, replicas, ready)| Report {
+        let reports = stored.reports.iter().map(|(name, replicas, ready, is_healthy)| Report {
             cluster: name,
             applied: true,
             replicas: Some(*replicas),
             ready_replicas: Some(*ready),
+            health: if *is_healthy {
+                Health::Healthy
+            } else {
+                Health::Unhealthy
+            },
             fingerprint: fingerprint(name),
             ..Report::default()
         });
@@ -90,6 +96,7 @@ impl World {
             mark: mark.as_ref(),
             reports: &reports,
             reporting: Reporting::ReadyReplicas,
+            has_counted_health: true,
             now: milliseconds,
         };
         let places = Places {

@@ -192,7 +192,8 @@ impl World {
         let states = NAMES.iter().zip(copies.iter()).filter_map(|(name, copy)| {
             let (replicas, ready) = copy.report?;
             let status = json!({"replicas": replicas, "readyReplicas": ready});
-            Some(json!({"clusterName": name, "applied": true, "status": status}))
+            let health = if ready == replicas { "Healthy" } else { "Unhealthy" };
+            Some(json!({"clusterName": name, "applied": true, "health": health, "status": status}))
         });
         let states = Value::Array(states.collect());
         if self.simulation.binding(key)["status"]["aggregatedStatus"] != states {

@@ -142,6 +142,17 @@ pub(crate) const BUGS: &[Bug] = &[
         ],
     },
     Bug {
+        name: "settled-by-a-status",
+        rule: Rule::B,
+        is_real: false,
+        text: "Pods that a status shows are no longer held, although no report has them yet.",
+        edits: &[Edit {
+            file: HOLDINGS,
+            from: "entry.is_some_and(|entry| taking.has_ended(entry))",
+            to: "entry.is_some() && taking.existed(Duration::ZERO, now) > 0",
+        }],
+    },
+    Bug {
         name: "held-whole-after-a-start",
         rule: Rule::B,
         is_real: true,

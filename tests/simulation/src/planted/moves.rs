@@ -40,8 +40,8 @@ pub(crate) const BUGS: &[Bug] = &[
         "A report of before a step counts for what the step gave.",
         &[Edit {
             file: STEP,
-            from: "Some(Bound::raised(cluster.current, report, counting))",
-            to: "counting.filter(|_| report.is_none())",
+            from: "Some(Bound::raised(cluster.current, self.report(cluster.name), counting))",
+            to: "counting",
         }],
     ),
     bug(
@@ -50,8 +50,18 @@ pub(crate) const BUGS: &[Bug] = &[
         "A cluster that lost replicas and got some back counts as ready by a report of before.",
         &[Edit {
             file: STEP,
-            from: "Some(Bound::lowered(next, counting))",
-            to: "counting",
+            from: "Some(Bound::lowered(next, report, counting))",
+            to: "counting.filter(|_| report.is_some() || report.is_none())",
+        }],
+    ),
+    bug(
+        "any-report-answers-for-a-loss",
+        (Rule::G, false),
+        "In a cluster that lost replicas, a changed entry counts as newer than the step, whatever it shows.",
+        &[Edit {
+            file: "scheduler/src/moves/readiness.rs",
+            from: "Some(_) if self.is_left_with(current) => self.is_answered(report),",
+            to: "Some(entry) if self.is_left_with(current) => entry != fingerprint(report),",
         }],
     ),
     bug(

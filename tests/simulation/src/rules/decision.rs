@@ -77,7 +77,9 @@ impl World<'_> {
         self.books
             .leaving_seen
             .insert(key.clone(), Self::leaving_clusters(process));
-        let found = self.over_capacity(process, &last, &new);
+        let found = self
+            .over_capacity(process, &last, &new)
+            .or_else(|| self.over_committed(process, &key, &last, &new));
         if let Some(text) = found {
             if !self.script.setup.is_closed {
                 self.books.overcommitted += 1;
@@ -106,14 +108,7 @@ impl World<'_> {
 
     /// A cluster on which more is reported and held than allocatable; `None` if there is none, or if the rule does not apply.
     fn over_capacity(&self, process: &Process, last: &Targets, new: &Targets) -> Option<String> {
-        let is_ignored = |name: ProfileName| name == ProfileName::Karmada;
-        let is_ever_ignored = is_ignored(self.script.setup.profile)
-            || self
-                .script
-                .steps
-                .iter()
-                .any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)));
-        if is_ever_ignored {
+        if self.is_ever_ignored() {
             return None;
         }
         let mut held: BTreeMap<(&str, &str), i64> = BTreeMap::new();
@@ -157,6 +152,56 @@ impl World<'_> {
         })
     }
 
+    /// A cluster that the decision gives more, and on which all results then take more than is allocatable: capacity was given up before
+    /// a report had it. `None` if there is none, or if the rule does not apply.
+    fn over_committed(&self, process: &Process, key: &ObjectKey, last: &Targets, new: &Targets) -> Option<String> {
+        if !self.script.setup.is_closed || self.is_ever_ignored() {
+            return None;
+        }
+        let has_led = self.now > self.books.led_at + STARTED;
+        process.view.of_kind(Kind::Cluster).find_map(|(cluster, object)| {
+            let has_grown = replicas_on(new, &cluster.name) > replicas_on(last, &cluster.name);
+            if !has_grown || !has_led || !self.books.is_calm(&cluster.name, self.now, HIDDEN) {
+                return None;
+            }
+            let written = self
+                .server
+                .of_kind(Kind::Binding)
+                .filter(|(written, _)| *written != key);
+            let written = written.map(|(_, binding)| (&**binding, targets_of(binding)));
+            let decided = process
+                .view
+                .get(Kind::Binding, key)
+                .map(|binding| (&**binding, new.clone()));
+            let mut sum = Usage::default();
+            for (binding, targets) in written.chain(decided) {
+                sum.add_all(requests_on(binding, replicas_on(&targets, &cluster.name).unwrap_or(0)));
+            }
+            let resources = [
+                ("cpu", sum.requests.cpu),
+                ("memory", sum.requests.memory << 20),
+                ("pods", sum.pods),
+            ];
+            resources.into_iter().find_map(|(resource, taken)| {
+                let (reported, allocatable) = figures(object, resource);
+                (taken > allocatable).then(|| {
+                    format!(
+                        "all results take {resource} {taken} on {}, of {allocatable}; it reports {reported}",
+                        cluster.name
+                    )
+                })
+            })
+        })
+    }
+
+    /// True if a profile holds nothing at any time of this life.
+    fn is_ever_ignored(&self) -> bool {
+        let is_ignored = |name: ProfileName| name == ProfileName::Karmada;
+        let mut steps = self.script.steps.iter();
+        is_ignored(self.script.setup.profile)
+            || steps.any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)))
+    }
+
     /// Sum of what results take on a cluster: those that are written, and those that a process decided on the state that it has seen.
     fn asked_of(&self, process: &Process, cluster: &str) -> Usage {
         let seen = process.view.of_kind(Kind::Binding);
@@ -174,20 +219,12 @@ impl World<'_> {
             let mut most = Usage::default();
             for binding in versions.into_iter().flatten() {
                 let replicas = replicas_on(&targets_of(binding), cluster).max(decided).unwrap_or(0);
-                let mut usage = Usage::default();
-                for template in requests_of(binding) {
-                    let pods = template.pods * replicas;
-                    usage.pods += pods;
-                    usage.requests.cpu += pods * template.requests.cpu;
-                    usage.requests.memory += pods * template.requests.memory;
-                }
+                let usage = requests_on(binding, replicas);
                 most.pods = most.pods.max(usage.pods);
                 most.requests.cpu = most.requests.cpu.max(usage.requests.cpu);
                 most.requests.memory = most.requests.memory.max(usage.requests.memory);
             }
-            sum.pods += most.pods;
-            sum.requests.cpu += most.requests.cpu;
-            sum.requests.memory += most.requests.memory;
+            sum.add_all(most);
         }
         sum
     }
@@ -273,6 +310,18 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// What replicas of a binding request.
+fn requests_on(binding: &Value, replicas: i64) -> Usage {
+    let mut usage = Usage::default();
+    for template in requests_of(binding) {
+        let pods = template.pods * replicas;
+        usage.pods += pods;
+        usage.requests.cpu += pods * template.requests.cpu;
+        usage.requests.memory += pods * template.requests.memory;
+    }
+    usage
 }
 
 /// What is held for longer than the limit of holdings; `None` if nothing is.

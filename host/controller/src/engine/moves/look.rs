@@ -11,7 +11,7 @@ use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 use divvy_scheduler::moves::change::is_dispatching_suspended;
 use divvy_scheduler::moves::mark::ReadMark;
-use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
+use divvy_scheduler::moves::readiness::{Health, Report, Reporting, has_counted_health};
 use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 
@@ -277,6 +277,7 @@ fn seen<'a>(
         mark,
         reports,
         reporting: Reporting::new(object, reports),
+        has_counted_health: has_counted_health(object),
         now: moment.milliseconds,
     }
 }
@@ -434,6 +435,7 @@ pub(in crate::engine) fn reports(aggregated: &[AggregatedStatus]) -> Vec<Report<
         },
         replicas: state.replicas,
         ready_replicas: state.ready_replicas,
+        is_rolling_out: state.is_rolling_out,
         // 0 stands for no entry.
         fingerprint: short(state.fingerprint).max(1),
     });

@@ -93,6 +93,7 @@ impl Case {
             mark: mark.as_ref(),
             reports: &reports,
             reporting: Reporting::ReadyReplicas,
+            has_counted_health: true,
             now: self.now,
         };
         let places = Places {

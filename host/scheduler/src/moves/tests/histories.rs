@@ -6,7 +6,7 @@ use divvy_profile::{Allowances, MoveBudgets};
 
 use super::super::budgets::{Claim, ClaimedCluster, Ledger};
 use super::super::mark::{Marked, ReadMark, read_mark};
-use super::super::readiness::{Report, Reporting};
+use super::super::readiness::{Health, Report, Reporting};
 use super::super::step::{Look, Occasion, Places, Seen, Terms, Verdict, Wish, Write, look};
 use super::pace;
 
@@ -48,8 +48,8 @@ struct Copy {
     pending: Vec<i64>,
     pending_since: i64,
     ready: i64,
-    /// Replicas and ready replicas of its last report.
-    report: Option<(i64, i64)>,
+    /// Replicas, ready replicas and health of its last report.
+    report: Option<(i64, i64, bool)>,
     reported_at: i64,
 }
 
@@ -62,8 +62,15 @@ impl Copy {
     }
 
     fn report(&mut self, now: i64) {
-        self.report = (self.given > 0 || self.report.is_some()).then_some((self.given, self.ready));
+        let is_healthy = self.ready == self.given;
+        self.report = (self.given > 0 || self.report.is_some()).then_some((self.given, self.ready, is_healthy));
         self.reported_at = now;
+    }
+
+    /// Reports in a moment in which the pods that are not ready are lost, and not created again.
+    fn report_loss(&mut self) {
+        let is_healthy = self.ready == self.given;
+        self.report = self.report.map(|_| (self.ready, self.ready, is_healthy));
     }
 
     /// Ready replicas that are left once everything that was given is applied, and `next` too.
@@ -208,13 +215,14 @@ impl Read {
             now,
         };
         let reports = NAMES.into_iter().zip(&binding.copies).filter_map(|(cluster, copy)| {
-            let (replicas, ready) = copy.report?;
+            let (replicas, ready, is_healthy) = copy.report?;
             Some(Report {
                 cluster,
                 applied: true,
                 replicas: Some(replicas),
                 ready_replicas: Some(ready),
-                fingerprint: u32::try_from(replicas * 1_000 + ready + 1).unwrap(),
+                health: if is_healthy { Health::Healthy } else { Health::Unhealthy },
+                fingerprint: u32::try_from(replicas * 2_000 + ready * 2 + i64::from(is_healthy) + 1).unwrap(),
                 ..Report::default()
             })
         });
@@ -243,6 +251,7 @@ impl Read {
             mark: self.mark.as_ref(),
             reports: &self.reports,
             reporting: Reporting::ReadyReplicas,
+            has_counted_health: true,
             now,
         };
         let wish = if cancels { Wish::Cancel } else { Wish::Continue };
@@ -359,6 +368,8 @@ impl World {
                 // A report that is lost is made again in time.
                 if self.now - copy.reported_at >= (DELAY - 1) * TICK || random.chance(20) {
                     copy.report(self.now);
+                } else if !is_calm && random.chance(2) {
+                    copy.report_loss();
                 }
             }
         }
@@ -443,7 +454,7 @@ impl World {
             own.map(|cluster| binding.copies[cluster].kept(result[cluster])).sum()
         };
         // Replicas that are ready without a report may go as if they were not.
-        let reported = |copy: &Copy| copy.report.map_or(0, |(_, ready)| ready);
+        let reported = |copy: &Copy| copy.report.map_or(0, |(_, ready, _)| ready);
         let shown = (0..4).filter(|cluster| is_ready[*cluster]).map(|cluster| {
             let copy = &binding.copies[cluster];
             copy.kept(binding.present[cluster]).min(reported(copy))
