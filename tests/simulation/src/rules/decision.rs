@@ -248,7 +248,9 @@ impl World<'_> {
         let opinion = oracle.opinions([&**binding]).into_iter().next();
         let clears = matches!(&opinion, Some((_, Opinion::Decided(_, Err(refusal)))) if refusal.clears);
         let is_without_reason = matches!(opinion, None | Some((_, Opinion::Satisfied | Opinion::Skipped)));
-        if is_without_reason && !is_requested {
+        // What left a cluster against its policy's wish goes back without one of Karmada's reasons.
+        let may_go_back = process.profile.moves().is_some_and(|moves| moves.failback.is_some());
+        if is_without_reason && !is_requested && !may_go_back {
             let explanation = explanation(process, &job.key);
             let (requested, answered) = (
                 &binding["spec"]["rescheduleTriggeredAt"],
@@ -258,8 +260,8 @@ impl World<'_> {
             self.breach(Rule::C, format!("{change}, without a reason; {times}; {explanation}"));
             return;
         }
-        // What estimators said is not known offline.
-        if self.script.setup.asks_estimators {
+        // What estimators said is not known offline. What a move takes and when is judged by rule g.
+        if self.script.setup.asks_estimators || process.profile.moves().is_some() {
             return;
         }
         let held: HeldList = process

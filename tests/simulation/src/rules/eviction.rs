@@ -1,10 +1,10 @@
 //! Rule f: an eviction that ends because it is replaced leaves as many ready replicas as there were.
 
 use divvy_controller::objects::ObjectKey;
-use divvy_karmada::api::Timestamp;
 use serde_json::Value;
 
 use super::Rule;
+use crate::agenda::Millis;
 use crate::oracle::targets_of;
 use crate::world::{GRACE, World, target_number};
 
@@ -12,9 +12,9 @@ impl World<'_> {
     /// Judges the end of a binding's evictions, which is not due by time. A result of half of the grace period ago counts as shown, however late
     /// reports are, and is Karmada's own risk.
     pub(crate) fn judge_eviction(&mut self, key: &ObjectKey, binding: &Value) {
-        let scheduled: Option<Timestamp> = serde_json::from_value(binding["status"]["lastScheduledTime"].clone()).ok();
-        let age = scheduled.map_or(i64::MAX, |at| self.wall().seconds() - at.seconds());
-        if age >= i64::from(GRACE) / 2 || !binding["spec"]["components"].is_null() {
+        let written = self.books.results_at.get(key);
+        let age = written.map_or(Millis::MAX, |at| self.now - at);
+        if age >= Millis::from(GRACE) * 1_000 / 2 || !binding["spec"]["components"].is_null() {
             return;
         }
         self.books.evictions += 1;

@@ -87,6 +87,8 @@ pub(crate) struct Books {
     pub(crate) writes: u64,
     /// Evictions that ended because they were replaced.
     pub(crate) evictions: u64,
+    /// Time at which the scheduler last changed the result of each binding.
+    pub(super) results_at: BTreeMap<ObjectKey, Millis>,
     /// The clusters that were Ready for the process that decided each binding last.
     pub(super) ready_seen: BTreeMap<ObjectKey, BTreeSet<String>>,
     /// The clusters whose deletion it had seen.

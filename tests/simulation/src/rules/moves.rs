@@ -111,13 +111,15 @@ impl World<'_> {
                 is_ready,
                 counts: is_ready && seen.is_some_and(|seen| seen.contains(name)),
             };
-            // Karmada keeps what it evicts until it is replaced.
-            (!evicted.contains(name)).then(|| (name.clone(), column))
+            // Karmada keeps what it evicts until it is replaced, and has removed what runs in a cluster that is being deleted.
+            let is_karmadas = evicted.contains(name) || self.is_leaving(number);
+            (!is_karmadas).then(|| (name.clone(), column))
         });
         columns.collect()
     }
 
-    /// What exceeds a budget of the profile; `None` if nothing does. What is missing, and what is beyond the total, is written at once and needs none.
+    /// What exceeds a budget of the profile; `None` if nothing does. What is missing, and what is beyond the total or in a cluster that is being deleted, is written
+    /// at once and needs none.
     fn over_budget(
         &self,
         key: &ObjectKey,
@@ -131,7 +133,9 @@ impl World<'_> {
             .iter()
             .filter(|(name, count)| *count > replicas_on(&last, name))
             .collect();
-        if sum(&last) < total || gained.is_empty() || self.books.exchanged_at > 0 {
+        let leaving = self.books.leaving_seen.get(key);
+        let is_left = leaving.is_some_and(|leaving| last.iter().any(|(name, _)| leaving.contains(name)));
+        if is_left || sum(&last) < total || gained.is_empty() || self.books.exchanged_at > 0 {
             return None;
         }
         let bindings = self.server.of_kind(Kind::Binding);
@@ -149,11 +153,9 @@ impl World<'_> {
             self.add_given(other, binding, &mut unready);
         }
         let of_others = unready.clone();
+        self.add_given(key, before, &mut unready);
         for (name, count) in gained {
-            let ready = target_number(&serde_json::json!({"name": name}))
-                .map_or(0, |number| self.members[number].pods_of(key).1)
-                .max(reported(before, name));
-            *unready.entry(name.clone()).or_default() += (count - ready).max(0);
+            *unready.entry(name.clone()).or_default() += count - replicas_on(&last, name);
         }
         let all: i64 = unready.values().sum();
         if let Some(limit) = setting.replicas.filter(|limit| all > *limit) {
@@ -227,7 +229,7 @@ pub(super) fn is_marked(binding: &Value) -> bool {
 }
 
 /// The mark of a binding, if it is of its present version.
-fn mark_of(binding: &Value) -> Option<Mark> {
+pub(super) fn mark_of(binding: &Value) -> Option<Mark> {
     let mark = Mark::parse(binding["metadata"]["annotations"][MARK].as_str()?).ok()?;
     (binding["metadata"]["generation"] == mark.generation).then_some(mark)
 }

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::Rule;
 use super::decision::{MISSING, described};
-use super::moves::is_marked;
+use super::moves::{is_marked, mark_of};
 use crate::oracle::{Opinion, Oracle, targets_of};
 use crate::script::{Action, Step};
+use crate::server::key_of;
 use crate::world::{Process, World};
 
 impl World<'_> {
@@ -51,6 +52,7 @@ impl World<'_> {
             if !is_left
                 && !self.may_lack_room(&binding)
                 && !self.may_be_fresh(&binding)
+                && !self.may_be_on_its_way(&binding)
                 && let Some(text) = contradiction(&binding, &opinion)
             {
                 self.breach(Rule::D, format!("{}: {text}", name_of(&binding)));
@@ -67,13 +69,20 @@ impl World<'_> {
     /// A move that has not ended, although nothing but its own end is left.
     fn mark_at_rest(&self) -> Option<String> {
         let mut bindings = self.server.of_kind(Kind::Binding);
-        let is_left = |binding: &Value| is_ours(binding) && is_marked(binding) && !self.waits_for_room(binding);
-        let (key, binding) = bindings.find(|(_, binding)| is_left(binding))?;
-        Some(format!(
-            "{} has the mark of a move at rest: {}",
-            key.name,
-            self.move_of(binding)
-        ))
+        let (key, binding) =
+            bindings.find(|(_, binding)| is_ours(binding) && is_marked(binding) && !self.may_be_on_its_way(binding))?;
+        let said = self.explanation_of(binding);
+        Some(format!("{} has the mark of a move at rest: {said}", key.name))
+    }
+
+    /// True if a move may be on its way at rest: it has given its turn away because it lacks room, which only others could make, a pod finds no
+    /// node, so that it is never ready, or it cannot be decided, and has kept the mark that was void by then. No quota refuses anything any more.
+    fn may_be_on_its_way(&self, binding: &Value) -> bool {
+        let key = key_of(binding);
+        let finds_no_node = self.members.iter().any(|member| member.unplaced(&key) > 0);
+        let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
+        let lacks_room = is_released && !self.move_of(binding).contains("quota");
+        is_marked(binding) && (finds_no_node || lacks_room || scheduled(binding)["status"] != "True")
     }
 
     /// What engines still do or hold when everything is at rest.
@@ -134,25 +143,31 @@ impl World<'_> {
         self.move_of(binding).contains("waits for")
     }
 
-    /// True if the leader says that a move waits for room, which only others could make.
-    fn waits_for_room(&self, binding: &Value) -> bool {
-        self.move_of(binding).contains("waits for room")
-    }
-
     /// What the leader says of a binding's move.
     fn move_of(&self, binding: &Value) -> String {
-        let leader = self.processes.iter().flatten();
-        let mut leader = leader.filter(|process| matches!(process.role(), Role::Leader(_)));
+        let explained = self.explanation_of(binding);
+        explained["move"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The leader's explanation of a binding, without its larger parts.
+    fn explanation_of(&self, binding: &Value) -> Value {
+        let mut leaders = self.processes.iter().flatten();
+        let leader = leaders.find(|process| matches!(process.role(), Role::Leader(_)));
         let path = ObjectPath {
             kind: "resourcebinding".to_owned(),
             namespace: binding["metadata"]["namespace"].as_str().map(str::to_owned),
             name: name_of(binding),
         };
-        let explanation = leader
-            .next()
-            .map(|process| Insight::explain(process.panel.as_ref(), &path));
-        let explained = explanation.and_then(Result::ok).unwrap_or_default();
-        explained["move"].as_str().unwrap_or_default().to_owned()
+        match leader.map(|leader| Insight::explain(leader.panel.as_ref(), &path)) {
+            None => Value::Null,
+            Some(Err(error)) => Value::String(error.to_string()),
+            Some(Ok(mut explanation)) => {
+                if let Some(fields) = explanation.as_object_mut() {
+                    fields.retain(|_, value| value.is_string());
+                }
+                explanation
+            }
+        }
     }
 
     /// Every binding with the offline opinion on it.

@@ -27,6 +27,9 @@ impl World<'_> {
             self.breach(Rule::A, text);
         }
         if let (Some(before), Some(after)) = (before, after) {
+            if targets_of(before) != targets_of(after) {
+                self.books.results_at.insert(request.key.clone(), self.now);
+            }
             self.judge_step(request, before, after);
         }
         self.judge_move(request, before, after);

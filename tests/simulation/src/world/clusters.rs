@@ -83,7 +83,7 @@ impl World<'_> {
     }
 
     /// True if a cluster is being deleted.
-    pub(super) fn is_leaving(&self, number: usize) -> bool {
+    pub(crate) fn is_leaving(&self, number: usize) -> bool {
         let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
         cluster.is_some_and(|cluster| !cluster["metadata"]["deletionTimestamp"].is_null())
     }
