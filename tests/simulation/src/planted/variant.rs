@@ -86,6 +86,9 @@ fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
         if let Some(bug) = bug {
             text = edited(entry.path(), text, bug)?;
         }
+        if relative == Path::new("Cargo.toml") {
+            text = without_tests(&text);
+        }
         // The manifest has the program's name already.
         if bug.is_none() && relative == Path::new("Cargo.toml") && to.join(relative).is_file() {
             text = text.replacen(
@@ -97,6 +100,18 @@ fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
         write(&to.join(relative), &text)?;
     }
     Ok(())
+}
+
+/// A manifest without what only tests need: some of it depends on the crate whose copy this is.
+fn without_tests(manifest: &str) -> String {
+    let mut is_left_out = false;
+    let lines = manifest.lines().filter(|line| {
+        if line.starts_with('[') {
+            is_left_out = *line == "[dev-dependencies]";
+        }
+        !is_left_out
+    });
+    lines.fold(String::new(), |manifest, line| manifest + line + "\n")
 }
 
 /// A file with the edits of a bug.
@@ -128,6 +143,7 @@ fn workspace_manifest(workspace: &str) -> String {
         // since everything else is optimised.
         "[profile.release.package]" => "[profile.release.package]\n\
              divvy-controller.codegen-units = 256\n\
+             divvy-controller.opt-level = 1\n\
              divvy-forecast.codegen-units = 256\n\
              divvy-forecast.opt-level = 1\n\
              divvy-scheduler.codegen-units = 256\n\
