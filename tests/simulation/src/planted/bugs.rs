@@ -109,7 +109,8 @@ pub(crate) const BUGS: &[Bug] = &[
         rule: Rule::B,
         is_real: true,
         text: "A write that never arrives takes the growth in a report that shows the pods of another result.",
-        // Both halves: which result a report settles first, and that what an unwritten result claimed is passed on.
+        // All three: which result a report settles first, that what an unwritten result claimed is passed on, and that a claim ends when the
+        // pods of another result turn out to have been the growth.
         edits: &[
             Edit {
                 file: CONTAINED,
@@ -120,6 +121,11 @@ pub(crate) const BUGS: &[Bug] = &[
                 file: UNWRITTEN,
                 from: "for claim in retracted.claims() {",
                 to: "for claim in retracted.claims().into_iter().take(0) {",
+            },
+            Edit {
+                file: CONTAINED,
+                from: "if *number != newly.decision",
+                to: "if *number == newly.decision",
             },
         ],
     },
