@@ -28,7 +28,9 @@ impl World<'_> {
             Some(ready(target_number(target)?).min(replicas))
         });
         let left: i64 = left.sum();
-        if left < before.min(asked) {
+        // A profile with moves may let some be unavailable.
+        let unavailable = self.profile.moves().map_or(0, |moves| moves.unavailable);
+        if left < before.min(asked - unavailable) {
             let text = format!(
                 "the eviction of {} ends, and leaves {left} ready replicas of {before}; {asked} are asked for: {targets:?}",
                 key.name

@@ -81,7 +81,9 @@ impl World<'_> {
         let key = key_of(binding);
         let finds_no_node = self.members.iter().any(|member| member.unplaced(&key) > 0);
         let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
-        let lacks_room = is_released && !self.move_of(binding).contains("quota");
+        let said = self.move_of(binding);
+        // It may also lack a place among the clusters of a spread constraint.
+        let lacks_room = is_released && !said.contains("quota") || said.contains("maxGroups permits no further one");
         is_marked(binding) && (finds_no_node || lacks_room || scheduled(binding)["status"] != "True")
     }
 

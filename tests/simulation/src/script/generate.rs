@@ -23,7 +23,7 @@ const FAMILIES: [(Family, u64); 11] = [
     (Family::Processes, 6),
     (Family::Profiles, 2),
     (Family::Estimators, 4),
-    (Family::Moves, 30),
+    (Family::Moves, 60),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,11 @@ enum Family {
 pub(super) fn script(seed: u64, steps: usize) -> Script {
     let mut random = Random::new(seed, "script");
     let setup = setup(seed, &mut random);
-    let bindings = usize::try_from(random.between(5, 40)).unwrap_or(5);
+    let mut bindings = usize::try_from(random.between(5, 40)).unwrap_or(5);
+    if setup.has_moves() {
+        // So few that much happens to each in the middle of a move.
+        bindings = bindings.min(10);
+    }
     let families: Vec<(Family, u64)> = FAMILIES
         .into_iter()
         .filter(|(family, _)| is_played(*family, &setup, &mut random))
@@ -57,7 +61,11 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
         bindings,
         is_closed: setup.is_closed,
         has_moves: setup.has_moves(),
+        placements: Vec::new(),
     };
+    if setup.has_moves() {
+        writer.placements = (0..3).map(|_| writer.divided()).collect();
+    }
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
         let gap = writer.gap();
@@ -138,6 +146,8 @@ struct Writer {
     bindings: usize,
     is_closed: bool,
     has_moves: bool,
+    /// Placements between which policies change, so that moves are turned back on their way.
+    placements: Vec<serde_json::Value>,
 }
 
 impl Writer {
@@ -185,14 +195,28 @@ impl Writer {
         }
     }
 
+    /// A placement that divides replicas.
+    fn divided(&mut self) -> serde_json::Value {
+        loop {
+            let placement = self.placement();
+            if placement["replicaScheduling"]["replicaSchedulingType"] == "Divided" {
+                return placement;
+            }
+        }
+    }
+
     /// What has workloads move, and what gets in their way.
     fn moves(&mut self) -> Action {
         let (binding, cluster) = (self.binding(), self.cluster());
         match self.random.below(12) {
-            0..5 => Action::Place {
-                binding,
-                placement: self.placement(),
-            },
+            0..5 => {
+                let known = self.random.index(self.placements.len());
+                let placement = match self.placements.get(known).filter(|_| self.random.chance(80)) {
+                    Some(placement) => placement.clone(),
+                    None => self.placement(),
+                };
+                Action::Place { binding, placement }
+            }
             5..7 => Action::Rebalance { binding },
             7 => Action::Taint {
                 cluster,
