@@ -56,6 +56,9 @@ impl World<'_> {
         if last == next || last.is_empty() || !is_stepped(before) || self.now < self.books.exchanged_at + EXCHANGED {
             return;
         }
+        if self.is_overtaken(&request.key, last.iter().chain(&next)) {
+            return;
+        }
         let total = after["spec"]["replicas"].as_i64().unwrap_or(0);
         let columns = self.columns(&request.key, before, &last, &next);
         if is_marked(before) || is_marked(after) {
@@ -70,6 +73,15 @@ impl World<'_> {
             let change = format!("{}: {} → {}", request.key.name, described(&last), described(&next));
             self.breach(Rule::G, format!("{change} of {total}: {text}"));
         }
+    }
+
+    /// True if the deletion of one of these clusters began after the decision, or was not seen by it yet.
+    fn is_overtaken<'a>(&self, key: &ObjectKey, mut targets: impl Iterator<Item = &'a (String, i64)>) -> bool {
+        let seen = self.books.leaving_seen.get(key);
+        targets.any(|(name, _)| {
+            let number = target_number(&serde_json::json!({"name": name}));
+            number.is_some_and(|number| self.is_leaving(number)) && !seen.is_some_and(|seen| seen.contains(name))
+        })
     }
 
     /// A cluster of a result whose deletion the process has seen before it decided: Karmada has removed what runs there.
