@@ -186,6 +186,22 @@ fn a_result_that_moves_in_steps_stays_if_no_cluster_fits() {
     }
 }
 
+/// Its sum is beyond any surge, so that no step would reach it.
+#[test]
+fn a_placement_that_duplicates_replaces_a_move_at_once() {
+    let mut simulation = in_a(SURGE);
+    place(&mut simulation, &[("a", 1), ("b", 1)]);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 3)]));
+    let duplicated = json!({
+        "clusterAffinity": {"clusterNames": ["a", "b"]},
+        "replicaScheduling": {"replicaSchedulingType": "Duplicated"},
+    });
+    simulation.patch("web", &json!({"spec": {"placement": duplicated}}));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 10)]));
+    assert_eq!(mark(&simulation), None);
+    assert!(is_scheduled(&simulation, "web") && is_observed(&simulation));
+}
+
 /// A killed process, a new leader, and one that knows nothing go on from the mark.
 #[test]
 fn another_process_goes_on_with_a_move() {

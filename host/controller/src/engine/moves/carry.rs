@@ -125,7 +125,8 @@ impl Engine {
         let hindrance = hindrance(result, total, &workload, profile, &words);
         let is_paced = match course {
             Course::Steps => true,
-            Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => true,
+            // One that is not moved in steps, such as a duplicated one, may have a sum that no step reaches.
+            Course::Unchanged | Course::AtOnce(AtOnce::OnlyGives) if has_bounds => hindrance.is_none(),
             // The mark keeps what such a report shows from being believed.
             Course::AtOnce(AtOnce::FirstResult | AtOnce::OnlyGives) if self.is_shown(candidate, result) => {
                 hindrance.is_none()
