@@ -57,7 +57,7 @@ pub struct Bound {
     /// The bound: the least that steps gave the cluster.
     pub replicas: i64,
     /// Fingerprint of the entry that does not show it. In a cluster that was given more than the bound, any other entry ends it; in one that
-    /// was left with the bound, an entry that [answers](Self::is_answered) for it. `None` if only time ends it.
+    /// was left with the bound, an entry that answers for it. `None` if only time ends it.
     pub entry: Option<u32>,
 }
 

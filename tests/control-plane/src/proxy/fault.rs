@@ -139,6 +139,15 @@ impl Effect {
         }
     }
 
+    /// The refusal of a user who may not list a kind.
+    pub fn forbidden() -> Self {
+        Self::Refuse {
+            code: 403,
+            reason: "Forbidden",
+            message: "clusters.cluster.karmada.io is forbidden: the user cannot list it at the cluster scope",
+        }
+    }
+
     /// The answer of an API server that does not serve a kind.
     pub fn not_served() -> Self {
         Self::Refuse {

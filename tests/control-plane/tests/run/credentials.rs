@@ -113,6 +113,7 @@ async fn a_refused_kind_is_logged_once_also_if_the_api_server_came_up_late() -> 
     until_hit(&proxy, 12).await;
     for (effect, code, hint) in [
         (Effect::not_served(), "could not find", "custom resource definitions"),
+        (Effect::forbidden(), "is forbidden", "apply the ClusterRole"),
         (Effect::unauthorized(), "Unauthorized", "renew its token"),
     ] {
         proxy.clear();
@@ -135,7 +136,7 @@ async fn a_refused_kind_is_logged_once_also_if_the_api_server_came_up_late() -> 
             "{code}"
         );
     }
-    assert_eq!(lines(&scenario, &[REFUSED]), 2, "no other kind is refused");
+    assert_eq!(lines(&scenario, &[REFUSED]), 3, "no other kind is refused");
     assert_eq!(lines(&scenario, &["the API server does not answer"]), 1);
     assert_eq!(lines(&scenario, &["the API server answers again"]), 1);
     proxy.clear();
