@@ -182,16 +182,6 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     ),
     bug(
-        "one-binding-too-many",
-        (Rule::G, false),
-        "One more binding may be under way than the profile says.",
-        &[Edit {
-            file: BUDGETS,
-            from: "limit.is_some_and(|limit| used >= limit.get())",
-            to: "limit.is_some_and(|limit| used > limit.get())",
-        }],
-    ),
-    bug(
         "observed-with-less",
         (Rule::F, true),
         "A step is observed before the result has everything that was evicted.",
