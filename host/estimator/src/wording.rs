@@ -28,8 +28,8 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The failure of TLS that an error is due to.
-fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+/// The failure of TLS that an error is due to, among its causes.
+pub fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(error) = error.downcast_ref::<rustls::Error>() {

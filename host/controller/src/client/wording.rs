@@ -4,9 +4,9 @@
 //! the API server's own words, and for certificates what is wrong with them.
 
 use std::error::Error;
-use std::io;
 use std::time::Duration;
 
+use divvy_estimator::tls_error;
 use kube::core::Status;
 use rustls::{AlertDescription, CertificateError};
 
@@ -50,23 +50,6 @@ fn connection_words(error: &(dyn Error + 'static)) -> String {
         cause = error.source();
     }
     text
-}
-
-/// The failure of TLS that an error is due to.
-fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(error) = error.downcast_ref::<rustls::Error>() {
-            return Some(error);
-        }
-        // Its inner error is not its source.
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        next = match inner {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    None
 }
 
 fn tls_words(error: &rustls::Error) -> String {

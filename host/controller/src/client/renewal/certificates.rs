@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
-use axum::http::Request as HttpRequest;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
@@ -14,6 +13,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
+use super::tests::{ask, clients, replace, respond, write_kubeconfig_of};
 use super::*;
 
 /// A certificate and its key in PEM.
@@ -86,17 +86,11 @@ impl Server {
         *self.known.lock().expect("no panic") = read_certificate(&issued.0);
     }
 
-    /// Replaces the kubeconfig at once, as the kubelet does.
-    fn write_kubeconfig(&self, file: &Path, user: &Value) {
+    fn write_kubeconfig(&self, file: &Path, user: Value) {
         let authority = STANDARD.encode(self.authority.0.pem());
         let server = format!("https://{}", self.address);
-        let kubeconfig = json!({
-            "clusters": [{"name": "c", "cluster": {"server": server, "certificate-authority-data": authority}}],
-            "users": [{"name": "u", "user": user}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "current-context": "x",
-        });
-        write(file, &kubeconfig.to_string());
+        let cluster = json!({"server": server, "certificate-authority-data": authority});
+        write_kubeconfig_of(file, cluster, user);
     }
 }
 
@@ -112,48 +106,13 @@ fn answer(mut stream: StreamOwned<ServerConnection, TcpStream>, known: &Mutex<Ce
     }
     let shown = stream.conn.peer_certificates().and_then(<[_]>::first);
     let is_known = shown == Some(&*known.lock().expect("no panic"));
-    let (status, body) = match is_known {
-        true => ("200 OK", "{}"),
-        false => (
-            "401 Unauthorized",
-            r#"{"kind":"Status","code":401,"message":"Unauthorized"}"#,
-        ),
-    };
-    let length = body.len();
-    let _closed = write!(
-        stream,
-        "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-    );
+    respond(&mut stream, is_known);
     stream.conn.send_close_notify();
     let _closed = stream.flush();
 }
 
-fn write(file: &Path, text: &str) {
-    let next = file.with_extension("next");
-    std::fs::write(&next, text).expect("written");
-    std::fs::rename(next, file).expect("renamed");
-}
-
 fn embedded((certificate, key): &Issued) -> Value {
     json!({"client-certificate-data": STANDARD.encode(certificate), "client-key-data": STANDARD.encode(key)})
-}
-
-async fn connected(kubeconfig: &Path) -> Clients {
-    let options = ConnectionOptions {
-        kubeconfig: Some(kubeconfig.to_owned()),
-        context: None,
-        user_agent: "divvy/test".to_owned(),
-    };
-    connect(&options).await.expect("a valid kubeconfig")
-}
-
-/// The result of a request: `ok`, or the message.
-async fn ask(client: &Client) -> String {
-    let request = HttpRequest::get("/").body(Vec::new()).expect("a request");
-    match client.request_text(request).await {
-        Ok(_) => "ok".to_owned(),
-        Err(error) => worded(&error),
-    }
 }
 
 #[tokio::test]
@@ -163,10 +122,10 @@ async fn an_embedded_client_certificate_that_is_replaced_is_used_after_the_first
     let authority = Authority::new();
     let [first, second] = [authority.issue(), authority.issue()];
     let server = Server::start(authority, &first);
-    server.write_kubeconfig(&file, &embedded(&first));
-    let clients = connected(&file).await;
+    server.write_kubeconfig(&file, embedded(&first));
+    let clients = clients(&file).await;
     assert_eq!(ask(&clients.writing).await, "ok");
-    server.write_kubeconfig(&file, &embedded(&second));
+    server.write_kubeconfig(&file, embedded(&second));
     server.know(&second);
     for client in [&clients.writing, &clients.watching] {
         assert_eq!(ask(client).await, "ok");
@@ -181,16 +140,16 @@ async fn the_files_of_a_client_certificate_are_watched() {
     let [first, second] = [authority.issue(), authority.issue()];
     let server = Server::start(authority, &first);
     let write_files = |(certificate, key): &Issued| {
-        write(&folder.path().join("client.crt"), certificate);
-        write(&folder.path().join("client.key"), key);
+        replace(&folder.path().join("client.crt"), certificate);
+        replace(&folder.path().join("client.key"), key);
     };
     write_files(&first);
     let user = json!({"client-certificate": "client.crt", "client-key": "client.key"});
-    server.write_kubeconfig(&file, &user);
-    let clients = connected(&file).await;
+    server.write_kubeconfig(&file, user);
+    let clients = clients(&file).await;
     assert_eq!(ask(&clients.watching).await, "ok");
     // Half of a rotation: the key is not there yet. What is in use stays in use.
-    write(&folder.path().join("client.crt"), &second.0);
+    replace(&folder.path().join("client.crt"), &second.0);
     tokio::time::sleep(LOOK_INTERVAL + Duration::from_millis(100)).await;
     assert_eq!(ask(&clients.watching).await, "ok");
     write_files(&second);

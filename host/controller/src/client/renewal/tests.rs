@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use axum::http::Request as HttpRequest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -37,18 +37,7 @@ impl Server {
                 }
                 let is_known = allowed.lock().expect("no panic").iter().any(|known| *known == token);
                 log.lock().expect("no panic").push(token);
-                let (status, body) = match is_known {
-                    true => ("200 OK", "{}"),
-                    false => (
-                        "401 Unauthorized",
-                        r#"{"kind":"Status","code":401,"message":"Unauthorized"}"#,
-                    ),
-                };
-                let length = body.len();
-                let _closed = write!(
-                    stream,
-                    "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-                );
+                respond(&mut stream, is_known);
             }
         });
         Self { address, known, seen }
@@ -63,21 +52,46 @@ impl Server {
     }
 }
 
+/// Answers a request, and refuses one of an unknown user. The client may have gone.
+pub(super) fn respond(stream: &mut impl Write, is_known: bool) {
+    let (status, body) = match is_known {
+        true => ("200 OK", "{}"),
+        false => (
+            "401 Unauthorized",
+            r#"{"kind":"Status","code":401,"message":"Unauthorized"}"#,
+        ),
+    };
+    let length = body.len();
+    let _closed = write!(
+        stream,
+        "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+}
+
 /// Writes a kubeconfig with one user.
-fn write_kubeconfig(file: &Path, server: &Server, user: serde_json::Value) {
+fn write_kubeconfig(file: &Path, server: &Server, user: Value) {
+    write_kubeconfig_of(file, json!({"server": format!("http://{}", server.address)}), user);
+}
+
+/// Writes a kubeconfig with one cluster and one user.
+pub(super) fn write_kubeconfig_of(file: &Path, cluster: Value, user: Value) {
     let kubeconfig = json!({
-        "clusters": [{"name": "c", "cluster": {"server": format!("http://{}", server.address)}}],
+        "clusters": [{"name": "c", "cluster": cluster}],
         "users": [{"name": "u", "user": user}],
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
         "current-context": "x",
     });
-    // As the kubelet does, so that no half of it is read.
+    replace(file, &kubeconfig.to_string());
+}
+
+/// Replaces a file at once, as the kubelet does, so that no half of it is read.
+pub(super) fn replace(file: &Path, text: &str) {
     let next = file.with_extension("next");
-    std::fs::write(&next, kubeconfig.to_string()).expect("written");
+    std::fs::write(&next, text).expect("written");
     std::fs::rename(next, file).expect("renamed");
 }
 
-async fn clients(file: &Path) -> Clients {
+pub(super) async fn clients(file: &Path) -> Clients {
     let options = ConnectionOptions {
         kubeconfig: Some(file.to_owned()),
         context: None,
@@ -87,7 +101,7 @@ async fn clients(file: &Path) -> Clients {
 }
 
 /// The result of a request: `ok`, or the message.
-async fn ask(client: &Client) -> String {
+pub(super) async fn ask(client: &Client) -> String {
     let request = HttpRequest::get("/").body(Vec::new()).expect("a request");
     match client.request_text(request).await {
         Ok(_) => "ok".to_owned(),
