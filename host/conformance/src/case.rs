@@ -11,7 +11,7 @@ use divvy_scheduler::placements::{Peers, Placements};
 use divvy_scheduler::plan::Plan;
 use divvy_scheduler::profile::Profile;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::subject::Subject;
 
@@ -58,19 +58,19 @@ pub struct Situation {
 
 impl Case {
     /// The manifests as one list, which is valid YAML and JSON.
-    pub fn manifests(&self) -> Value {
-        let items: Vec<&Value> = self.clusters.iter().chain(&self.objects).collect();
-        json!({ "apiVersion": "v1", "kind": "List", "items": items })
-    }
-
-    /// The text of [`Self::manifests`], written from where they are: a copy of thousands of clusters took as long as writing them.
-    fn text(&self) -> Result<String, String> {
-        let list = List {
+    ///
+    /// They are written from where they are: a copy of thousands of clusters took as long as writing them.
+    pub fn manifests(&self) -> impl Serialize {
+        List {
             api_version: "v1",
             kind: "List",
             items: self.clusters.iter().chain(&self.objects).collect(),
-        };
-        serde_json::to_string(&list).map_err(|error| error.to_string())
+        }
+    }
+
+    /// The text of [`Self::manifests`].
+    fn text(&self) -> Result<String, String> {
+        serde_json::to_string(&self.manifests()).map_err(|error| error.to_string())
     }
 
     /// Reads the manifests as `divvy schedule` does.
