@@ -1,7 +1,8 @@
 //! Control planes that several tests use, one after the other: starting one takes as much processor time as a short test.
 //!
 //! [`Pool::take`] empties a control plane that another test has returned, or starts one if there is none; so there are no more
-//! than tests that run at once. One whose definitions of resources have changed is ended instead. Dropping [`Pooled`] returns it, unless the test panics: then it is ended.
+//! than tests that run at once. One whose definitions of resources have changed is ended instead. Dropping [`Pooled`] returns it, unless
+//! the test panics: then it is ended.
 //!
 //! No test can kill a server that another one gets: [`Pooled`] lends its [`ControlPlane`] for reading only, and what kills or
 //! starts a process needs more. Tests of failing servers start their own, by [`ControlPlane::start`].

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use divvy_controller::holdings::HeldPart;
 use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
-use divvy_controller::serve::{Insight, ObjectPath};
+use divvy_controller::serve::{Insight, ObjectPath, Unexplained};
 use divvy_controller::write::WriteJob;
 use divvy_karmada::api::{Quantity, Timestamp};
 use serde_json::Value;
@@ -52,7 +52,7 @@ impl World<'_> {
             .collect();
         new.sort();
         self.books.decisions += 1;
-        let Some(slot) = self.slot(incarnation) else { return };
+        let Some(slot) = self.slot_of(incarnation) else { return };
         let Some(process) = self.processes[slot].as_ref() else {
             return;
         };
@@ -95,15 +95,6 @@ impl World<'_> {
             self.books.takings += 1;
             self.judge_taking(slot, &binding, &last, &new, job);
         }
-    }
-
-    fn slot(&self, incarnation: u64) -> Option<usize> {
-        let mut slots = self.processes.iter();
-        slots.position(|process| {
-            process
-                .as_ref()
-                .is_some_and(|process| process.incarnation == incarnation)
-        })
     }
 
     /// A cluster on which more is reported and held than allocatable; `None` if there is none, or if the rule does not apply.
@@ -336,20 +327,24 @@ fn overdue(process: &Process, wall: Timestamp) -> Option<String> {
 
 /// The reason of the last decision, in the scheduler's own words.
 fn explanation(process: &Process, key: &BindingKey) -> String {
-    let path = ObjectPath {
-        kind: "resourcebinding".to_owned(),
-        namespace: Some(key.namespace.clone()),
-        name: key.name.clone(),
-    };
-    match Insight::explain(process.panel.as_ref(), &path) {
-        Ok(mut explanation) => {
-            if let Some(fields) = explanation.as_object_mut() {
-                fields.retain(|_, value| value.is_string());
-            }
-            format!("the scheduler says {explanation}")
-        }
+    match explained(process, &key.namespace, &key.name) {
+        Ok(explanation) => format!("the scheduler says {explanation}"),
         Err(error) => error.to_string(),
     }
+}
+
+/// What a process explains of a binding, without the larger parts.
+pub(super) fn explained(process: &Process, namespace: &str, name: &str) -> Result<Value, Unexplained> {
+    let path = ObjectPath {
+        kind: "resourcebinding".to_owned(),
+        namespace: Some(namespace.to_owned()),
+        name: name.to_owned(),
+    };
+    let mut explanation = Insight::explain(process.panel.as_ref(), &path)?;
+    if let Some(fields) = explanation.as_object_mut() {
+        fields.retain(|_, value| value.is_string());
+    }
+    Ok(explanation)
 }
 
 /// True if an offline result takes at least as much from each cluster as the new one does.
@@ -367,7 +362,7 @@ pub(super) fn takes_away(last: &Targets, new: &Targets) -> bool {
         .any(|(cluster, before)| replicas_on(new, cluster) < Some(*before))
 }
 
-fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
+pub(super) fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
     let target = targets.iter().find(|(name, _)| name == cluster);
     target.map(|(_, replicas)| *replicas)
 }

@@ -6,19 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_controller::objects::{Kind, ObjectKey};
-use divvy_scheduler::moves::mark::Mark;
+use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Mark};
 use serde_json::Value;
 
 use super::Rule;
-use super::decision::described;
+use super::decision::{described, replicas_on};
 use crate::agenda::Millis;
 use crate::oracle::{Targets, targets_of};
 use crate::script::MoveSetting;
 use crate::server::Request;
-use crate::world::{Process, World, cluster_key, target_number};
-
-/// The annotation of a move under way.
-const MARK: &str = "divvy.io/move";
+use crate::world::{Process, World, cluster_key, cluster_number};
 
 /// Time after an exchange of profiles for which a write may still follow the one before.
 const EXCHANGED: Millis = 30_000;
@@ -79,8 +76,8 @@ impl World<'_> {
     fn is_overtaken<'a>(&self, key: &ObjectKey, mut targets: impl Iterator<Item = &'a (String, i64)>) -> bool {
         let seen = self.books.leaving_seen.get(key);
         targets.any(|(name, _)| {
-            let number = target_number(&serde_json::json!({"name": name}));
-            number.is_some_and(|number| self.is_leaving(number)) && !seen.is_some_and(|seen| seen.contains(name))
+            cluster_number(name).is_some_and(|number| self.is_leaving(number))
+                && !seen.is_some_and(|seen| seen.contains(name))
         })
     }
 
@@ -99,9 +96,8 @@ impl World<'_> {
     }
 
     /// The setting of moves by which a process decides.
-    pub(super) fn setting_of(&self, incarnation: u64) -> Option<&'static MoveSetting> {
-        let mut running = self.processes.iter().flatten();
-        let process = running.find(|process| process.incarnation == incarnation)?;
+    fn setting_of(&self, incarnation: u64) -> Option<&'static MoveSetting> {
+        let process = self.processes[self.slot_of(incarnation)?].as_ref()?;
         process.profile.moves()
     }
 
@@ -111,15 +107,15 @@ impl World<'_> {
         let evicted = names_in(before, "gracefulEvictionTasks", "fromCluster");
         names.extend(&evicted);
         let columns = names.into_iter().filter_map(|name| {
-            let number = target_number(&serde_json::json!({"name": name}))?;
+            let number = cluster_number(name)?;
             let member = self.members.get(number)?;
             let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
             let is_ready = cluster.is_some_and(|cluster| is_ready(cluster));
             let column = Column {
                 ready: member.pods_of(key).1,
                 reported: reported(before, name),
-                before: replicas_on(last, name),
-                after: replicas_on(next, name),
+                before: count_on(last, name),
+                after: count_on(next, name),
                 is_ready,
                 counts: is_ready && seen.is_some_and(|seen| seen.contains(name)),
             };
@@ -130,8 +126,8 @@ impl World<'_> {
         columns.collect()
     }
 
-    /// What exceeds a budget of the profile; `None` if nothing does. What is missing, and what is beyond the total or in a cluster that is being deleted, is written
-    /// at once and needs none.
+    /// What exceeds a budget of the profile; `None` if nothing does. What is missing, beyond the total or in a cluster that is being deleted is
+    /// written at once, and needs none.
     fn over_budget(
         &self,
         key: &ObjectKey,
@@ -143,7 +139,7 @@ impl World<'_> {
         let (last, next) = (targets_of(before), targets_of(after));
         let gained: Vec<&(String, i64)> = next
             .iter()
-            .filter(|(name, count)| *count > replicas_on(&last, name))
+            .filter(|(name, count)| *count > count_on(&last, name))
             .collect();
         let leaving = self.books.leaving_seen.get(key);
         let is_left = leaving.is_some_and(|leaving| last.iter().any(|(name, _)| leaving.contains(name)));
@@ -167,7 +163,7 @@ impl World<'_> {
         let of_others = unready.clone();
         self.add_given(key, before, &mut unready);
         for (name, count) in gained {
-            *unready.entry(name.clone()).or_default() += count - replicas_on(&last, name);
+            *unready.entry(name.clone()).or_default() += count - count_on(&last, name);
         }
         let all: i64 = unready.values().sum();
         if let Some(limit) = setting.replicas.filter(|limit| all > *limit) {
@@ -193,7 +189,7 @@ impl World<'_> {
                 .clusters
                 .get(&name)
                 .is_some_and(|waypoint| waypoint.bound.is_some() && waypoint.target >= current);
-            let Some(number) = target_number(&serde_json::json!({"name": name})).filter(|_| is_given) else {
+            let Some(number) = cluster_number(&name).filter(|_| is_given) else {
                 continue;
             };
             let ready = self.members[number].pods_of(key).1.max(reported(binding, &name));
@@ -237,12 +233,12 @@ fn is_stepped(binding: &Value) -> bool {
 
 /// True if a binding has the mark of a move.
 pub(super) fn is_marked(binding: &Value) -> bool {
-    binding["metadata"]["annotations"][MARK].is_string()
+    binding["metadata"]["annotations"][MOVE_ANNOTATION].is_string()
 }
 
 /// The mark of a binding, if it is of its present version.
 pub(super) fn mark_of(binding: &Value) -> Option<Mark> {
-    let mark = Mark::parse(binding["metadata"]["annotations"][MARK].as_str()?).ok()?;
+    let mark = Mark::parse(binding["metadata"]["annotations"][MOVE_ANNOTATION].as_str()?).ok()?;
     (binding["metadata"]["generation"] == mark.generation).then_some(mark)
 }
 
@@ -253,7 +249,7 @@ fn is_under_way(binding: &Value) -> bool {
         let has_rest = mark
             .clusters
             .iter()
-            .any(|(name, waypoint)| waypoint.target != replicas_on(&targets, name));
+            .any(|(name, waypoint)| waypoint.target != count_on(&targets, name));
         has_rest && !mark.is_released
     })
 }
@@ -279,9 +275,9 @@ fn names_in(binding: &Value, list: &str, field: &str) -> Vec<String> {
         .collect()
 }
 
-fn replicas_on(targets: &Targets, cluster: &str) -> i64 {
-    let target = targets.iter().find(|(name, _)| name == cluster);
-    target.map_or(0, |(_, replicas)| *replicas)
+/// Replicas on a cluster, none if the targets do not name it.
+fn count_on(targets: &Targets, cluster: &str) -> i64 {
+    replicas_on(targets, cluster).unwrap_or(0)
 }
 
 fn sum(targets: &Targets) -> i64 {

@@ -3,12 +3,11 @@
 
 use divvy_controller::lease::Role;
 use divvy_controller::objects::Kind;
-use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_scheduler::decide::rules::Reason;
 use serde_json::Value;
 
 use super::Rule;
-use super::decision::{MISSING, described};
+use super::decision::{MISSING, described, explained};
 use super::moves::{is_marked, mark_of};
 use crate::oracle::{Opinion, Oracle, targets_of};
 use crate::script::{Action, Step};
@@ -78,13 +77,16 @@ impl World<'_> {
     /// True if a move may be on its way at rest: it has given its turn away because it lacks room, which only others could make, a pod finds no
     /// node, so that it is never ready, or it cannot be decided, and has kept the mark that was void by then. No quota refuses anything any more.
     fn may_be_on_its_way(&self, binding: &Value) -> bool {
+        if !is_marked(binding) {
+            return false;
+        }
         let key = key_of(binding);
         let finds_no_node = self.members.iter().any(|member| member.unplaced(&key) > 0);
         let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
         let said = self.move_of(binding);
         // It may also lack a place among the clusters of a spread constraint.
         let lacks_room = is_released && !said.contains("quota") || said.contains("maxGroups permits no further one");
-        is_marked(binding) && (finds_no_node || lacks_room || scheduled(binding)["status"] != "True")
+        finds_no_node || lacks_room || scheduled(binding)["status"] != "True"
     }
 
     /// What engines still do or hold when everything is at rest.
@@ -151,25 +153,15 @@ impl World<'_> {
         explained["move"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The leader's explanation of a binding, without its larger parts.
+    /// The leader's explanation of a binding, or why there is none.
     fn explanation_of(&self, binding: &Value) -> Value {
+        let key = key_of(binding);
         let mut leaders = self.processes.iter().flatten();
         let leader = leaders.find(|process| matches!(process.role(), Role::Leader(_)));
-        let path = ObjectPath {
-            kind: "resourcebinding".to_owned(),
-            namespace: binding["metadata"]["namespace"].as_str().map(str::to_owned),
-            name: name_of(binding),
-        };
-        match leader.map(|leader| Insight::explain(leader.panel.as_ref(), &path)) {
-            None => Value::Null,
-            Some(Err(error)) => Value::String(error.to_string()),
-            Some(Ok(mut explanation)) => {
-                if let Some(fields) = explanation.as_object_mut() {
-                    fields.retain(|_, value| value.is_string());
-                }
-                explanation
-            }
-        }
+        let explanation = leader.map(|leader| explained(leader, &key.namespace, &key.name));
+        explanation.map_or(Value::Null, |explanation| {
+            explanation.unwrap_or_else(|error| Value::String(error.to_string()))
+        })
     }
 
     /// Every binding with the offline opinion on it.

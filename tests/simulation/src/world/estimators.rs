@@ -34,7 +34,7 @@ impl World<'_> {
         let requests = binding.as_deref().map(requests_of).unwrap_or_default();
         let mut fits = HashMap::new();
         for cluster in &job.clusters {
-            let Some(number) = number_of(&cluster.name) else {
+            let Some(number) = cluster_number(&cluster.name) else {
                 continue;
             };
             let Some(member) = self.members.get(number) else {
@@ -96,16 +96,11 @@ impl World<'_> {
 }
 
 /// The number in a cluster's name.
-fn number_of(cluster: &str) -> Option<usize> {
+pub(crate) fn cluster_number(cluster: &str) -> Option<usize> {
     cluster.strip_prefix('c')?.parse().ok()
 }
 
 /// Number of the cluster in a target.
 pub(crate) fn target_number(target: &Value) -> Option<usize> {
-    cluster_number(&target["name"])
-}
-
-/// Number of the cluster of this name.
-pub(super) fn cluster_number(name: &Value) -> Option<usize> {
-    number_of(name.as_str()?)
+    cluster_number(target["name"].as_str()?)
 }

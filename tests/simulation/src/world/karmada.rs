@@ -109,7 +109,7 @@ impl World<'_> {
         let aggregated: Vec<Value> = named
             .iter()
             .filter_map(|name| {
-                let number = cluster_number(name)?;
+                let number = cluster_number(name.as_str()?)?;
                 let member = &self.members[number];
                 if self.is_leaving(number) {
                     return None;

@@ -33,7 +33,7 @@ use crate::server::{Fault, Reply, Request, Server};
 use crate::story::Log;
 
 pub(crate) use self::clusters::cluster_key;
-pub(crate) use self::estimators::target_number;
+pub(crate) use self::estimators::{cluster_number, target_number};
 pub(crate) use self::karmada::{GRACE, requests_of};
 pub(crate) use self::lease::LeaseEvent;
 pub(crate) use self::processes::Process;

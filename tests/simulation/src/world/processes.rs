@@ -79,7 +79,7 @@ impl Clock for VirtualClock {
 
 impl World<'_> {
     /// The slot of a process that runs.
-    pub(super) fn slot_of(&self, incarnation: u64) -> Option<usize> {
+    pub(crate) fn slot_of(&self, incarnation: u64) -> Option<usize> {
         let mut slots = self.processes.iter();
         slots.position(|process| {
             process
