@@ -159,6 +159,26 @@ fn another_process_goes_by_the_same_rule_and_decides_nothing_again() {
     assert!(is_observed(&simulation));
 }
 
+/// A process writes what replaces an eviction and ends before it writes the status: the time of the last scheduling is that of the result
+/// before, long ago. The limit is counted from when another process finds the result.
+#[test]
+fn a_result_whose_status_was_not_written_is_not_taken_for_an_old_one() {
+    let mut simulation = spread();
+    simulation.kill(&active_profile(""));
+    let tasks = json!([{"fromCluster": "m2", "replicas": 3, "gracePeriodSeconds": 80}]);
+    let result = json!([{"name": "m1", "replicas": 5}, {"name": "m3", "replicas": 4}]);
+    simulation.patch(
+        "web",
+        &json!({"spec": {"clusters": result, "gracefulEvictionTasks": tasks}}),
+    );
+    simulation.lead(2);
+    assert!(!is_observed(&simulation), "m1 has three of five");
+    simulation.pass(Duration::from_secs(39));
+    assert!(!is_observed(&simulation));
+    simulation.pass(Duration::from_secs(1));
+    assert!(is_observed(&simulation));
+}
+
 /// A binding that goes to every cluster is decided whenever it is looked at. What only confirms it is not such a look.
 #[test]
 fn what_goes_everywhere_is_confirmed_without_another_decision() {

@@ -1,8 +1,8 @@
 //! The observed generation of bindings that Karmada evicts: it is brought up to date once reports show the result.
 //!
-//! Until then, it lags behind the generation, which is all that has to be kept: another process sees that it does, and brings it up to
-//! date by the same rule. What is remembered here makes that exact, because it has the reports from before a result. The rule is in
-//! `divvy_scheduler::moves::replacement`.
+//! Until then, it lags behind the generation: another process sees that it does, and brings it up to date by the same rule. Whether the time
+//! of the last scheduling is that of the result is said by the generation in the condition `Scheduled`. What is remembered here makes the rule
+//! exact, because it has the reports from before a result. The rule is in `divvy_scheduler::moves::replacement`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 use super::candidate::{Candidate, is_same_result};
 use super::moves::{REPORT_TIME, milliseconds, reports};
 use super::{Engine, Moment};
+use crate::condition::SCHEDULED;
 use crate::objects::BindingKey;
 use crate::queue::Expiries;
 
@@ -94,17 +95,9 @@ impl Engine {
             now: moment.milliseconds,
         };
         let last = candidate.last();
-        let is_observed = object.status.scheduler_observed_generation == object.metadata.generation;
-        let known = self.confirmations.known.remove(key).map(|known| known.replacement);
-        let mut replacement = known.unwrap_or_else(|| {
-            let scheduled = object.status.last_scheduled_time;
-            let at = scheduled.map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
-            match is_observed {
-                true => Replacement::settled(at),
-                false => Replacement::unknown(last, at),
-            }
-        });
         let changes = !is_same_result(last, result);
+        let known = self.confirmations.known.remove(key).map(|known| known.replacement);
+        let mut replacement = known.unwrap_or_else(|| first_seen(candidate, changes, moment));
         if changes {
             replacement.give(last, result, &reported);
         }
@@ -186,4 +179,26 @@ impl Engine {
         let is_confirmed = known.is_some_and(|known| known.is_confirmed && known.generation == generation);
         reason.filter(|reason| !is_confirmed || *reason != Reason::GoesEverywhere)
     }
+}
+
+/// What is known of a result that is seen for the first time. Where its generation was not recorded as observed, another process may have
+/// ended right after it wrote the result: the time of the last scheduling is that of an earlier one then. What is about to change was not
+/// written by another process.
+fn first_seen(candidate: &Candidate, changes: bool, moment: &Moment) -> Replacement {
+    let object = candidate.object();
+    let (status, generation) = (&object.status, object.metadata.generation);
+    let scheduled = status.last_scheduled_time;
+    let scheduled = scheduled.map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
+    if status.scheduler_observed_generation == generation {
+        return Replacement::settled(scheduled);
+    }
+    let mut conditions = status.conditions.iter();
+    let is_noted =
+        conditions.any(|condition| condition.kind == SCHEDULED && condition.observed_generation == generation);
+    let at = if is_noted || changes {
+        scheduled
+    } else {
+        moment.milliseconds
+    };
+    Replacement::unknown(candidate.last(), at)
 }

@@ -93,6 +93,7 @@ impl Engine {
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, chosen.message.clone())),
             observes: chosen.observes && confirms,
+            notes_generation: !confirms,
             scheduled_at: is_scheduling.then(|| scheduled_at(candidate, start)),
             stamps: is_scheduling && (specification.is_some() || candidate.is_reschedule_pending),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
@@ -155,6 +156,7 @@ impl Engine {
         let wanted = StatusWanted {
             condition: is_repair.then(|| (ScheduledReason::Success, repaired_message(scheduled, partial_of))),
             observes,
+            notes_generation: false,
             scheduled_at: is_repair.then(|| request.map_or(now, |request| request.max(now))),
             stamps: is_unanswered,
             affinity: applied.and_then(|applied| applied.affinity.clone()),

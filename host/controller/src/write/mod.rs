@@ -73,6 +73,9 @@ pub struct StatusWanted {
     pub(crate) condition: Option<(ScheduledReason, String)>,
     /// True to record the generation as observed.
     pub(crate) observes: bool,
+    /// True to note the generation in the condition, because it is not recorded as observed yet: another process must know of which result
+    /// the time of the last scheduling is.
+    pub(crate) notes_generation: bool,
     /// Time of the last scheduling; `None` leaves it.
     pub(crate) scheduled_at: Option<Timestamp>,
     /// True to write the time even if nothing else of the status changes.
@@ -89,6 +92,7 @@ impl StatusWanted {
         Self {
             condition: Some((reason, message)),
             observes: false,
+            notes_generation: false,
             scheduled_at: None,
             stamps: false,
             affinity: None,

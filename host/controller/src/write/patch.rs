@@ -59,7 +59,7 @@ pub fn status_patch(
 ) -> Option<Value> {
     let mut patch = Map::new();
     if let Some((reason, message)) = &wanted.condition
-        && let Some(conditions) = conditions(&status.conditions, *reason, message, wanted)
+        && let Some(conditions) = conditions(&status.conditions, (*reason, message), generation, wanted)
     {
         patch.insert("conditions".to_owned(), conditions);
     }
@@ -85,14 +85,26 @@ pub fn status_patch(
 }
 
 /// All conditions with the wanted one; `None` if they already are as wanted.
-fn conditions(current: &[Condition], reason: ScheduledReason, message: &str, wanted: &StatusWanted) -> Option<Value> {
+fn conditions(
+    current: &[Condition],
+    (reason, message): (ScheduledReason, &str),
+    generation: i64,
+    wanted: &StatusWanted,
+) -> Option<Value> {
     let status = match reason {
         ScheduledReason::Success => "True",
         _ => "False",
     };
     let known = current.iter().find(|condition| condition.kind == SCHEDULED);
-    if known.is_some_and(|known| known.status == status && known.reason == reason.as_str() && known.message == message)
-    {
+    let noted = known.map_or(0, |known| known.observed_generation);
+    let observed_generation = if wanted.notes_generation { generation } else { noted };
+    let says_so = |known: &Condition| {
+        known.status == status
+            && known.reason == reason.as_str()
+            && known.message == message
+            && noted == observed_generation
+    };
+    if known.is_some_and(says_so) {
         return None;
     }
     let keeps_time = known.is_some_and(|known| known.status == status);
@@ -101,7 +113,7 @@ fn conditions(current: &[Condition], reason: ScheduledReason, message: &str, wan
         status: status.to_owned(),
         reason: reason.as_str().to_owned(),
         message: message.to_owned(),
-        observed_generation: known.map_or(0, |known| known.observed_generation),
+        observed_generation,
         last_transition_time: match known.filter(|_| keeps_time) {
             Some(known) => known.last_transition_time,
             None => Some(wanted.now),

@@ -19,6 +19,7 @@ fn success() -> StatusWanted {
     StatusWanted {
         condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
         observes: true,
+        notes_generation: false,
         scheduled_at: Some(time("2026-01-01T00:00:10Z")),
         stamps: false,
         affinity: None,
@@ -130,6 +131,32 @@ fn nothing_is_written_that_is_there_already() {
 }
 
 #[test]
+fn a_generation_that_is_not_observed_yet_is_noted_in_the_condition() {
+    let noting = StatusWanted {
+        observes: false,
+        notes_generation: true,
+        scheduled_at: None,
+        ..success()
+    };
+    let current = |noted: i64| {
+        json!({"conditions": [
+            {"type": "Scheduled", "status": "True", "reason": "Success", "message": success().condition.unwrap().1,
+             "observedGeneration": noted, "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        ]})
+    };
+    let patch = status_patch("u", "8", 7, &status(&current(6)), &noting).unwrap();
+    assert_eq!(patch["status"], current(7));
+    assert_eq!(status_patch("u", "8", 7, &status(&current(7)), &noting), None);
+    let observing = StatusWanted {
+        observes: true,
+        notes_generation: false,
+        ..noting
+    };
+    let patch = status_patch("u", "8", 7, &status(&current(7)), &observing).unwrap();
+    assert_eq!(patch["status"], json!({"schedulerObservedGeneration": 7}));
+}
+
+#[test]
 fn a_condition_keeps_its_transition_while_its_status_stays() {
     let current = json!({"conditions": [
         {"type": "Scheduled", "status": "False", "reason": "Unschedulable", "message": "x", "lastTransitionTime": "2025-01-01T00:00:00Z"},
@@ -137,6 +164,7 @@ fn a_condition_keeps_its_transition_while_its_status_stays() {
     let failed = StatusWanted {
         condition: Some((ScheduledReason::NoClusterFit, "y".to_owned())),
         observes: false,
+        notes_generation: false,
         scheduled_at: None,
         ..success()
     };
