@@ -390,6 +390,33 @@ fn a_write_whose_answer_is_lost_still_takes_its_room() {
     assert_eq!(simulation.condition("next").1, "Unschedulable");
 }
 
+/// The answer to a write is lost, and Karmada evicts from one of the result's clusters before the next attempt, so that no version has the
+/// result as it was decided. What is left of it is reported by then, and not held once more.
+#[test]
+fn what_is_left_of_a_result_whose_answer_is_lost_is_not_held_once_more() {
+    let mut simulation = Simulation::new(&[plain("a", 100, 0), plain("b", 100, 0)]);
+    simulation.hold_writes();
+    simulation.create("web", by_room(60));
+    let lost = simulation.take_held();
+    simulation.patch("web", &json!({"spec": {"clusters": [{"name": "a", "replicas": 30}]}}));
+    simulation.cluster(&plain("a", 100, 30));
+    simulation.fail_held(lost, "the answer is lost");
+    let held: Vec<_> = simulation.engine().held().filter(|part| part.cluster == "a").collect();
+    assert!(held.is_empty(), "{held:?}");
+    // What another scheduler wrote instead is held as ever.
+    let mut simulation = Simulation::new(&[plain("a", 100, 0), plain("b", 100, 0)]);
+    simulation.hold_writes();
+    simulation.create("web", by_room(60));
+    let lost = simulation.take_held();
+    simulation.patch(
+        "web",
+        &json!({"spec": {"clusters": [{"name": "a", "replicas": 50}, {"name": "b", "replicas": 10}]}}),
+    );
+    simulation.fail_held(lost, "the request is lost");
+    let held: Vec<_> = simulation.engine().held().map(|part| part.to_string()).collect();
+    assert!(held.iter().any(|part| part.starts_with("cpu 50 ")), "{held:?}");
+}
+
 /// The answer to a write is seen before the watch repeats it. What the result adds is held once, not as an unknown change as well.
 #[test]
 fn a_result_is_held_once_whichever_shows_it_first() {

@@ -47,8 +47,10 @@ impl Engine {
             generation,
             ..
         } = written;
+        // Or what is left of it, because clusters were evicted since.
+        let is_shown = is_written || self.has_growth(key, in_flight.placed.as_deref(), &in_flight.last);
         match in_flight.taken.take() {
-            Some(number) if is_written => self.holdings.confirm(key, number),
+            Some(number) if is_shown => self.holdings.confirm(key, number),
             Some(number) => {
                 // Nothing was written, so nothing was taken.
                 self.holdings.retract(key, number);
@@ -59,7 +61,7 @@ impl Engine {
             }
             None => {}
         }
-        let before = match (is_written, in_flight.placed.clone()) {
+        let before = match (is_shown, in_flight.placed.clone()) {
             (true, Some(placed)) => placed,
             _ => std::mem::take(&mut in_flight.last),
         };
@@ -144,6 +146,25 @@ impl Engine {
     fn has_result(&self, key: &BindingKey, placed: Option<&[TargetCluster]>) -> bool {
         let record = self.bindings.get(key);
         placed.is_some_and(|placed| record.is_some_and(|record| record.clusters.are(placed)))
+    }
+
+    /// True if the newest version of a binding that is known has what a result gave its clusters, as far as they are still named.
+    fn has_growth(&self, key: &BindingKey, placed: Option<&[TargetCluster]>, last: &[TargetCluster]) -> bool {
+        let (Some(placed), Some(record)) = (placed, self.bindings.get(key)) else {
+            return false;
+        };
+        let on = |targets: &[TargetCluster], name: &str| {
+            let target = targets.iter().find(|target| target.name == name);
+            target.map(|target| target.replicas)
+        };
+        let found = record.clusters.targets();
+        let grown = placed
+            .iter()
+            .filter(|target| on(last, &target.name) != Some(target.replicas));
+        let mut left = grown
+            .filter_map(|target| Some((target, on(&found, &target.name)?)))
+            .peekable();
+        left.peek().is_some() && left.all(|(target, found)| found == target.replicas)
     }
 
     /// Stores the binding from the API server's answer, before the watch repeats it. A binding that was deleted meanwhile stays
