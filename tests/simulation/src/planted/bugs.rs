@@ -94,6 +94,17 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "what-is-left-is-held-again",
+        rule: Rule::B,
+        is_real: true,
+        text: "What Karmada's evictions left of a result whose answer was lost is held again.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "is_written || self.has_growth(key, in_flight.placed.as_deref(), &in_flight.last);",
+            to: "is_written;",
+        }],
+    },
+    Bug {
         name: "held-again-by-the-answer",
         rule: Rule::B,
         is_real: true,
@@ -399,6 +410,17 @@ pub(crate) const BUGS: &[Bug] = &[
             file: OUTCOME,
             from: "observes: chosen.observes && confirms,",
             to: "observes: chosen.observes || confirms,",
+        }],
+    },
+    Bug {
+        name: "as-old-as-the-result-before",
+        rule: Rule::F,
+        is_real: true,
+        text: "A result whose status was not written is as old as the one before it, so that half of the grace period has passed.",
+        edits: &[Edit {
+            file: CONFIRMATIONS,
+            from: "        moment.milliseconds\n    };\n    Replacement::unknown",
+            to: "        scheduled\n    };\n    Replacement::unknown",
         }],
     },
     Bug {

@@ -16,7 +16,7 @@ use crate::agenda::Millis;
 use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{EPOCH, Process, World, requests_of};
+use crate::world::{EPOCH, Process, World, cluster_number, requests_of};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -112,7 +112,7 @@ impl World<'_> {
         let has_led = self.now > self.books.led_at + STARTED;
         process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
             let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
-            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN);
+            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN) && !self.is_behind(&key.name);
             let there = parts.iter().filter(|part| part.cluster == key.name);
             if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
@@ -141,6 +141,12 @@ impl World<'_> {
                 })
             })
         })
+    }
+
+    /// True if a member is cut off, so that it may still run what no result gives it any more.
+    fn is_behind(&self, cluster: &str) -> bool {
+        let member = cluster_number(cluster).and_then(|number| self.members.get(number));
+        member.is_some_and(|member| member.is_cut_off(self.now))
     }
 
     /// A cluster that the decision gives more, and on which all results then take more than is allocatable: capacity was given up before

@@ -140,8 +140,13 @@ impl Books {
             left.is_none_or(|(_, left)| left < replicas)
         });
         for (cluster, _) in clusters {
-            self.shrunk.insert(cluster.clone(), now);
+            self.note_end(cluster, now);
         }
+    }
+
+    /// Notes that pods end on a cluster, which may be long after the result has changed: an eviction is graceful, a member is cut off.
+    pub(crate) fn note_end(&mut self, cluster: &str, now: Millis) {
+        self.shrunk.insert(cluster.to_owned(), now);
     }
 
     /// Notes that what a cluster offers changes with a version.

@@ -23,7 +23,7 @@ const EXCHANGED: Millis = 30_000;
 /// A binding's replicas in one cluster.
 #[derive(Debug, Clone, Copy)]
 struct Column {
-    /// Ready pods.
+    /// Ready pods, and those that were ready by the last report and have crashed or lost their node since.
     ready: i64,
     /// Replicas that the last report shows as ready.
     reported: i64,
@@ -111,9 +111,13 @@ impl World<'_> {
             let member = self.members.get(number)?;
             let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
             let is_ready = cluster.is_some_and(|cluster| is_ready(cluster));
+            let reported = reported(before, name);
             let column = Column {
-                ready: member.pods_of(key).1,
-                reported: reported(before, name),
+                ready: member
+                    .pods_of(key)
+                    .1
+                    .max(member.pods_that_were_ready(key).min(reported)),
+                reported,
                 before: count_on(last, name),
                 after: count_on(next, name),
                 is_ready,
@@ -162,7 +166,7 @@ impl World<'_> {
         }
         let of_others = unready.clone();
         self.add_given(key, before, &mut unready);
-        for (name, count) in gained {
+        for (name, count) in &gained {
             *unready.entry(name.clone()).or_default() += count - count_on(&last, name);
         }
         let all: i64 = unready.values().sum();
@@ -172,12 +176,13 @@ impl World<'_> {
             ));
         }
         let limit = setting.replicas_per_cluster?;
-        let over = unready
+        // What was missing has been given at once, to any cluster.
+        let mut gained = gained
             .iter()
-            .find(|(name, count)| **count > limit && of_others.get(*name) != Some(count))?;
+            .map(|(name, _)| (name, unready.get(name).copied().unwrap_or(0)));
+        let (name, count) = gained.find(|(_, count)| *count > limit)?;
         Some(format!(
-            "{} replicas are given and not ready in {}, of {limit}",
-            over.1, over.0
+            "{count} replicas are given and not ready in {name}, of {limit}"
         ))
     }
 

@@ -77,16 +77,28 @@ impl World<'_> {
     /// True if a move may be on its way at rest: it has given its turn away because it lacks room, which only others could make, a pod finds no
     /// node, so that it is never ready, or it cannot be decided, and has kept the mark that was void by then. No quota refuses anything any more.
     fn may_be_on_its_way(&self, binding: &Value) -> bool {
-        if !is_marked(binding) {
-            return false;
-        }
-        let key = key_of(binding);
-        let finds_no_node = self.members.iter().any(|member| member.unplaced(&key) > 0);
-        let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
         let said = self.move_of(binding);
-        // It may also lack a place among the clusters of a spread constraint.
-        let lacks_room = is_released && !said.contains("quota") || said.contains("maxGroups permits no further one");
-        finds_no_node || lacks_room || scheduled(binding)["status"] != "True"
+        // It may lack a place among the clusters of a spread constraint, or wait to begin beside those that find no node.
+        let lacks_place = said.contains("maxGroups permits no further one");
+        if !is_marked(binding) {
+            return lacks_place || said.contains("waits for") && self.is_budget_stuck();
+        }
+        let finds_no_node = self.finds_no_node(binding);
+        let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
+        let lacks_room = is_released && !said.contains("quota");
+        finds_no_node || lacks_room || lacks_place || scheduled(binding)["status"] != "True"
+    }
+
+    /// True if a pod of a binding finds no node.
+    fn finds_no_node(&self, binding: &Value) -> bool {
+        let key = key_of(binding);
+        self.members.iter().any(|member| member.unplaced(&key) > 0)
+    }
+
+    /// True if a move that is under way uses its part of the budgets for good: a pod of it finds no node.
+    fn is_budget_stuck(&self) -> bool {
+        let mut bindings = self.server.of_kind(Kind::Binding);
+        bindings.any(|(_, binding)| is_marked(binding) && self.finds_no_node(binding))
     }
 
     /// What engines still do or hold when everything is at rest.

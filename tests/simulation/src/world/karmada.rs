@@ -79,7 +79,12 @@ impl World<'_> {
             }
             // Its execution namespace is gone, and with it every Work.
             let wanted = if self.is_leaving(number) { Vec::new() } else { wanted };
-            self.members[number].apply(key, &wanted, self.now);
+            let member = &mut self.members[number];
+            let before = member.pods_of(key).0;
+            member.apply(key, &wanted, self.now);
+            if member.pods_of(key).0 < before {
+                self.books.note_end(&cluster_key(number).name, self.now);
+            }
         }
     }
 
