@@ -104,7 +104,6 @@ const CRATES: [(&str, &[&str]); 40] = [
         "divvy-loader",
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
-    ("divvy-sandbox", &[]),
     ("divvy-witness", &[]),
     (
         "divvy-isolation",
@@ -113,7 +112,6 @@ const CRATES: [(&str, &[&str]); 40] = [
             "divvy-framework-abi",
             "divvy-framework-memory",
             "divvy-loader",
-            "divvy-sandbox",
         ],
     ),
     (

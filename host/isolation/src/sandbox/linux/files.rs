@@ -10,8 +10,8 @@ use landlock::{
 };
 use rustix::fs::{Mode, OFlags};
 
-use crate::confinement::{Facility, Missing};
-use crate::error::SandboxError;
+use crate::sandbox::confinement::{Facility, Missing};
+use crate::sandbox::error::SandboxError;
 
 /// The newest version that was tested. On older kernels, what they do not know is left out; all of it but reading files is refused by
 /// the filter of system calls as well.

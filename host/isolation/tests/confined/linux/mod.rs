@@ -55,7 +55,7 @@ fn inside(name: &str) -> ExitCode {
     let grounds = Grounds::inside();
     if std::env::var_os(FREE).is_none() {
         let limits = grounds.limits();
-        let confinement = divvy_sandbox::confine(&limits).unwrap_or_else(|error| panic!("{error}"));
+        let confinement = divvy_isolation::sandbox::confine(&limits).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(confinement.missing(), [], "this machine lacks a facility");
     }
     let answer = Answer::from((case.attempt)(&grounds));

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use divvy_sandbox::Limits;
+use divvy_isolation::sandbox::{self, Limits};
 
 use super::answer::Answer;
 use super::{CASE, FREE};
@@ -109,7 +109,7 @@ impl Grounds {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command
             .env_clear()
-            .envs(divvy_sandbox::environment())
+            .envs(sandbox::environment())
             .env(CASE, name)
             .env(FOLDER, &self.folder)
             .env("RUST_BACKTRACE", "1")

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::RawFd;
 
-use crate::error::SandboxError;
+use crate::sandbox::error::SandboxError;
 
 /// Closes all descriptors of the process except those in `keep`. A process started by [`std::process::Command`] inherits what its parent
 /// opened without `CLOEXEC`, which may be anything: a pipe of the shell, a socket of a library.

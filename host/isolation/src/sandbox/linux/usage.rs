@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 /// Bytes of private memory that a process has written to, in memory or swapped out. For the host of a confined process, which should end
-/// it when this is far above [`Limits::memory_bytes`](crate::Limits::memory_bytes) and the process's own memory.
+/// it when this is far above [`Limits::memory_bytes`](crate::sandbox::Limits::memory_bytes) and the process's own memory.
 ///
 /// The limit of the kernel counts what is writable, so a process can evade it on purpose: it fills memory, makes it read-only, and
 /// goes on. This figure counts such memory.

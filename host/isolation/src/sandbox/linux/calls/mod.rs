@@ -14,7 +14,7 @@ use std::env::consts::ARCH;
 
 use seccompiler::{BackendError, BpfProgram, Error, SeccompAction, SeccompFilter, SeccompRule, TargetArch};
 
-use crate::confinement::{Facility, Missing};
+use crate::sandbox::confinement::{Facility, Missing};
 
 /// Calls that answer `ENOSYS`: their arguments are in memory, which a filter cannot read, and C libraries then use `clone` and `openat`.
 const ABSENT: [libc::c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];

@@ -3,18 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::confinement::Missing;
+use crate::sandbox::confinement::Missing;
 
 /// Reason why a process could not be confined. It may be confined in part, so it should only report the error and end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// There is no isolation for this operating system or architecture.
-    #[error("plugins cannot be isolated on {target}: it takes Linux on x86_64 or aarch64")]
-    Unsupported {
-        /// The operating system and the architecture.
-        target: String,
-    },
     /// A facility without which nothing is isolated.
     #[error(transparent)]
     Required(#[from] Missing),
@@ -39,7 +33,6 @@ pub enum SandboxError {
         source: io::Error,
     },
     /// The filter of system calls is not valid.
-    #[cfg(target_os = "linux")]
     #[error("the filter of system calls is not valid: {source}")]
     Filter {
         /// The cause.
@@ -58,7 +51,6 @@ impl SandboxError {
     /// A remedy, if one is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Unsupported { .. } => Some("set `isolation = \"none\"` for the plugin if you trust its author"),
             Self::Required(missing) => missing.hint(),
             Self::Grant { .. } => Some("every path in `read` must exist when the plugin is started"),
             Self::ThreadsUnknown { .. } => Some("isolation needs /proc"),

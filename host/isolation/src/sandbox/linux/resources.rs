@@ -19,8 +19,8 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::{missing, usage};
-use crate::confinement::{Facility, Missing};
-use crate::limits::Limits;
+use crate::sandbox::confinement::{Facility, Missing};
+use crate::sandbox::limits::Limits;
 
 /// Bytes of the main thread's stack, as Linux limits it by default. `RLIMIT_DATA` does not count it, and it may be unlimited.
 const STACK_BYTES: u64 = 8 << 20;

@@ -6,8 +6,8 @@
 //!
 //! | facility | purpose | if it is missing |
 //! |---|---|---|
-//! | `no_new_privs` | a program cannot regain privileges, and anyone may install a filter | [`SandboxError`] |
-//! | seccomp | system calls that are not listed answer `EPERM`; arguments of many that are listed are checked | [`SandboxError`] |
+//! | `no_new_privs` | a program cannot regain privileges, and anyone may install a filter | an error |
+//! | seccomp | system calls that are not listed answer `EPERM`; arguments of many that are listed are checked | an error |
 //! | landlock | files outside the grants answer `EACCES` | [`Missing`] |
 //! | resource limits | private writable memory, descriptors, no core dumps | [`Missing`] |
 //! | capabilities | a worker of root keeps none but the right to read | [`Missing`] |
@@ -25,61 +25,25 @@
 //!   output and error should be pipes of their own, and shared memory sealed.
 //!
 //! Nothing can be undone, not even by the process itself.
-//!
-//! ```no_run
-//! use divvy_sandbox::{Limits, close_inherited, confine};
-//!
-//! fn main() -> Result<(), divvy_sandbox::SandboxError> {
-//!     let socket = 3;
-//!     // SAFETY: nothing has been opened yet.
-//!     unsafe { close_inherited(&[0, 1, 2, socket]) }?;
-//!     let limits = Limits {
-//!         read: vec!["/plugins/libours.so".into()],
-//!         ..Limits::default()
-//!     };
-//!     let confinement = confine(&limits)?;
-//!     for missing in confinement.missing() {
-//!         // Tell the host, over the socket: it warns the operator.
-//!         let _warning = missing.to_string();
-//!     }
-//!     // Open the library, and answer calls.
-//!     Ok(())
-//! }
-//! ```
 
 mod confinement;
 mod environment;
 mod error;
 mod limits;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod linux;
 
-pub use confinement::{Confinement, Facility, Missing};
+pub use confinement::Missing;
 pub use environment::environment;
-pub use error::SandboxError;
 pub use limits::Limits;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use linux::{close_inherited, confine, memory_used};
 
-/// What tests of workers need.
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    feature = "testing"
-))]
-pub mod testing {
-    pub use crate::linux::forbid;
-}
+/// For the tests, which look at more than a worker needs.
+#[cfg(feature = "testing")]
+pub use {
+    confinement::{Confinement, Facility},
+    error::SandboxError,
+    linux::forbid,
+};
 
-/// Confines the calling process: not possible on this target.
-///
-/// # Errors
-///
-/// Always [`SandboxError::Unsupported`].
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub fn confine(_limits: &Limits) -> Result<Confinement, SandboxError> {
-    use std::env::consts::{ARCH, OS};
-    Err(SandboxError::Unsupported {
-        target: format!("{OS} on {ARCH}"),
-    })
-}
+compile_error!("workers are confined by landlock and seccomp: it takes Linux on x86_64 or aarch64");

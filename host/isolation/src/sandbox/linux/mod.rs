@@ -16,9 +16,9 @@ pub use calls::forbid;
 pub use descriptors::close_inherited;
 pub use usage::memory_used;
 
-use crate::confinement::{Confinement, Facility, Missing};
-use crate::error::SandboxError;
-use crate::limits::Limits;
+use crate::sandbox::confinement::{Confinement, Facility, Missing};
+use crate::sandbox::error::SandboxError;
+use crate::sandbox::limits::Limits;
 
 /// Confines the calling process for the rest of its life. It must have a single thread; those that it starts later are confined, too.
 ///

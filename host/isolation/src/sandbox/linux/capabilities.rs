@@ -3,7 +3,7 @@
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::missing;
-use crate::confinement::{Facility, Missing};
+use crate::sandbox::confinement::{Facility, Missing};
 
 /// Drops all capabilities but the right to read, which the process has only if it had it before: root finds a plugin in a folder of
 /// another user. Landlock and the filter apply to it all the same.

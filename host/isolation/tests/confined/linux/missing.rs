@@ -1,7 +1,6 @@
 //! Machines and containers that lack a facility: a filter that is installed before answers in its place.
 
-use divvy_sandbox::testing::forbid;
-use divvy_sandbox::{Confinement, Facility, Limits, SandboxError};
+use divvy_isolation::sandbox::{self, Confinement, Facility, Limits, SandboxError, forbid};
 use libtest_mimic::{Failed, Trial};
 
 use super::grounds::Grounds;
@@ -118,7 +117,7 @@ const OTHERS: &[(&str, Check)] = &[
             read: vec![grounds.granted(), grounds.granted().join("absent")],
             ..Limits::default()
         };
-        let error = divvy_sandbox::confine(&limits)
+        let error = sandbox::confine(&limits)
             .expect_err("the path does not exist")
             .to_string();
         assert!(error.contains("absent") && error.contains("No such file"), "{error}");
@@ -129,14 +128,14 @@ const OTHERS: &[(&str, Check)] = &[
         std::thread::scope(|scope| {
             let (_send, receive) = std::sync::mpsc::channel::<()>();
             scope.spawn(move || receive.recv());
-            let error = divvy_sandbox::confine(&Limits::default()).expect_err("there is another thread");
+            let error = sandbox::confine(&Limits::default()).expect_err("there is another thread");
             assert!(matches!(error, SandboxError::SeveralThreads { threads: 2 }), "{error}");
             drop(_send);
         });
     }),
     ("limits_that_cannot_be_set_are_missing", |grounds| {
         forbid(libc::SYS_prlimit64, None, libc::EPERM).expect("a filter can be installed");
-        let confinement = divvy_sandbox::confine(&grounds.limits()).expect("limits are not required");
+        let confinement = sandbox::confine(&grounds.limits()).expect("limits are not required");
         for facility in [
             Facility::MemoryLimit,
             Facility::StackLimit,
@@ -152,7 +151,7 @@ const OTHERS: &[(&str, Check)] = &[
         limit.rlim_cur = limit.rlim_max;
         // SAFETY: the limit lives during the call.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &raw const limit) }, 0);
-        divvy_sandbox::confine(&grounds.limits()).expect("it can be confined");
+        sandbox::confine(&grounds.limits()).expect("it can be confined");
         let now = stack_limit();
         assert_eq!(
             (now.rlim_cur, now.rlim_max),
@@ -166,13 +165,13 @@ const OTHERS: &[(&str, Check)] = &[
             assert_eq!(unsafe { libc::dup2(2, number) }, number);
         }
         // SAFETY: no one owns them.
-        unsafe { divvy_sandbox::close_inherited(&[0, 1, 2, 20]) }.expect("they can be closed");
+        unsafe { sandbox::close_inherited(&[0, 1, 2, 20]) }.expect("they can be closed");
         assert_eq!(open(), [0, 1, 2, 20]);
         // SAFETY: the number is not in use.
         assert_eq!(unsafe { libc::dup2(2, 150) }, 150);
         forbid(libc::SYS_close_range, None, libc::ENOSYS).expect("a filter can be installed");
         // SAFETY: no one owns them.
-        unsafe { divvy_sandbox::close_inherited(&[0, 1, 2]) }.expect("they can be closed");
+        unsafe { sandbox::close_inherited(&[0, 1, 2]) }.expect("they can be closed");
         assert_eq!(open(), [0, 1, 2]);
     }),
 ];
@@ -216,7 +215,7 @@ pub(super) fn inside(name: &str) -> bool {
 fn lacks(lack: &Lack) {
     let first = lack.first.map(|first| u64::try_from(first).expect("it is positive"));
     forbid(lack.call, first, lack.errno).expect("a filter can be installed");
-    let result = divvy_sandbox::confine(&Grounds::inside().limits());
+    let result = sandbox::confine(&Grounds::inside().limits());
     let missing = match (&result, lack.required) {
         (Err(SandboxError::Required(missing)), true) => missing,
         (Ok(confinement), false) => only_missing(confinement),
@@ -238,7 +237,7 @@ fn lacks(lack: &Lack) {
     }
 }
 
-fn only_missing(confinement: &Confinement) -> &divvy_sandbox::Missing {
+fn only_missing(confinement: &Confinement) -> &sandbox::Missing {
     let [missing] = confinement.missing() else {
         panic!("{:?}", confinement.missing());
     };
