@@ -1,4 +1,11 @@
-//! The descriptors behind the symbol of a library, read from its file.
+//! The descriptors behind the symbol of a library, read from its file without opening it.
+//!
+//! A descriptor is static data, but it refers to texts and tables by address. `image.rs` lays the file out as the dynamic
+//! linker would and applies the relocations, so that no code of the library runs; `structure.rs` reads its structs and checks every
+//! address and length. The loader refuses a library whose descriptors cannot be read in this way.
+
+mod image;
+mod structure;
 
 use std::mem::offset_of;
 use std::path::Path;
@@ -9,11 +16,13 @@ use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::sized::{SizePrefixed, kind};
 use object::{Object, ObjectSymbol};
 
-use super::image::{Image, Word};
-use super::structure::{InvalidField, Structure};
+use image::{Image, Word};
+use structure::Structure;
+
+pub use structure::InvalidField;
+
 use crate::error::LoadError;
-use crate::features::extension_points;
-use crate::library::known_parts;
+use crate::features::{extension_points, known_parts};
 
 /// A plugin as its descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
