@@ -1,8 +1,10 @@
 //! Score: rates each feasible cluster from 0 to 100.
 
+pub(crate) mod calls;
+mod context;
+mod result;
+
 use crate::configuration::{NoPreferences, Preferences};
-use crate::cycle::{CallContext, Candidate};
-use crate::export::Given;
 use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
@@ -89,72 +91,5 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     }
 }
 
-/// The input of [`ScorePlugin::score`]: the feasible clusters. It dereferences to [`CallContext`].
-pub struct ScoreContext<'a, P, Accepted = NoPreferences> {
-    pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: &'a Given<'a, Accepted>,
-}
-
-impl<'a, P, Accepted> ScoreContext<'a, P, Accepted> {
-    /// The preferences that the policy carries for the plugin; `None` if it carries none.
-    pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences.get()
-    }
-}
-
-impl<'a, P, Accepted> std::ops::Deref for ScoreContext<'a, P, Accepted> {
-    type Target = CallContext<'a, P>;
-
-    fn deref(&self) -> &CallContext<'a, P> {
-        &self.call
-    }
-}
-
-/// The output of [`ScorePlugin::score`]: one score per feasible cluster.
-pub struct ScoreResult<'a> {
-    scores: &'a mut [i64],
-    /// Number of scores for clusters that the call does not have.
-    pub(crate) dropped: u64,
-}
-
-impl<'a> ScoreResult<'a> {
-    pub(crate) fn new(scores: &'a mut [i64]) -> Self {
-        Self { scores, dropped: 0 }
-    }
-
-    /// Sets the score of a cluster. The host ignores and counts clusters that the call does not have; the test kit
-    /// reports them as an error.
-    #[inline]
-    pub fn set(&mut self, candidate: Candidate, score: i64) {
-        match self.scores.get_mut(candidate.index()) {
-            Some(slot) => *slot = score,
-            None => self.dropped += 1,
-        }
-    }
-
-    /// The scores, one per feasible cluster, for arithmetic over all of them.
-    pub fn scores(&mut self) -> &mut [i64] {
-        self.scores
-    }
-
-    /// Scales the scores so that the largest becomes 100. Negative scores become 0; if no score is positive, all
-    /// become 0.
-    pub fn scale_to_maximum(&mut self) {
-        let largest = self.scores.iter().copied().max().unwrap_or(0).max(0);
-        for score in self.scores.iter_mut() {
-            *score = if largest == 0 {
-                0
-            } else {
-                let scaled = i128::from((*score).max(0)) * i128::from(MAXIMUM_SCORE) / i128::from(largest);
-                i64::try_from(scaled).unwrap_or(MAXIMUM_SCORE)
-            };
-        }
-    }
-
-    /// Reverses the scores within 0..=100: each becomes 100 minus itself, so the best becomes the worst.
-    pub fn reverse(&mut self) {
-        for score in self.scores.iter_mut() {
-            *score = MAXIMUM_SCORE.saturating_sub(*score);
-        }
-    }
-}
+pub use context::ScoreContext;
+pub use result::ScoreResult;

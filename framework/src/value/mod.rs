@@ -5,6 +5,7 @@
 //! annotation, once per plan of the binding. The host keeps both values. A plugin that lists neither `SnapshotValue`
 //! nor `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
 
+pub(crate) mod calls;
 mod columns;
 #[cfg(all(test, feature = "testing"))]
 mod tests;

@@ -1,165 +1,11 @@
-//! Filter: excludes unsuitable clusters, each with a reason.
+//! Output of a call of Filter.
 
 use crate::clusters::{NotDeclared, Row, RowSet};
-use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::Cycle;
-use crate::export::Given;
-use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
-use crate::prepare::{Kept, PreparePlugin};
+use crate::plugin::Failure;
 use crate::reason::{Cause, Reason};
-use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
-/// A plugin that rejects clusters.
-///
-/// The host calls it once per cycle, with all clusters. Clusters that are being deleted or that an earlier filter
-/// rejected are already excluded: [`FilterResult::feasible`] returns the others.
-///
-/// ```
-/// use divvy_framework::prelude::*;
-///
-/// /// Rejects clusters outside one region.
-/// struct OneRegion {
-///     region: String,
-/// }
-///
-/// #[derive(Configuration)]
-/// struct OneRegionConfiguration {
-///     /// The region to stay in.
-///     region: String,
-/// }
-///
-/// impl Plugin for OneRegion {
-///     const NAME: &'static str = "one-region";
-///     const DESCRIPTION: &'static str = "rejects clusters outside one region";
-/// }
-///
-/// impl ConfiguredPlugin for OneRegion {
-///     type Configuration = OneRegionConfiguration;
-///
-///     fn new(configuration: OneRegionConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-///         Ok(Self { region: configuration.region })
-///     }
-/// }
-///
-/// impl FilterPlugin for OneRegion {
-///     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
-///         let clusters = context.clusters();
-///         let region = clusters.symbol(&self.region);
-///         let regions = clusters.regions();
-///         result.retain(|row| Some(regions[row]) == region, |_| "cluster(s) were in another region".to_owned());
-///         Ok(())
-///     }
-/// }
-///
-/// use divvy_framework::testing::{ClusterBuilder, Scenario};
-/// let scenario = Scenario::new()
-///     .cluster(ClusterBuilder::new("a").region("eu"))
-///     .cluster(ClusterBuilder::new("b").region("us"));
-/// let plugin = OneRegion { region: "eu".to_owned() };
-/// assert_eq!(scenario.feasible(&plugin).unwrap(), ["a"]);
-/// ```
-///
-/// A policy can carry preferences for a filter in the annotation `divvy.io/preferences.<name of the plugin>`. The trait
-/// names their type, which derives `Preferences`: `impl FilterPlugin<OneRegionPreferences> for OneRegion`; the method
-/// then gets a `FilterContext<'_, Self, OneRegionPreferences>`. A plugin that serves several extension points names the
-/// same type at each that reads them. A plugin that names none refuses all preferences.
-pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
-    /// The services that the plugin needs from the host for this call.
-    const NEEDS: Needs = Needs::NONE;
-
-    /// The promises about the clusters that are left: [`Promises::enforces_workload_affinity`],
-    /// [`Promises::enforces_workload_anti_affinity`] and [`Promises::each_alone`].
-    const PROMISES: Promises = Promises::NONE;
-
-    /// The parts of a binding that the plugin acts on; by default any. For a binding that has none of them, the host
-    /// does not call the plugin, and no cluster is rejected, unless the policy carries preferences for the plugin.
-    ///
-    /// For such a binding, [`Self::filter`] must not reject a cluster, explain anything, limit the time for which its
-    /// answer holds, or fail. The test kit's `rejections_checked` and `divvy plugin verify` check it.
-    const ACTS_ON: BindingParts = BindingParts::ALL;
-
-    /// Rejects clusters. The host excludes them from the rest of the cycle. If none is left, it reports `NoClusterFit`,
-    /// with the number of clusters per reason, and the binding's last result stays in place.
-    ///
-    /// # Errors
-    ///
-    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place. An unsuitable cluster is not a
-    /// failure: reject it.
-    fn filter(&self, context: &FilterContext<'_, Self, Accepted>, result: &mut FilterResult<'_>)
-    -> Result<(), Failure>;
-}
-
-/// The input of [`FilterPlugin::filter`]. It dereferences to [`Cycle`].
-pub struct FilterContext<'a, P, Accepted = NoPreferences> {
-    pub(crate) plugin: &'a P,
-    pub(crate) cycle: &'a Cycle<'a>,
-    pub(crate) kept: Kept<'a>,
-    pub(crate) preferences: &'a Given<'a, Accepted>,
-}
-
-impl<'a, P, Accepted> FilterContext<'a, P, Accepted> {
-    /// The preferences that the policy carries for the plugin; `None` if it carries none.
-    pub fn preferences(&self) -> Option<&'a Accepted> {
-        self.preferences.get()
-    }
-
-    /// The replicas of a cluster in the last result; `None` if it does not list the cluster. Searches the last result:
-    /// for all clusters of a fleet, use [`Binding::collect_last_rows`](crate::binding::Binding::collect_last_rows).
-    pub fn listed_last(&self, row: Row) -> Option<i64> {
-        let mut last = self.cycle.binding().last();
-        last.find(|target| target.row == Some(row))
-            .map(|target| target.replicas)
-    }
-
-    /// The tie-breaking key of a cluster: the smaller key is served first.
-    #[inline]
-    pub fn tie_key(&self, row: Row) -> u64 {
-        self.cycle.row_tie_key(row)
-    }
-}
-
-impl<P: PreparePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
-    /// The state that the plugin prepared for this binding. Prepares it on first use.
-    ///
-    /// # Errors
-    ///
-    /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
-    pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.kept.prepared(self.plugin, self.cycle, self.preferences)
-    }
-}
-
-impl<P: SnapshotValuePlugin, Accepted> FilterContext<'_, P, Accepted> {
-    /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
-    ///
-    /// # Errors
-    ///
-    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
-    pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
-        self.kept.snapshot_value(self.plugin, self.cycle)
-    }
-}
-
-impl<P: BindingValuePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
-    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
-    ///
-    /// # Errors
-    ///
-    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
-    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
-        self.kept.binding_value(self.plugin, self.cycle, self.preferences)
-    }
-}
-
-impl<'a, P, Accepted> std::ops::Deref for FilterContext<'a, P, Accepted> {
-    type Target = Cycle<'a>;
-
-    fn deref(&self) -> &Cycle<'a> {
-        self.cycle
-    }
-}
-
-/// The output of [`FilterPlugin::filter`]: the rejected clusters, each with a reason.
+/// The output of [`FilterPlugin::filter`](super::FilterPlugin::filter): the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
     cycle: &'a Cycle<'a>,
     /// Per cluster of the snapshot: 0 while it is feasible.
@@ -247,7 +93,7 @@ impl<'a> FilterResult<'a> {
     ///
     /// # Errors
     ///
-    /// [`Failure::Internal`] unless the plugin declares [`Needs::cordons`].
+    /// [`Failure::Internal`] unless the plugin declares [`Needs::cordons`](crate::plugin::Needs::cordons).
     ///
     /// ```
     /// use divvy_framework::prelude::*;

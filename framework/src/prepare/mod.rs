@@ -3,6 +3,8 @@
 //! **Experimental**: no bundled plugin uses it, so a later minor version of the ABI may stop serving it. The first call that needs the state
 //! then prepares it.
 
+pub(crate) mod calls;
+
 use std::any::Any;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
