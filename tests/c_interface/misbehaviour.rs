@@ -107,6 +107,20 @@ fn an_unknown_required_feature_is_refused() {
     }
 }
 
+/// It serves nothing by kinds that the host does not know: neither a number that is free nor one far beyond.
+#[test]
+fn a_plugin_with_calls_of_unknown_kinds_serves_only_the_known_ones() {
+    let lines = format!(
+        "scores = [{{ plugin = 'misbehaving' }}]\n{}",
+        profile("misbehaving", "")
+    );
+    let errors = Host::try_extending(&lines).expect_err("it serves no scores");
+    assert_eq!(
+        errors[0].to_string(),
+        "plugin `misbehaving` does not serve Score; it serves Filter, Assign"
+    );
+}
+
 #[test]
 fn a_descriptor_without_functions_is_refused() {
     let errors = Host::try_extending(&profile("hollow", "")).expect_err("it cannot be called");

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 40] = [
+const CRATES: [(&str, &[&str]); 39] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -104,7 +104,6 @@ const CRATES: [(&str, &[&str]); 40] = [
         "divvy-loader",
         &["divvy-attribution", "divvy-framework-abi", "divvy-framework-view"],
     ),
-    ("divvy-sandbox", &[]),
     ("divvy-witness", &[]),
     (
         "divvy-isolation",
@@ -113,7 +112,6 @@ const CRATES: [(&str, &[&str]); 40] = [
             "divvy-framework-abi",
             "divvy-framework-memory",
             "divvy-loader",
-            "divvy-sandbox",
         ],
     ),
     (

@@ -10,6 +10,7 @@ mod names;
 mod pages;
 mod rooms;
 mod sources;
+mod unsafety;
 mod versions;
 
 use std::fs;

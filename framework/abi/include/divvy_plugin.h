@@ -95,7 +95,9 @@ typedef struct divvy_head {
  * Kinds of structs
  */
 
-/* Kinds of structs. A struct of an unexpected kind is refused instead of being read as another. */
+/* Kinds of structs. A struct of an unexpected kind is refused instead of being read as another.
+ *
+ * The numbers 6 to 11 are free: no version has given them a meaning. */
 /* `divvy_prepare_call`. */
 #define DIVVY_KIND_PREPARE 1u
 /* `divvy_filter_call`. */
@@ -106,18 +108,6 @@ typedef struct divvy_head {
 #define DIVVY_KIND_SELECT 4u
 /* `divvy_assign_call`. */
 #define DIVVY_KIND_ASSIGN 5u
-/* Reserved: replicas that fit in each cluster, by a plugin. */
-#define DIVVY_KIND_ESTIMATE 6u
-/* Reserved: room for a result is set aside. */
-#define DIVVY_KIND_RESERVE 7u
-/* Reserved: a result with reserved room is final. */
-#define DIVVY_KIND_COMMIT 8u
-/* Reserved: reserved room is given back. */
-#define DIVVY_KIND_ROLLBACK 9u
-/* Reserved: several bindings are divided together. */
-#define DIVVY_KIND_ASSIGN_JOINTLY 10u
-/* Reserved: candidates are narrowed down after Select. */
-#define DIVVY_KIND_NARROW 11u
 /* `divvy_snapshot_value_call`. */
 #define DIVVY_KIND_SNAPSHOT_VALUE 12u
 /* `divvy_binding_value_call`. */

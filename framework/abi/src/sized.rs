@@ -20,6 +20,8 @@ structure! {
 
 numbers! {
     /// Kinds of structs. A struct of an unexpected kind is refused instead of being read as another.
+    ///
+    /// The numbers 6 to 11 are free: no version has given them a meaning.
     pub mod kind as "DIVVY_KIND_" {
         /// [`crate::call::PrepareCall`].
         pub const PREPARE: u32 = 1;
@@ -31,18 +33,6 @@ numbers! {
         pub const SELECT: u32 = 4;
         /// [`crate::call::AssignCall`].
         pub const ASSIGN: u32 = 5;
-        /// Reserved: replicas that fit in each cluster, by a plugin.
-        pub const ESTIMATE: u32 = 6;
-        /// Reserved: room for a result is set aside.
-        pub const RESERVE: u32 = 7;
-        /// Reserved: a result with reserved room is final.
-        pub const COMMIT: u32 = 8;
-        /// Reserved: reserved room is given back.
-        pub const ROLLBACK: u32 = 9;
-        /// Reserved: several bindings are divided together.
-        pub const ASSIGN_JOINTLY: u32 = 10;
-        /// Reserved: candidates are narrowed down after Select.
-        pub const NARROW: u32 = 11;
         /// [`crate::call::SnapshotValueCall`].
         pub const SNAPSHOT_VALUE: u32 = 12;
         /// [`crate::call::BindingValueCall`].

@@ -4,41 +4,30 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use divvy_framework_abi::call::{
-    AssignCall, BindingValueCall, Call, CallHead, FilterCall, PaceCall, PrepareCall, ReleaseFunction, ScoreCall,
-    SelectCall, SnapshotValueCall,
-};
+use divvy_framework_abi::call::{Call, CallHead, ReleaseFunction};
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Services, Texts, document, failure};
-use divvy_framework_abi::sized::{Head, SizePrefixed, head, kind};
+use divvy_framework_abi::sized::{Head, SizePrefixed, head};
 use divvy_framework_abi::view::{CycleView, PolicyView};
 use divvy_framework_abi::{Address, Function, PluginText};
 
-use super::preferences::preferences_at;
 use super::{Dispatch, Failed, Instance, PreferencesReader, panics};
-use crate::assign::{AssignContext, AssignPlugin, AssignResult};
-use crate::clusters::Row;
-use crate::configuration::{Configuration, Preferences, ValueError};
-use crate::cycle::{CallContext, Cycle};
-use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::pace::{PaceContext, PacePlugin, PaceResult};
-use crate::plugin::{Needs, PreparePlugin};
-use crate::prepare::{Boxed, Kept, PrepareContext, kept};
-use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
-use crate::select::{SelectContext, SelectPlugin, SelectResult};
-use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
+use crate::configuration::{Configuration, ValueError};
+use crate::cycle::Cycle;
+use crate::plugin::Needs;
+use crate::prepare::{Boxed, Kept};
 
 /// The arguments of a call, on their way to the function that answers it.
 #[derive(Clone, Copy)]
 pub struct Arguments<'a> {
-    call: *mut Head,
-    services: &'a Services,
+    pub(crate) call: *mut Head,
+    pub(crate) services: &'a Services,
     /// Needs of the instance with its configuration.
     needs: u64,
 }
 
 /// Completed copies of a call and its views, for a host of an older minor version.
-struct Storage<'a, T> {
+pub(crate) struct Storage<'a, T> {
     call: Option<Box<T>>,
     cycle: Option<Box<CycleView<'a>>>,
     policy: Option<Box<PolicyView<'a>>>,
@@ -115,7 +104,7 @@ struct Keeping {
 ///
 /// The address is null or one that [`keep`] returned, and its value lives for `'a`.
 #[inline]
-unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
+pub(crate) unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     // SAFETY: the caller upholds the contract.
     let kept = unsafe { address.get().cast_const().cast::<Keeping>().as_ref() };
     kept.map(|kept| &kept.value)
@@ -143,7 +132,7 @@ unsafe fn read_kept<'a>(arguments: Arguments<'a>) -> Kept<'a> {
 }
 
 /// Passes a state or value to the host: its address, and the function that drops it.
-fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Function<ReleaseFunction>) {
+pub(crate) fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Function<ReleaseFunction>) {
     unsafe extern "C" fn release(state: *mut c_void) {
         // SAFETY: the host passes an address that `keep` returned, and passes it once.
         let Keeping { value, services } = *unsafe { Box::from_raw(state.cast::<Keeping>()) };
@@ -162,7 +151,7 @@ fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Fu
 ///
 /// As for [`read`]. The call lives as long as `storage`.
 #[inline]
-unsafe fn enter<'s, 'v: 's, T: Call>(
+pub(crate) unsafe fn enter<'s, 'v: 's, T: Call>(
     arguments: Arguments<'v>,
     needs: Needs,
     storage: &'s mut Storage<'v, T>,
@@ -195,6 +184,8 @@ macro_rules! call_context {
     };
 }
 
+pub(crate) use call_context;
+
 /// Counts a part of a result that was out of range, for the instance that is called on this thread.
 #[cold]
 pub(crate) fn count_out_of_range(dropped: u64) {
@@ -205,7 +196,7 @@ pub(crate) fn count_out_of_range(dropped: u64) {
 
 /// Counts entries of a result that were out of range.
 #[inline]
-fn count_dropped(services: &Services, dropped: u64) {
+pub(crate) fn count_dropped(services: &Services, dropped: u64) {
     if dropped > 0 {
         report_dropped(services, dropped);
     }
@@ -215,224 +206,6 @@ fn count_dropped(services: &Services, dropped: u64) {
 fn report_dropped(services: &Services, dropped: u64) {
     // SAFETY: the services are those that the host offered when it constructed the instance.
     unsafe { services.add("results_out_of_range", dropped) };
-}
-
-/// Answers Prepare.
-///
-/// # Safety
-///
-/// The arguments are those of a call by the host, for an instance of `P`.
-pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
-    let preferences = match call.point {
-        kind::ASSIGN => P::preferences().read(cycle.policy().preferences_json())?,
-        _ => None,
-    };
-    let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
-    let (state, release) = keep(arguments.services, state);
-    let written = arguments.call.cast::<PrepareCall<'_>>();
-    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
-    unsafe { (*written).state = state };
-    // SAFETY: as for the previous field.
-    unsafe { (*written).release = release };
-    Ok(())
-}
-
-/// Answers the call for the value of a snapshot.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
-    // SAFETY: the host passes null or a value that this function wrote in an earlier call, and does not release it
-    // meanwhile.
-    let previous = unsafe { kept_at(call.previous) };
-    let changed_rows = (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice()));
-    let made = crate::value::make(plugin, cycle, changed_rows, kept(previous))?;
-    let (value, release) = keep(arguments.services, made);
-    let written = arguments.call.cast::<SnapshotValueCall<'_>>();
-    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
-    unsafe { (*written).value = value };
-    // SAFETY: as for the previous field.
-    unsafe { (*written).release = release };
-    Ok(())
-}
-
-/// Answers the call for the value of a binding.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
-    let preferences = P::preferences().read(cycle.policy().preferences_json())?;
-    let context = BindingValueContext::new(cycle, preferences.as_deref());
-    let (value, release) = keep(arguments.services, plugin.binding_value(&context)?);
-    let written = arguments.call.cast::<BindingValueCall<'_>>();
-    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write these two fields.
-    unsafe { (*written).value = value };
-    // SAFETY: as for the previous field.
-    unsafe { (*written).release = release };
-    Ok(())
-}
-
-/// Answers Filter. The rejections are written to the host's column of codes.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (FilterCall<'_>, _, _) =
-        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
-    // SAFETY: the contract lends the column to this call alone, and it is taken once.
-    let codes = unsafe { call.codes.as_mut_slice() };
-    // SAFETY: as for the codes.
-    let cordoned = unsafe { call.cordoned.as_mut_slice() };
-    let mut result = FilterResult::new(&cycle, codes, cordoned, call.code);
-    let context = FilterContext {
-        plugin,
-        cycle: &cycle,
-        kept,
-        preferences: &preferences,
-    };
-    plugin.filter(&context, &mut result)?;
-    count_dropped(arguments.services, result.dropped);
-    Ok(())
-}
-
-/// Answers Score, normalisation included.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn score<T: Preferences + 'static, P: Dispatch + ScorePlugin<T>>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (ScoreCall<'_>, _, _) =
-        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
-    let context = ScoreContext {
-        call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: &preferences,
-    };
-    // SAFETY: the contract lends the column to this call alone, and it is taken once.
-    let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
-    plugin.score(&context, &mut result)?;
-    plugin.normalize(&context, &mut result)?;
-    count_dropped(arguments.services, result.dropped);
-    Ok(())
-}
-
-/// Answers Select. The count also covers candidates that did not fit the column, so that the host can report them.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn select<T: Preferences + 'static, P: Dispatch + SelectPlugin<T>>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (SelectCall<'_>, _, _) =
-        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
-    let context = SelectContext {
-        call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: &preferences,
-        needed: call.needed,
-    };
-    // SAFETY: the contract lends the column to this call alone, and it is taken once.
-    let mut result = SelectResult::new(unsafe { call.candidates.as_mut_slice() });
-    plugin.select(&context, &mut result)?;
-    let written = arguments.call.cast::<SelectCall<'_>>();
-    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write this field.
-    unsafe { (*written).count = result.written() };
-    Ok(())
-}
-
-/// Answers Assign. The counts are written to the host's column of replicas.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (AssignCall<'_>, _, _) =
-        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;
-    // Invalid preferences never reach the plugin.
-    let preferences = preferences_at::<T, P>(&cycle, &kept)?;
-    let context = AssignContext {
-        call: call_context!(plugin, cycle, kept, call, preferences),
-        preferences: &preferences,
-        assign: call,
-    };
-    // A host of ABI 1.0 has no fields for promises, and checks none.
-    // SAFETY: `enter` has read the call, which begins with its head.
-    if unsafe { (*arguments.call).size } as usize >= std::mem::offset_of!(AssignCall<'_>, reserved) {
-        let stated = plugin.stated_promises(&context)?;
-        let written = arguments.call.cast::<AssignCall<'_>>();
-        // SAFETY: the call is of this kind and has the field. The next four are behind it: the layout never changes.
-        let fields = unsafe { &raw mut (*written).least_clusters }.cast::<[u32; 5]>();
-        // SAFETY: the contract lets the plugin write these fields.
-        unsafe { fields.write(stated.numbers()) };
-    }
-    // SAFETY: the contract lends the column to this call alone, and it is taken once.
-    let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
-    plugin.assign(&context, &mut result)?;
-    count_dropped(arguments.services, result.dropped);
-    Ok(())
-}
-
-/// Answers Pace. The step is written to the host's column, the reason for waiting to the call.
-///
-/// # Safety
-///
-/// As for [`prepare`].
-pub unsafe fn pace<T: Preferences + 'static, P: Dispatch + PacePlugin<T>>(
-    plugin: &P,
-    arguments: Arguments<'_>,
-) -> Result<(), Failed> {
-    let mut storage = Storage::default();
-    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, _): (PaceCall<'_>, _, _) =
-        unsafe { enter(arguments, <P as PacePlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences = preferences_at::<T, P>(&cycle, &Kept::default())?;
-    let context = PaceContext::new(&cycle, &preferences, call);
-    // SAFETY: the contract lends the column to this call alone, and it is taken once.
-    let mut result = PaceResult::new(unsafe { call.next.as_mut_slice() });
-    plugin.pace(&context, &mut result)?;
-    let written = arguments.call.cast::<PaceCall<'_>>();
-    // SAFETY: `enter` has read a call of this kind, and the contract lets the plugin write this field.
-    unsafe { (*written).wait = result.wait() };
-    count_dropped(arguments.services, result.dropped);
-    Ok(())
 }
 
 /// [`Descriptor::call`](divvy_framework_abi::descriptor::Descriptor::call): dispatches by kind.

@@ -1,13 +1,10 @@
 //! Descriptors of a library's plugins, made at compile time.
 
-use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature, limit};
+use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, limit};
 use divvy_framework_abi::sized::kind;
 use divvy_framework_abi::{LEAST_MINOR, PluginText, Pointer, Slice};
 
-use crate::assign::AssignPlugin;
-use crate::configuration::Preferences;
-use crate::plugin::{BindingParts, Needs, Promises};
-use crate::value::SnapshotValuePlugin;
+use crate::plugin::Needs;
 
 /// The descriptor of a point with these needs.
 pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
@@ -16,47 +13,6 @@ pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
         required: needs.required(),
         optional: needs.optional(),
         ..PointDescriptor::DEFAULT
-    }
-}
-
-/// The descriptor of the point at which `P` makes its value for a snapshot.
-pub const fn snapshot_value_point<P: SnapshotValuePlugin>() -> PointDescriptor {
-    PointDescriptor {
-        reads: P::READS.bits(),
-        ..point(kind::SNAPSHOT_VALUE, Needs::NONE)
-    }
-}
-
-/// The descriptor of Select for a plugin with these needs and promises.
-pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
-    assert!(
-        promises.bits() & !(feature::ENFORCES_SPREAD | feature::EACH_ALONE) == 0,
-        "a selector can promise only that it enforces spread constraints, and that it judges each cluster alone"
-    );
-    point(kind::SELECT, needs.and(promises.bits()))
-}
-
-/// The descriptor of Filter for a plugin with these needs and promises, which acts on these parts of a binding.
-pub const fn filter_point(needs: Needs, promises: Promises, acts_on: BindingParts) -> PointDescriptor {
-    assert!(
-        promises.bits() & !(feature::ENFORCES_AFFINITY | feature::ENFORCES_ANTI_AFFINITY | feature::EACH_ALONE) == 0,
-        "a filter can promise only that it enforces workload affinity or anti-affinity, and that it judges each cluster alone"
-    );
-    PointDescriptor {
-        acts_on: acts_on.bits(),
-        ..point(kind::FILTER, needs.and(promises.bits()))
-    }
-}
-
-/// The descriptor of Score for a plugin with these needs and promises, which acts on these parts of a binding.
-pub const fn score_point(needs: Needs, promises: Promises, acts_on: BindingParts) -> PointDescriptor {
-    assert!(
-        promises.bits() & !feature::EACH_ALONE == 0,
-        "a score can promise only that it judges each cluster alone"
-    );
-    PointDescriptor {
-        acts_on: acts_on.bits(),
-        ..point(kind::SCORE, needs.and(promises.bits()))
     }
 }
 
@@ -102,37 +58,6 @@ pub const fn description(text: &'static str) -> PluginText<'static> {
         "the description of a plugin has more than 1,024 bytes"
     );
     PluginText::new(text)
-}
-
-/// The descriptors of the `N` strategies of a plugin.
-pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
-    assert!(
-        P::PROMISES.bits() & feature::ENFORCES == 0,
-        "only a selector can promise that it enforces spread constraints, and only a filter that it enforces workload affinity"
-    );
-    assert!(
-        P::PROMISES.bits() & feature::EACH_ALONE == 0 || P::PROMISES.bits() & feature::DUPLICATES != 0,
-        "only a strategy that duplicates can promise that it judges each cluster alone"
-    );
-    assert!(
-        N <= limit::STRATEGIES as usize,
-        "a plugin serves more than 256 strategies"
-    );
-    let features = P::NEEDS.and(P::PROMISES.bits());
-    let mut strategies = [StrategyDescriptor::DEFAULT; N];
-    let mut number = 0;
-    while number < N {
-        let name = P::STRATEGIES[number];
-        assert!(
-            name.len() <= limit::NAME_BYTES as usize,
-            "the name of a strategy has more than 64 bytes"
-        );
-        strategies[number].name = PluginText::new(name);
-        strategies[number].required = features.required();
-        strategies[number].optional = features.optional();
-        number += 1;
-    }
-    strategies
 }
 
 /// The addresses of the elements of a table.

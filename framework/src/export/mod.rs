@@ -22,15 +22,9 @@ mod preferences;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
-pub(crate) use calls::count_out_of_range;
-pub use calls::{
-    Arguments, assign, binding_value, call, construct, describe, destroy, filter, pace, prepare, score, select,
-    snapshot_value,
-};
-pub use descriptors::{
-    all_needs, description, filter_point, least_minor, library, point, pointers, score_point, select_point,
-    snapshot_value_point, strategies,
-};
+pub use calls::{Arguments, call, construct, describe, destroy};
+pub(crate) use calls::{Storage, call_context, count_dropped, count_out_of_range, enter, keep, kept_at};
+pub use descriptors::{all_needs, description, least_minor, library, point, pointers};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
@@ -40,11 +34,17 @@ pub(crate) use panics::with_services;
 pub(crate) use panics::{caught_while_dropping_in_call, current_services};
 #[cfg(feature = "testing")]
 pub(crate) use preferences::preferences;
-pub(crate) use preferences::{Given, GivenAny};
-pub use preferences::{
-    PreferencesReader, assign_preferences, filter_preferences, no_preferences, pace_preferences, score_preferences,
-    select_preferences,
-};
+pub(crate) use preferences::{Given, GivenAny, preferences_at};
+pub use preferences::{PreferencesReader, no_preferences};
+
+// What each extension point exports is in its own folder.
+pub use crate::assign::calls::{assign, assign_preferences, rule_list_texts, strategies};
+pub use crate::filter::calls::{filter, filter_point, filter_preferences};
+pub use crate::pace::calls::{pace, pace_preferences};
+pub use crate::prepare::calls::prepare;
+pub use crate::score::calls::{score, score_point, score_preferences};
+pub use crate::select::calls::{select, select_point, select_preferences};
+pub use crate::value::calls::{binding_value, snapshot_value, snapshot_value_point};
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
@@ -52,9 +52,8 @@ pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
 use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, PluginText};
 
-use crate::assign::AssignPlugin;
-use crate::configuration::{Preferences, ValueError};
-use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
+use crate::configuration::ValueError;
+use crate::plugin::{ConfiguredPlugin, Failure, Needs};
 
 /// The version of this SDK.
 pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -235,11 +234,6 @@ pub trait Dispatch: ConfiguredPlugin {
     fn rule_lists() -> Vec<String> {
         Vec::new()
     }
-}
-
-/// The policy lists of a strategy, as texts that cross the boundary.
-pub fn rule_list_texts<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
-    P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
 }
 
 /// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.

@@ -4,15 +4,10 @@ use std::any::{Any, TypeId};
 use std::cell::OnceCell;
 
 use super::{Dispatch, Failed};
-use crate::assign::AssignPlugin;
 use crate::configuration::{NoPreferences, Preferences, ValueError};
 use crate::cycle::Cycle;
-use crate::filter::FilterPlugin;
-use crate::pace::PacePlugin;
 use crate::plugin::Failure;
 use crate::prepare::Kept;
-use crate::score::ScorePlugin;
-use crate::select::SelectPlugin;
 
 /// Preferences without their type; `None` if the policy carries none.
 type AnyPreferences = Option<Box<dyn Any>>;
@@ -26,7 +21,7 @@ pub struct PreferencesReader {
 }
 
 impl PreferencesReader {
-    const fn for_type<T: Preferences + 'static>() -> Self {
+    pub(crate) const fn for_type<T: Preferences + 'static>() -> Self {
         Self {
             read: |json| {
                 let read: Option<T> = preferences(json)?;
@@ -64,7 +59,7 @@ impl PreferencesReader {
     /// # Errors
     ///
     /// The first unexpected key or value.
-    pub(super) fn read(&self, json: &str) -> Result<AnyPreferences, Failure> {
+    pub(crate) fn read(&self, json: &str) -> Result<AnyPreferences, Failure> {
         (self.read)(json)
     }
 
@@ -77,31 +72,6 @@ impl PreferencesReader {
 /// The reader of an extension point without preferences.
 pub const fn no_preferences() -> PreferencesReader {
     PreferencesReader::for_type::<NoPreferences>()
-}
-
-/// The reader at Filter.
-pub const fn filter_preferences<T: Preferences + 'static, P: FilterPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::for_type::<T>()
-}
-
-/// The reader at Score.
-pub const fn score_preferences<T: Preferences + 'static, P: ScorePlugin<T>>() -> PreferencesReader {
-    PreferencesReader::for_type::<T>()
-}
-
-/// The reader at Select.
-pub const fn select_preferences<T: Preferences + 'static, P: SelectPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::for_type::<T>()
-}
-
-/// The reader at Assign.
-pub const fn assign_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> PreferencesReader {
-    PreferencesReader::for_type::<T>()
-}
-
-/// The reader at Pace.
-pub const fn pace_preferences<T: Preferences + 'static, P: PacePlugin<T>>() -> PreferencesReader {
-    PreferencesReader::for_type::<T>()
 }
 
 /// The binding's preferences as the plugin's type; `None` if the policy carries none.
@@ -166,7 +136,7 @@ impl<T: 'static> GivenAny for Given<'_, T> {
 /// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the
 /// points that read them; if no point does, it refuses them.
 #[inline]
-pub(super) fn preferences_at<'a, T: Preferences + 'static, P: Dispatch>(
+pub(crate) fn preferences_at<'a, T: Preferences + 'static, P: Dispatch>(
     cycle: &Cycle<'a>,
     kept: &Kept<'_>,
 ) -> Result<Given<'a, T>, Failed> {

@@ -116,7 +116,7 @@ fn calls_of_unknown_and_wrong_kinds_are_refused() {
         ..AssignCall::DEFAULT
     };
     assert_eq!(answer(instance, (&raw mut assign).cast()), failure::NOT_SERVED);
-    // A kind that is reserved, one that no version knows, and a call that is too short to have a head.
+    // A number between kinds that is free, one beyond them, and a call that is too short to have a head.
     for (kind, size) in [(6, assign.size), (4_000_000_000, assign.size), (2, 7), (2, 8)] {
         (assign.kind, assign.size) = (kind, size);
         assert_eq!(

@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
+use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::placements::{Peers, Placements};
-use divvy_scheduler::plan::Plan;
 use divvy_scheduler::profile::Profile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::subject::Subject;
 
 /// Clusters and a binding, as manifests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -73,17 +71,17 @@ impl Case {
         serde_json::to_string(&self.manifests()).map_err(|error| error.to_string())
     }
 
-    /// Reads the manifests as `divvy schedule` does.
+    /// Reads the manifests as `divvy schedule` does, for a profile and its kinds with replicas.
     ///
     /// # Errors
     ///
     /// The first problem of a manifest, or a message if the binding is missing.
-    pub fn read(&self, subject: &Subject) -> Result<Situation, String> {
+    pub(crate) fn read(&self, kinds: &WorkloadKinds, profile: &Profile) -> Result<Situation, String> {
         let mut manifests = read_text("case", &self.text()?, &ReadOptions::default());
         if let Some(problem) = manifests.problems.first() {
             return Err(problem.cause.to_string());
         }
-        let detected = manifests.detect(subject.workload_kinds().clone());
+        let detected = manifests.detect(kinds.clone());
         let placements = Placements::of(&detected.bindings);
         let mut bindings = detected.bindings.into_iter();
         let binding = match &self.binding {
@@ -94,7 +92,7 @@ impl Case {
         let clusters: Vec<Cluster> = manifests.clusters.into_iter().map(|located| located.object).collect();
         Ok(Situation {
             peers: Peers::of(&binding, Some(&placements)),
-            fleet: fleet_of(&clusters, subject),
+            fleet: fleet_of(&clusters, profile),
             binding,
             clusters,
             time: self.time,
@@ -103,19 +101,24 @@ impl Case {
     }
 }
 
-/// A fleet of these clusters, as the subject's profile needs it.
-pub(crate) fn fleet_of(clusters: &[Cluster], subject: &Subject) -> FleetSnapshot {
-    let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
+/// A fleet of these clusters, as a profile needs it.
+pub(crate) fn fleet_of(clusters: &[Cluster], profile: &Profile) -> FleetSnapshot {
+    let mut fleet = Fleet::new(profile.needs_raw_clusters());
     fleet.extend(clusters);
     fleet.snapshot()
 }
 
-/// Cases that the user provides: one per binding in these manifests.
+/// Cases that the user provides: one per binding in these manifests, for a profile with these kinds with replicas.
 ///
 /// # Errors
 ///
 /// The first problem of a manifest.
-pub fn cases_from_manifests(name: &str, text: &str, subject: &Subject, time: i64) -> Result<Vec<Case>, String> {
+pub(crate) fn cases_from_manifests(
+    name: &str,
+    text: &str,
+    kinds: &WorkloadKinds,
+    time: i64,
+) -> Result<Vec<Case>, String> {
     let mut documents = Vec::new();
     let (nodes, faults) = divvy_spanned::yaml::parse(text, 1);
     if let Some(fault) = faults.into_iter().next() {
@@ -136,7 +139,7 @@ pub fn cases_from_manifests(name: &str, text: &str, subject: &Subject, time: i64
     if let Some(problem) = manifests.problems.first() {
         return Err(format!("{name}: {}", problem.cause));
     }
-    let detected = manifests.detect(subject.workload_kinds().clone());
+    let detected = manifests.detect(kinds.clone());
     let keys = detected.bindings.iter().map(Binding::key);
     Ok(keys
         .map(|key| Case {
@@ -165,14 +168,5 @@ impl Situation {
         Scheduler::new(profile)
             .deciding_at(Some(self.time))
             .knowing(Some(Arc::clone(&self.placements)))
-    }
-
-    /// The plan of the binding under the subject's profile; `None` if the binding is invalid or is not scheduled at all.
-    pub(crate) fn plan(&self, subject: &Subject) -> Option<Plan> {
-        if self.binding.skip_reason().is_some() {
-            return None;
-        }
-        let plan = subject.scheduler().plan(&self.binding);
-        plan.as_ref().as_ref().ok().cloned()
     }
 }

@@ -10,8 +10,9 @@ use divvy_framework_arithmetic::random::Generator;
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
+use crate::chance::{one_in, pick};
 use crate::names::{self, FLEET, PLAIN, Words};
-use crate::preferences;
+use crate::preferences::{self, AskedStrategy};
 use crate::subject::Subject;
 
 /// Features that the cases for a plugin should have.
@@ -27,17 +28,6 @@ pub struct Shape {
     pub(crate) has_groups: bool,
     /// Texts in the plugin's configuration, which clusters must contain for the plugin to do anything: a region, the key of a label.
     pub(crate) texts: Vec<String>,
-}
-
-/// A strategy to request.
-#[derive(Debug, Clone)]
-pub(crate) struct AskedStrategy {
-    pub(crate) name: String,
-    pub(crate) lists: Vec<preferences::List>,
-    /// Schema of the remaining keys.
-    pub(crate) schema: Value,
-    /// A list that gives clusters priorities beside it; `None` if it allows none.
-    pub(crate) priorities: Option<preferences::List>,
 }
 
 impl Shape {
@@ -147,14 +137,6 @@ impl Size {
             },
         }
     }
-}
-
-pub(crate) fn one_in(random: &mut Generator, number: u64) -> bool {
-    random.below(number) == 0
-}
-
-pub(crate) fn pick<'item, T: ?Sized>(random: &mut Generator, items: &[&'item T]) -> Option<&'item T> {
-    items.get(random.below(items.len() as u64) as usize).copied()
 }
 
 fn text(random: &mut Generator, items: &[&str]) -> String {

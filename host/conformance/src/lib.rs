@@ -13,6 +13,7 @@
 //! This crate reads manifests, but opens no file but those of child processes, and knows no terminal.
 
 mod case;
+mod chance;
 pub mod check;
 pub mod edges;
 pub mod generate;
@@ -24,5 +25,5 @@ pub mod shrink;
 mod subject;
 pub mod supervise;
 
-pub use case::{Case, Situation, cases_from_manifests};
+pub use case::{Case, Situation};
 pub use subject::Subject;

@@ -6,7 +6,7 @@ use divvy_scheduler::plugin::PluginInstance;
 use divvy_scheduler::strategy::PLUGIN_PREFERENCES_PREFIX;
 use serde_json::{Map, Value, json};
 
-use crate::generate::{AskedStrategy, one_in};
+use crate::chance::{one_in, pick};
 use crate::schema;
 use crate::subject::Subject;
 
@@ -21,6 +21,17 @@ pub(crate) fn lists(declared: &[RuleList]) -> Vec<List> {
 /// The schema of the preferences that a plugin reads.
 pub(crate) fn schema(plugin: &PluginInstance) -> Value {
     serde_json::from_str(&plugin.library().preferences_schema()).unwrap_or(Value::Null)
+}
+
+/// A strategy to request.
+#[derive(Debug, Clone)]
+pub(crate) struct AskedStrategy {
+    pub(crate) name: String,
+    pub(crate) lists: Vec<List>,
+    /// Schema of the remaining keys.
+    pub(crate) schema: Value,
+    /// A list that gives clusters priorities beside it; `None` if it allows none.
+    pub(crate) priorities: Option<List>,
 }
 
 /// Preferences for a plugin that serves no strategy.
@@ -64,7 +75,7 @@ pub(crate) fn for_strategy(
         preferences = json!({});
     }
     let lists: Vec<&List> = strategy.lists.iter().collect();
-    if let Some(list) = crate::generate::pick(random, &lists) {
+    if let Some(list) = pick(random, &lists) {
         preferences[list.name.as_str()] = entries(random, list, names, replicas);
     }
     if let Some(list) = &strategy.priorities

@@ -11,12 +11,13 @@ use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::{Isolation, ProfileConfiguration, ProfileError};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
+use divvy_scheduler::plan::Plan;
 use divvy_scheduler::plugin::{Call, CallError, CallObserver, PluginInstance};
 use divvy_scheduler::profile::{Profile, RegistryError, Strategy, registry};
+use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Situation};
+use crate::case::{self, Case, Situation};
 use crate::moves;
-use crate::supervise::Loaded;
 
 /// The plugin under test, in a profile whose other plugins take part in every cycle.
 #[derive(Debug)]
@@ -56,6 +57,24 @@ pub(crate) enum Shown {
     Nothing,
     /// The plugin took part in a decision that gave clusters to the binding, by this strategy.
     Decision(String),
+}
+
+/// The plugin under test, as its library describes it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Loaded {
+    /// Name of the plugin.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 checksum of the file, in hexadecimal.
+    pub sha256: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// The profile as TOML, with the plugin's file.
+    pub toml: String,
+    /// Names of the checks that apply.
+    pub checks: Vec<String>,
 }
 
 impl Subject {
@@ -116,9 +135,31 @@ impl Subject {
         &self.configuration
     }
 
-    /// The kinds with replicas under the profile.
-    pub(crate) fn workload_kinds(&self) -> &WorkloadKinds {
-        &self.kinds
+    /// Cases that the user provides: one per binding in these manifests.
+    ///
+    /// # Errors
+    ///
+    /// The first problem of a manifest.
+    pub fn cases_from_manifests(&self, name: &str, text: &str, time: i64) -> Result<Vec<Case>, String> {
+        case::cases_from_manifests(name, text, &self.kinds, time)
+    }
+
+    /// Reads a case as `divvy schedule` would read its manifests.
+    ///
+    /// # Errors
+    ///
+    /// The first problem of a manifest, or a message if the binding is missing.
+    pub(crate) fn read(&self, case: &Case) -> Result<Situation, String> {
+        case.read(&self.kinds, &self.profile())
+    }
+
+    /// The plan of the binding of a situation; `None` if the binding is invalid or is not scheduled at all.
+    pub(crate) fn plan(&self, situation: &Situation) -> Option<Plan> {
+        if situation.binding.skip_reason().is_some() {
+            return None;
+        }
+        let plan = self.scheduler().plan(&situation.binding);
+        plan.as_ref().as_ref().ok().cloned()
     }
 
     /// The profile with its plugins. A plugin that is quarantined is constructed again, so that the panics of one case do not
@@ -163,7 +204,7 @@ impl Subject {
     ///
     /// The case cannot be read.
     pub(crate) fn decide(&self, case: &Case) -> Result<(Decision, Shown), String> {
-        let situation = case.read(self)?;
+        let situation = self.read(case)?;
         Ok(self.decide_shown(&situation))
     }
 

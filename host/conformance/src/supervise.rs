@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::check::Outcome;
+pub use crate::subject::Loaded;
 
 /// Message of a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,24 +40,6 @@ pub enum Event {
         /// Peak memory of the child, in bytes; 0 if it is not known.
         peak_bytes: u64,
     },
-}
-
-/// The plugin under test, as its library describes it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Loaded {
-    /// Name of the plugin.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// SHA-256 checksum of the file, in hexadecimal.
-    pub sha256: String,
-    /// Name of the profile.
-    pub profile: String,
-    /// The profile as TOML, with the plugin's file.
-    pub toml: String,
-    /// Names of the checks that apply.
-    pub checks: Vec<String>,
 }
 
 /// A program to run as a child.

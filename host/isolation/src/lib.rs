@@ -11,6 +11,7 @@
 //! - `event`: what a plugin hands over during a call. The worker writes it down, and the host trusts none of it.
 //! - `output`: what a worker prints. [`messages`]: what a worker answers as bytes, for tests that make it up.
 //! - `supervisor`, `process`, `deadline`: starting, watching and ending workers. `plugin`: instances and what they keep.
+//! - `sandbox`: what a worker gives up before it opens a library.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
 //!
 //! Like the loader, this crate is for Linux. It knows processes and the ABI, and neither profiles nor decisions.
@@ -27,6 +28,11 @@ mod output;
 mod plugin;
 mod process;
 mod region;
+#[cfg(not(feature = "testing"))]
+#[expect(unreachable_pub, reason = "its tests reach it, with the feature")]
+mod sandbox;
+#[cfg(feature = "testing")]
+pub mod sandbox;
 mod supervisor;
 pub mod worker;
 

@@ -19,6 +19,7 @@ use crate::exchange::{Exchange, TooSmall, wait};
 use crate::header::state;
 use crate::output::Output;
 use crate::region::{LARGEST, Region};
+use crate::sandbox;
 use crate::supervisor::{LibraryRequest, WorkerProgram};
 
 /// Size of an exchange at first. Only pages that are written take memory.
@@ -141,7 +142,7 @@ impl Process {
         command
             .args(&program.arguments)
             .env_clear()
-            .envs(divvy_sandbox::environment())
+            .envs(sandbox::environment())
             .current_dir("/")
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::from(printing.try_clone().map_err(failed)?))
@@ -313,7 +314,7 @@ impl Process {
     /// read-only.
     fn check_memory(&self, operation: Operation) -> Result<(), IsolationError> {
         // A process that has ended is noticed elsewhere.
-        let Ok(bytes) = divvy_sandbox::memory_used(self.id.as_raw_nonzero().get().unsigned_abs()) else {
+        let Ok(bytes) = sandbox::memory_used(self.id.as_raw_nonzero().get().unsigned_abs()) else {
             return Ok(());
         };
         if bytes <= self.memory.saturating_add(OWN_MEMORY) {

@@ -8,7 +8,7 @@ use divvy_framework_abi::service::document;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LoadError;
-use crate::library::{Functions, read_table};
+use crate::functions::{Functions, read_table};
 
 /// A plugin's description of itself: its descriptor, and the documents that it hands over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::file_names::{file_names, plugin_name};
 use crate::loader::PluginFile;
 use crate::missing;
 
@@ -170,24 +171,6 @@ impl fmt::Display for PluginDirectories {
     }
 }
 
-/// The file name that Cargo gives to the library of a plugin's crate.
-pub(crate) fn library_name(plugin: &str) -> String {
-    let (prefix, extension) = (env::consts::DLL_PREFIX, env::consts::DLL_EXTENSION);
-    format!("{prefix}divvy_plugin_{}.{extension}", plugin.replace('-', "_"))
-}
-
-/// The file names under which a plugin may be found.
-fn file_names(plugin: &str) -> [String; 3] {
-    let underscored = plugin.replace('-', "_");
-    let extension = env::consts::DLL_EXTENSION;
-    let prefix = env::consts::DLL_PREFIX;
-    [
-        library_name(plugin),
-        format!("{prefix}{underscored}.{extension}"),
-        format!("{plugin}.{extension}"),
-    ]
-}
-
 /// Name of the plugin that [`PluginDirectories::find`] would look for in a file of this name. A file with a name of the shorter forms
 /// need not be a plugin, so the records in it decide.
 fn name_in(path: &Path) -> Option<String> {
@@ -201,14 +184,4 @@ fn name_in(path: &Path) -> Option<String> {
     let names = PluginFile::read(path).ok()?.names();
     let is_found = |name: &String| file_names(name).iter().any(|known| known == file_name);
     names.into_iter().find(is_found)
-}
-
-/// Name of the plugin in a file with a name of the first form.
-pub(crate) fn plugin_name(file_name: &str) -> Option<String> {
-    let stem = file_name
-        .strip_prefix(env::consts::DLL_PREFIX)?
-        .strip_prefix("divvy_plugin_")?
-        .strip_suffix(env::consts::DLL_EXTENSION)?
-        .strip_suffix('.')?;
-    Some(stem.replace('_', "-"))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use divvy_framework_abi::AbiVersion;
 
-use crate::missing;
+use crate::unbuilt;
 
 /// Reason why a plugin could not be loaded or constructed. The profile that uses it cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -306,7 +306,7 @@ impl LoadError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::FileMissing { path } => Some(
-                missing::command_for_file(path)
+                unbuilt::command_for_file(path)
                     .unwrap_or_else(|| "build it with `cargo build --release`, or correct the path".to_owned()),
             ),
             Self::WrongArchitecture { expected, .. } => Some(format!(

@@ -99,3 +99,11 @@ pub fn keeps(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
     .map(|(_, name)| name)
     .collect()
 }
+
+/// The parts of a binding that a plugin declares to act on; 0, which means any, if this host does not know one of them.
+pub(crate) fn known_parts(declared: u64) -> u64 {
+    match declared & !binding_part::ALL {
+        0 => declared,
+        _ => 0,
+    }
+}

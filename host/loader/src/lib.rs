@@ -2,6 +2,7 @@
 //!
 //! - `loader`: the one file of the host that opens libraries. [`PluginLibrary`]: a plugin of an opened library, with its
 //!   metadata.
+//! - `file`, `descriptors`: what a file says before it is opened; `functions`, `description`: what a plugin says afterwards.
 //! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: reasons why it was not found.
 //! - [`inspection`]: the contents of a file that is not opened. [`features`]: promises and needs in words.
 //! - [`DeclaredTable`], [`RuleList`]: tables and policy lists that a plugin declares.
@@ -9,9 +10,13 @@
 //! This crate knows files and the ABI. Constructing plugins and calling them is up to `divvy-scheduler`.
 
 mod description;
+mod descriptors;
 pub mod directories;
 mod error;
 pub mod features;
+mod file;
+mod file_names;
+mod functions;
 pub mod inspection;
 mod library;
 mod lists;
@@ -19,11 +24,13 @@ mod loader;
 pub mod missing;
 mod ownership;
 mod tables;
+mod unbuilt;
 
 pub use description::{LibraryDescription, PointDescription, StrategyDescription};
 pub use directories::PluginDirectories;
 pub use error::LoadError;
-pub use library::{Functions, PluginLibrary};
+pub use functions::Functions;
+pub use library::PluginLibrary;
 pub use lists::{RuleField, RuleList};
 pub use loader::{LoadOptions, PluginFile};
 pub use ownership::{Access, Replaceable, replaceable_by_others};

@@ -1,26 +1,19 @@
 //! A plugin of an opened library, with its metadata.
 
 use std::collections::BTreeSet;
-use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use divvy_attribution::Site;
-use divvy_framework_abi::call::CallFunction;
-use divvy_framework_abi::descriptor::{Descriptor, binding_part, feature};
+use divvy_framework_abi::AbiVersion;
+use divvy_framework_abi::descriptor::{Descriptor, feature};
 use divvy_framework_abi::section::PluginRecord;
-use divvy_framework_abi::service::{
-    ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document, limit,
-};
-use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::sized::kind;
-use divvy_framework_abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
 
 use crate::description::{LibraryDescription, PointDescription};
 use crate::error::LoadError;
-use crate::features;
+use crate::features::{self, known_parts};
+use crate::functions::Functions;
 use crate::lists::RuleList;
-use crate::loader::{LoadOptions, PluginFile};
 use crate::tables::DeclaredTable;
 
 /// A plugin of a library that was checked and opened, with its metadata.
@@ -36,18 +29,6 @@ pub struct PluginLibrary {
     checksum: String,
     abi_version: AbiVersion,
     certified: bool,
-}
-
-/// The functions of a plugin.
-#[derive(Debug, Clone, Copy)]
-pub struct Functions {
-    /// Makes an instance.
-    pub construct: ConstructFunction,
-    /// Drops an instance.
-    pub destroy: DestroyFunction,
-    /// Answers the calls of an instance.
-    pub call: CallFunction,
-    describe: Option<DescribeFunction>,
 }
 
 impl std::fmt::Debug for PluginLibrary {
@@ -73,101 +54,6 @@ fn lasting(text: &str) -> &'static str {
     lasting
 }
 
-/// Reads a table of structs that can grow; `None` if one of them is of another kind.
-pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
-    let read = |pointer: &Pointer<'static, T>| {
-        // SAFETY: a descriptor points to static data of its library. Libraries are never closed, and `inspection` has checked each
-        // address and length in the file before the library was opened.
-        unsafe { T::read(pointer.address()) }
-    };
-    table.as_slice().iter().map(read).collect()
-}
-
-/// The parts of a binding that a plugin declares to act on; 0, which means any, if this host does not know one of them.
-pub(crate) fn known_parts(declared: u64) -> u64 {
-    match declared & !binding_part::ALL {
-        0 => declared,
-        _ => 0,
-    }
-}
-
-/// Documents that a plugin has handed over.
-#[derive(Default)]
-struct Documents {
-    taken: Vec<String>,
-    /// The first limit that is exceeded, with its unit, and the number that exceeds it.
-    excess: Option<(String, u64)>,
-}
-
-impl Documents {
-    /// Takes a document unless a limit is exceeded.
-    fn take(&mut self, text: PluginText<'_>) {
-        let bytes = text.bytes().len() as u64;
-        let number = self.taken.len() as u64 + 1;
-        if bytes > u64::from(limit::DOCUMENT_BYTES) {
-            let expected = || (format!("{} bytes", limit::DOCUMENT_BYTES), bytes);
-            self.excess.get_or_insert_with(expected);
-        } else if number > u64::from(limit::DOCUMENTS) {
-            let expected = || (format!("{} documents", limit::DOCUMENTS), number);
-            self.excess.get_or_insert_with(expected);
-        } else {
-            self.taken.push(text.read().into_owned());
-        }
-    }
-}
-
-impl Functions {
-    /// The documents of a kind of [`document`] as the plugin hands them over; none if it has none.
-    fn handed_over(&self, document: u32, plugin: &str) -> Documents {
-        unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
-            // SAFETY: the sink is `taken` below. The contract lets a plugin use it only during the call, which `taken` outlives.
-            let documents = unsafe { &*sink.cast::<std::cell::RefCell<Documents>>() };
-            if let Ok(mut documents) = documents.try_borrow_mut() {
-                documents.take(text);
-            }
-        }
-        let Some(describe) = self.describe else {
-            return Documents::default();
-        };
-        let taken = std::cell::RefCell::new(Documents::default());
-        let call = DescribeCall {
-            document,
-            sink: Address::of(&taken),
-            take: Function::new(take),
-            ..DescribeCall::DEFAULT
-        };
-        let marked = Site::new(plugin, "its description").enter();
-        // SAFETY: `describe` comes from the descriptor of a library that stays open, so it is a function of this type; the call and
-        // the sink in it outlive the call.
-        let code = unsafe { describe(&raw const call) };
-        drop(marked);
-        match code {
-            0 => taken.into_inner(),
-            _ => Documents::default(),
-        }
-    }
-
-    /// The documents of a kind of [`document`], unless they exceed a limit; none if the plugin has none.
-    pub(crate) fn documents(&self, document: u32, plugin: &str, path: &Path) -> Result<Vec<String>, LoadError> {
-        let Documents { taken, excess } = self.handed_over(document, plugin);
-        match excess {
-            None => Ok(taken),
-            Some((expected, actual)) => Err(LoadError::TooMuchHandedOver {
-                plugin: plugin.to_owned(),
-                path: path.to_owned(),
-                documents: match document {
-                    document::CONFIGURATION_SCHEMA => "schema of its configuration",
-                    document::PREFERENCES_SCHEMA => "schema of its preferences",
-                    document::RULE_LISTS => "lists of a policy",
-                    _ => "tables",
-                },
-                expected,
-                actual,
-            }),
-        }
-    }
-}
-
 impl PluginLibrary {
     /// Reads the descriptor of a plugin of an opened library.
     pub(crate) fn new(
@@ -176,24 +62,11 @@ impl PluginLibrary {
         path: PathBuf,
         checksum: String,
     ) -> Result<Self, LoadError> {
-        let invalid = |message: &str| LoadError::InvalidDescriptor {
+        let functions = Functions::read(descriptor).ok_or_else(|| LoadError::InvalidDescriptor {
             plugin: record.name(),
             path: path.clone(),
-            message: message.to_owned(),
-        };
-        let (Some(construct), Some(destroy), Some(call)) = (
-            descriptor.construct.get(),
-            descriptor.destroy.get(),
-            descriptor.call.get(),
-        ) else {
-            return Err(invalid("it lacks a function"));
-        };
-        let functions = Functions {
-            construct,
-            destroy,
-            call,
-            describe: descriptor.describe.get(),
-        };
+            message: "it lacks a function".to_owned(),
+        })?;
         let description = LibraryDescription::read(descriptor, &functions, &record.name(), &path)?;
         Self::described(record, description, Some(functions), path, checksum)
     }
@@ -256,18 +129,6 @@ impl PluginLibrary {
     /// The plugin's description of itself, for another process.
     pub fn describe(&self) -> LibraryDescription {
         LibraryDescription::clone(&self.description)
-    }
-
-    /// Reads, checks and opens the only plugin of a library: [`PluginFile::read`], then [`PluginFile::open`].
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`], one variant per cause.
-    pub fn load(path: &Path, checksum: Option<&str>) -> Result<Self, LoadError> {
-        PluginFile::read(path)?.open(LoadOptions {
-            checksum,
-            ..LoadOptions::default()
-        })
     }
 
     /// The plugin's name.
@@ -337,7 +198,7 @@ impl PluginLibrary {
         points.any(|point| (point.required | point.optional) & feature != 0)
     }
 
-    /// Parts of a binding that the plugin's calls of a kind act on, as bits of [`binding_part`]; 0 if the plugin is called for
+    /// Parts of a binding that the plugin's calls of a kind act on, as bits of [`binding_part`](divvy_framework_abi::descriptor::binding_part); 0 if the plugin is called for
     /// every binding.
     pub fn acts_on(&self, point: u32) -> u64 {
         self.point(point).map_or(0, |point| known_parts(point.acts_on))

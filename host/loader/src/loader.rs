@@ -17,26 +17,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
 use divvy_framework_abi::certificate::CertificateRef;
 use divvy_framework_abi::descriptor::{Descriptor, Library};
-use divvy_framework_abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME, record_flag};
+use divvy_framework_abi::section::{MAGIC_BEFORE_1_0, PluginRecord, record_flag};
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
-use object::{Architecture, Object, ObjectSection};
-use ring::digest::{SHA256, digest};
+use object::{Architecture, Object};
 
 use crate::description::LibraryDescription;
+use crate::descriptors::{self, DescribedPlugin};
 use crate::error::LoadError;
-use crate::inspection::descriptors::{self, DescribedPlugin};
-use crate::library::{PluginLibrary, read_table};
-
-/// Largest library that is read. For comparison, a debug build of a plugin has 23 MB.
-const LIBRARY_BYTES_MAX: u64 = 1 << 30;
+use crate::file::LibraryFile;
+use crate::functions::read_table;
+use crate::library::PluginLibrary;
 
 /// Conditions under which a library is opened.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,84 +47,6 @@ pub struct LoadOptions<'a> {
     pub allow_uncertified: bool,
     /// True if the file may be written to while the library is in use, so that it is opened from a private copy.
     pub may_change: bool,
-}
-
-/// The bytes of a library's file.
-#[derive(Debug)]
-pub(crate) struct LibraryFile {
-    path: PathBuf,
-    bytes: Vec<u8>,
-    /// Made when it is first asked for: a library of 20 MB takes longer to hash than to read.
-    checksum: OnceLock<String>,
-}
-
-impl LibraryFile {
-    /// Reads a file.
-    pub(crate) fn read(path: &Path) -> Result<Self, LoadError> {
-        let path = std::path::absolute(path).map_err(|source| LoadError::FileUnreadable {
-            path: path.to_owned(),
-            source,
-        })?;
-        let unreadable = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::NotFound => LoadError::FileMissing { path: path.clone() },
-            _ => LoadError::FileUnreadable {
-                path: path.clone(),
-                source,
-            },
-        };
-        // Reading a device or a pipe may never end. A folder is refused when it is read.
-        let metadata = fs::metadata(&path).map_err(unreadable)?;
-        let actual = match metadata.is_file() || metadata.is_dir() {
-            true if metadata.len() <= LIBRARY_BYTES_MAX => None,
-            true => Some(format!("it has more than {LIBRARY_BYTES_MAX} bytes")),
-            false => Some("it is not a regular file".to_owned()),
-        };
-        if let Some(actual) = actual {
-            return Err(LoadError::NotALibrary { path, actual });
-        }
-        let bytes = fs::read(&path).map_err(unreadable)?;
-        Ok(Self {
-            path,
-            bytes,
-            checksum: OnceLock::new(),
-        })
-    }
-
-    /// Absolute path of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Parses the headers of a shared library.
-    pub(crate) fn parse(&self) -> Result<object::File<'_>, LoadError> {
-        object::File::parse(self.bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
-            path: self.path.clone(),
-            actual: describe_content(&self.bytes, &error),
-        })
-    }
-
-    /// The section with the records, which is empty if the file has none.
-    fn section<'data>(file: &object::File<'data>) -> &'data [u8] {
-        let section = file.section_by_name(SECTION_NAME);
-        section.and_then(|section| section.data().ok()).unwrap_or(&[])
-    }
-
-    /// The records in the file.
-    pub(crate) fn records(file: &object::File<'_>) -> Vec<PluginRecord> {
-        PluginRecord::read_all(Self::section(file))
-    }
-
-    /// The SHA-256 checksum of the file, in hexadecimal.
-    pub(crate) fn checksum(&self) -> &str {
-        self.checksum.get_or_init(|| {
-            let digest = digest(&SHA256, &self.bytes);
-            digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-        })
-    }
 }
 
 /// A library's file, read but not opened, with the records that it carries.
@@ -153,7 +73,7 @@ impl PluginFile {
     /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library for this architecture or not a plugin.
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let file = LibraryFile::read(path)?;
-        let path = file.path.clone();
+        let path = file.path().to_owned();
         let object = file.parse()?;
         if let Some(actual) = architecture_of(&object).filter(|actual| *actual != ARCH) {
             return Err(LoadError::WrongArchitecture {
@@ -376,6 +296,20 @@ impl PluginFile {
     }
 }
 
+impl PluginLibrary {
+    /// Reads, checks and opens the only plugin of a library: [`PluginFile::read`], then [`PluginFile::open`].
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`], one variant per cause.
+    pub fn load(path: &Path, checksum: Option<&str>) -> Result<Self, LoadError> {
+        PluginFile::read(path)?.open(LoadOptions {
+            checksum,
+            ..LoadOptions::default()
+        })
+    }
+}
+
 /// Rust's name for the architecture of a library; `None` for a rare one, about which the dynamic linker decides.
 fn architecture_of(file: &object::File<'_>) -> Option<&'static str> {
     Some(match file.architecture() {
@@ -389,17 +323,6 @@ fn architecture_of(file: &object::File<'_>) -> Option<&'static str> {
         Architecture::X86_64 => "x86_64",
         _ => return None,
     })
-}
-
-/// Describes a file that is not a library, for the error message.
-fn describe_content(bytes: &[u8], error: &object::Error) -> String {
-    if bytes.is_empty() {
-        "it is empty".to_owned()
-    } else if std::str::from_utf8(bytes).is_ok() {
-        "it is a text file".to_owned()
-    } else {
-        error.to_string().to_lowercase()
-    }
 }
 
 /// True if a file with other bytes was opened from this path before. The dynamic linker identifies a library by its

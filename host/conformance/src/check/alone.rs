@@ -61,10 +61,10 @@ struct Ran {
 }
 
 fn each_alone(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
-    let Some(plan) = situation.plan(subject) else {
+    let Some(plan) = subject.plan(&situation) else {
         return Ok(Shown::Nothing);
     };
     let asked = compare(subject, &situation, &subject.profile(), &plan)?;
@@ -122,7 +122,7 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             .filter(|cluster| !taken.contains(cluster.metadata.name.as_str()))
             .cloned()
             .collect();
-        let fleet = fleet_of(&left, subject);
+        let fleet = fleet_of(&left, &subject.profile());
         // Half of the time, the others have no room left.
         let mut ledger = Ledger::default();
         if number % 2 == 1 {

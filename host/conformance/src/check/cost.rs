@@ -107,7 +107,7 @@ fn cost(subject: &Subject, largest: &Case, small: &[Case]) -> Result<Cost, Broke
     });
     let observer: Arc<dyn CallObserver> = stopwatch.clone();
     profile.observe(&observer);
-    let situation = largest.read(subject)?;
+    let situation = subject.read(largest)?;
     let mut decided = 0;
     let mut count = |decision| decided += u64::from(shown(&decision) != Shown::Nothing);
     let mut scheduler = situation.scheduler(Arc::clone(&profile));
@@ -129,7 +129,7 @@ fn cost(subject: &Subject, largest: &Case, small: &[Case]) -> Result<Cost, Broke
         .max_by_key(|(took, _)| *took);
     let started = Instant::now();
     let mut all = Vec::new();
-    for situation in small.iter().filter_map(|case| case.read(subject).ok()) {
+    for situation in small.iter().filter_map(|case| subject.read(case).ok()) {
         let mut scheduler = situation.scheduler(Arc::clone(&profile));
         let mut fastest: Option<Vec<u64>> = None;
         for attempt in 0..ATTEMPTS {

@@ -56,7 +56,7 @@ fn memory(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Br
         .iter()
         .rev()
         .filter(|case| case.clusters.len() <= CLUSTERS)
-        .filter_map(|case| case.read(subject).ok())
+        .filter_map(|case| subject.read(case).ok())
         .take(CASES)
         .collect();
     let decide_all = || {

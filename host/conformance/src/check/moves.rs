@@ -78,7 +78,7 @@ fn breaks(subject: &Subject, case: &Case, is_meant: fn(&PaceViolation) -> bool) 
 }
 
 fn waits(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let (decision, shown) = subject.decide_shown(&situation);
@@ -103,7 +103,7 @@ fn waits(subject: &Subject, case: &Case) -> Result<Shown, String> {
 }
 
 fn same_steps(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let (decision, shown) = subject.decide_shown(&situation);

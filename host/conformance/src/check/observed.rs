@@ -96,7 +96,7 @@ impl<O: Observer> Observed<O> {
 /// Decides each case, and fails with what the observer has found meanwhile.
 pub(super) fn without_finding<O: Observer>(observed: Observed<O>, found: fn(&O) -> &Mutex<Option<String>>) -> Holds {
     Box::new(move |subject, case| {
-        let Ok(situation) = case.read(subject) else {
+        let Ok(situation) = subject.read(case) else {
             return Ok(Shown::Nothing);
         };
         let (_, shown) = observed.decide(&situation);

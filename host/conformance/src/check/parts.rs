@@ -24,7 +24,7 @@ pub(super) fn check() -> Check {
 }
 
 fn acts_on(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let trusting = subject.profile();

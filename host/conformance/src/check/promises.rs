@@ -61,8 +61,8 @@ impl Division {
     /// `None` for a case that is not divided by a strategy of the plugin with the feature `bit`, or that has tiers, whose
     /// quotas are the host's.
     fn of(subject: &Subject, case: &Case, bit: u64) -> Option<Self> {
-        let situation = case.read(subject).ok()?;
-        let plan = situation.plan(subject)?;
+        let situation = subject.read(case).ok()?;
+        let plan = subject.plan(&situation)?;
         let profile = subject.profile();
         let strategy = profile.strategy(&plan.strategy).ok()?;
         let features = features_of(&strategy);
@@ -211,10 +211,10 @@ fn no_candidates(subject: &Subject, case: &Case) -> Result<Shown, String> {
 }
 
 fn spread(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
-    let Some(plan) = situation.plan(subject) else {
+    let Some(plan) = subject.plan(&situation) else {
         return Ok(Shown::Nothing);
     };
     let profile = subject.profile();

@@ -63,7 +63,7 @@ fn changed(what: &str, first: &str, second: &str) -> String {
 }
 
 fn determinism(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let (decision, shown) = subject.decide_shown(&situation);
@@ -84,7 +84,7 @@ fn determinism(subject: &Subject, case: &Case) -> Result<Shown, String> {
 }
 
 fn explanations(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let explained = || {
@@ -111,7 +111,7 @@ fn explanations(subject: &Subject, case: &Case) -> Result<Shown, String> {
 const STEPS: usize = 60;
 
 fn kept_values(subject: &Subject, case: &Case) -> Result<Shown, String> {
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let mut scheduler = situation.scheduler(subject.profile());
@@ -138,7 +138,7 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<Shown, String> {
     }
     let kept = decide(&mut fleet);
     let (decision, shown) = subject.decide_shown(&Situation {
-        fleet: crate::case::fleet_of(&situation.clusters, subject),
+        fleet: crate::case::fleet_of(&situation.clusters, &subject.profile()),
         binding: situation.binding.clone(),
         clusters: Vec::new(),
         time: situation.time,
@@ -173,7 +173,7 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<Shown, String> {
     const MINUTE: i64 = 60_000;
     const DAY: i64 = 1_440 * MINUTE;
     const YEAR: i64 = 365 * DAY;
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let at = |time: i64| {
@@ -217,7 +217,7 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<Shown, String> {
 fn threads(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
     let situations: Vec<(&Case, Situation)> = cases
         .iter()
-        .filter_map(|case| Some((case, case.read(subject).ok()?)))
+        .filter_map(|case| Some((case, subject.read(case).ok()?)))
         .collect();
     let alone: Vec<String> = situations
         .iter()

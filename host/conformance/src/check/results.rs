@@ -127,7 +127,7 @@ pub(super) fn checks() -> Vec<Check> {
 /// Decides a case: the error that is the fault of the plugin under test, or what the decision shows. Errors of other plugins show nothing.
 fn decided(subject: &Subject, case: &Case) -> Result<Shown, CycleError> {
     // A case that cannot be read breaks nothing. Shrinking tries such cases.
-    let Ok(situation) = case.read(subject) else {
+    let Ok(situation) = subject.read(case) else {
         return Ok(Shown::Nothing);
     };
     let (decision, shown) = subject.decide_shown(&situation);

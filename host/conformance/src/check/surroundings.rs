@@ -84,7 +84,7 @@ fn clock(subject: &Subject) -> Result<Holds, Stop> {
     let observed = Observed::new(subject, Asked::install()?)?;
     Ok(Box::new(move |subject, case| {
         let asked = observed.observer();
-        let Ok(situation) = case.read(subject) else {
+        let Ok(situation) = subject.read(case) else {
             return Ok(Shown::Nothing);
         };
         let (now, shown) = observed.decide(&situation);
@@ -128,7 +128,7 @@ fn surroundings(subject: &Subject) -> Result<Holds, Stop> {
         return Err(Stop::from(format!("the constructor {request}")));
     }
     Ok(Box::new(move |subject, case| {
-        let Ok(situation) = case.read(subject) else {
+        let Ok(situation) = subject.read(case) else {
             return Ok(Shown::Nothing);
         };
         let (decision, shown) = observed.decide(&situation);

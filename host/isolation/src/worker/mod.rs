@@ -10,11 +10,11 @@ mod services;
 use std::os::fd::AsFd;
 
 use divvy_loader::PluginFile;
-use divvy_sandbox::{Limits, Missing};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::control::{self, Memory, MissingFacility, Start, Started};
 use crate::header::Layout;
+use crate::sandbox::{self, Limits, Missing};
 
 /// Reason why a worker ended before its host wanted it to.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub fn run() -> Result<(), WorkerError> {
         return Err(WorkerError::NotStartedByHost);
     }
     // SAFETY: nothing in this process has opened a descriptor yet: the command has only read its arguments.
-    unsafe { divvy_sandbox::close_inherited(&[0, 1, 2]) }.map_err(std::io::Error::other)?;
+    unsafe { sandbox::close_inherited(&[0, 1, 2]) }.map_err(std::io::Error::other)?;
     // The host may be killed; its workers must not outlive it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(std::io::Error::from)?;
     let Some((start, _)) = control::receive::<Start>(socket)? else {
@@ -89,7 +89,7 @@ fn confine(start: &Start) -> Started {
         read,
         ..Limits::default()
     };
-    match divvy_sandbox::confine(&limits) {
+    match sandbox::confine(&limits) {
         Ok(confinement) => Started::Confined {
             missing: confinement.missing().iter().map(missing).collect(),
         },

@@ -1,25 +1,19 @@
-//! Contents of a library's file, read without opening the library: target, records, and the descriptors behind its symbol.
-//!
-//! A descriptor is static data, but it refers to texts and tables by address. `image.rs` lays the file out as the dynamic
-//! linker would and applies the relocations, so that no code of the library runs; `structure.rs` reads its structs and checks every
-//! address and length. The loader refuses a library whose descriptors cannot be read in this way.
+//! Contents of a library's file, read without opening the library: target, records and descriptors, for people.
 
-pub(crate) mod descriptors;
 mod glibc;
-mod image;
-mod structure;
 
 use std::path::{Path, PathBuf};
 
 use divvy_framework_abi::AbiVersion;
 use divvy_framework_abi::section::PluginRecord;
 
-pub use descriptors::{DescribedPlugin, DescribedStrategy, DescriptorError};
 pub use glibc::GlibcVersion;
-pub use structure::InvalidField;
 
+use crate::descriptors;
+pub use crate::descriptors::{DescribedPlugin, DescribedStrategy, DescriptorError, InvalidField};
 use crate::error::LoadError;
-use crate::loader::{LibraryFile, LoadOptions, PluginFile};
+use crate::file::LibraryFile;
+use crate::loader::{LoadOptions, PluginFile};
 
 /// Contents of a library's file, read without opening the library.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use clap::Args;
 use divvy_conformance::check::{self, Effort};
 use divvy_conformance::generate::Shape;
 use divvy_conformance::supervise::{Event, Loaded};
-use divvy_conformance::{Case, Subject, cases_from_manifests};
+use divvy_conformance::{Case, Subject};
 use divvy_loader::PluginFile;
 
 use super::VerifyArguments;
@@ -207,7 +207,7 @@ fn own_cases(arguments: &VerifyArguments, subject: &Subject) -> Result<Vec<Case>
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::usage(Diagnostic::new(format!("`{name}` cannot be read")).with_cause(error.to_string()))
         })?;
-        let read = cases_from_manifests(&name, &text, subject, NOON);
+        let read = subject.cases_from_manifests(&name, &text, NOON);
         cases.extend(read.map_err(|problem| Failure::usage(Diagnostic::new(problem)))?);
     }
     Ok(cases)
