@@ -58,7 +58,7 @@ impl<'data> Image<'data> {
                 address: segment.address(),
                 data: segment.data().ok()?,
                 has_code: match segment.flags() {
-                    SegmentFlags::Elf { p_flags, .. } => p_flags.contains(PF_X),
+                    SegmentFlags::Elf { p_flags, .. } => p_flags & PF_X != 0,
                     // Other formats do not say so here.
                     _ => true,
                 },
