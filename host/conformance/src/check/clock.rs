@@ -17,7 +17,7 @@ pub(super) fn check() -> Check {
     Check {
         name: "clock",
         contract: "the decision stays the same for 3 seconds; one that changes by the hour or the day is not found",
-        takes_the_process: false,
+        takes_the_process: true,
         applies: |_| true,
         method: Method::Together(clock),
     }

@@ -85,7 +85,7 @@ pub struct Check {
     pub name: &'static str,
     /// The contract, in one phrase.
     pub contract: &'static str,
-    /// True if the check needs a process of its own, because it observes or changes the whole process.
+    /// True if the check needs a process of its own, because it observes or changes the whole process, or waits.
     pub takes_the_process: bool,
     applies: fn(&Subject) -> bool,
     method: Method,
