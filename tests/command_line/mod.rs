@@ -50,7 +50,7 @@ fn folder() -> PathBuf {
 }
 
 /// A command with these arguments, whose environment contains only the path of the bundled plugins.
-fn divvy(arguments: &[&str]) -> Command {
+pub(crate) fn divvy(arguments: &[&str]) -> Command {
     let plugins = plugin("duplicated").parent().expect("a library is in a folder");
     let mut command = Command::new(workspace().binary("divvy"));
     command

@@ -71,13 +71,12 @@ fn a_plugin_in_go_that_does_not_crash_is_not_named() {
     filter("any").check("any", Ok(0), &[]);
 }
 
-/// The runtime makes a panic of a nil pointer, which the example recovers.
+/// The runtime makes a panic of a nil pointer, which the example recovers: nothing has crashed, and the panic names the plugin.
 #[test]
 fn go_recovers_what_it_could_without_divvy() {
     let ended = filter("nil");
-    let expected = "error: plugin `name-pattern` failed in Filter of binding `default/web`: SIGSEGV at address 0x0";
     assert_eq!(ended.how(), Ok(3), "{}", ended.log);
-    assert_eq!(ended.errors().first(), Some(&expected), "{}", ended.log);
+    assert!(!ended.log.contains("SIGSEGV at"), "{}", ended.log);
     let said = [ended.output.as_str(), &ended.log].concat();
     let panicked = "plugin `name-pattern` panicked: runtime error: invalid memory address or nil pointer dereference";
     assert!(said.contains(panicked), "{said}");
@@ -88,15 +87,15 @@ fn go_recovers_what_it_could_without_divvy() {
 fn go_prints_the_stack_of_a_goroutine_that_crashes() {
     let ended = filter("goroutine");
     assert_eq!(ended.how(), Err(6), "{}", ended.log);
-    let expected = "error: SIGSEGV at address 0x0 outside of every call of a plugin; other threads are in Filter of binding \
-                    `default/web` of plugin `name-pattern`";
+    let expected = "error: SIGABRT outside of every call of a plugin; other threads are in Filter of binding `default/web` of plugin \
+                    `name-pattern`";
     assert_eq!(ended.errors(), [expected], "{}", ended.log);
     for said in ["panic: runtime error: invalid memory address", "goroutine ", "rule.go"] {
         assert!(ended.log.contains(said), "{said}: {}", ended.log);
     }
 }
 
-/// Ours is the first handler again after the library is opened; Go's hands a fault that is not its own on to ours, and that to Rust's.
+/// Go's handler is in front of ours and forwards a fault that is not in Go code. Ours steps aside for Rust's.
 #[test]
 fn a_crash_outside_of_go_passes_through_its_handler() {
     let profile = format!(

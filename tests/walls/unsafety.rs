@@ -34,7 +34,7 @@ const FOLDERS: [(&str, &str); 9] = [
     ),
     (
         "host/witness/src",
-        "linux/clock linux/detour linux/environment linux/filter linux/memory linux/processor linux/state",
+        "linux/environment linux/filter linux/memory linux/processor linux/state",
     ),
 ];
 

@@ -50,11 +50,11 @@ pub fn arm(code: i32) -> Armed {
     CODE.store(code, Ordering::Relaxed);
     if !IS_ARMED.swap(true, Ordering::Relaxed) {
         register();
+        signals::install();
     }
     WATCHED.store(own_process(), Ordering::Relaxed);
     // The main thread gets its stack for handlers.
     let _slot = slot();
-    signals::install();
     Armed(())
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::slot::{Slot, slot};
-use crate::{exits, signals};
 
 /// A step that code of a library takes: a plugin, and what it is called for.
 #[derive(Debug)]
@@ -102,14 +101,7 @@ pub struct Opening {
     _path: Subject,
 }
 
-impl Drop for Opening {
-    fn drop(&mut self) {
-        keep_handlers();
-    }
-}
-
-/// Marks this thread as opening a library, until the answer is dropped. Then the handlers of [`arm`](crate::arm) are the first again, since
-/// the runtime of another language installs its own when its library is opened.
+/// Marks this thread as opening a library, until the answer is dropped.
 pub fn opening(path: &Path) -> Opening {
     let slot = slot();
     slot.set_subject(&[], tail(path.as_os_str().as_bytes()));
@@ -123,13 +115,6 @@ pub fn opening(path: &Path) -> Opening {
 /// The end of a path that is too long.
 fn tail(path: &[u8]) -> &[u8] {
     &path[path.len().saturating_sub(crate::slot::NAME_BYTES)..]
-}
-
-/// Has the handlers of [`arm`](crate::arm) be the first again; nothing if there are none. Code of a library may have installed others.
-pub fn keep_handlers() {
-    if exits::is_armed() {
-        signals::install();
-    }
 }
 
 /// This thread loads a profile beside the one that decides.

@@ -1,15 +1,13 @@
 //! Handlers of the signals that a crash raises.
 //!
-//! The handler writes one line and hands on to the action that was there before. Rust's prints that a stack has overflowed; Go's makes a
-//! panic of it, which may be recovered, so the line does not claim that the process ends. A runtime that comes with a library installs its
-//! handler when the library is opened, before ours, and hands faults that are not its own on to ours: so ours is put first again
-//! ([`install`]), and keeps all that were before it. Entered once more while it hands on, it hands on to the next older one.
+//! The handler writes one line, puts the action back that was there before, and returns. An instruction that faulted then runs again, under
+//! the action of before: Rust's prints that a stack has overflowed. Handlers are installed once, before any library is opened. A runtime
+//! that comes with a library installs its own in front of them: Go's makes a panic of a fault in Go code, and forwards all others to ours.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::line::{Line, what, who};
 use crate::slot::{all, known_slot};
@@ -25,62 +23,21 @@ const SIGNALS: [(c_int, &str); 7] = [
     (libc::SIGSYS, "SIGSYS"),
 ];
 
-/// Most actions of a signal to hand on to. A process opens few libraries that bring a runtime.
-const ACTIONS: usize = 16;
 /// Most calls in progress that are listed for a fault of a thread that makes none.
 const LISTED: usize = 4;
 
-/// The actions that were there before ours, the oldest first. They are never freed.
-struct Before {
-    count: AtomicUsize,
-    actions: [AtomicPtr<libc::sigaction>; ACTIONS],
-}
+/// The actions that were there before ours. `OnceLock::get` only loads, so a handler may call it.
+static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
-impl Before {
-    const fn new() -> Self {
-        Self {
-            count: AtomicUsize::new(0),
-            actions: [const { AtomicPtr::new(std::ptr::null_mut()) }; ACTIONS],
-        }
-    }
-
-    /// Adds the newest action. If there is no room, it takes the place of the one before.
-    fn push(&self, action: libc::sigaction) {
-        let count = self.count.load(Ordering::Relaxed);
-        let index = count.min(ACTIONS - 1);
-        self.actions[index].store(Box::into_raw(Box::new(action)), Ordering::Relaxed);
-        self.count.store(index + 1, Ordering::Release);
-    }
-
-    /// The action that is `depth` older than the newest one.
-    fn action(&self, depth: usize) -> Option<&'static libc::sigaction> {
-        let count = self.count.load(Ordering::Acquire);
-        let action = self.actions.get(count.checked_sub(depth + 1)?)?;
-        // SAFETY: `push` stored the address of a value that is never freed, before it counted it.
-        unsafe { action.load(Ordering::Relaxed).as_ref() }
-    }
-}
-
-static BEFORE: [Before; SIGNALS.len()] = [const { Before::new() }; SIGNALS.len()];
-
-thread_local! {
-    /// How often the handler of each signal is entered on this thread. It has no destructor, so that a handler can use it at any time.
-    static DEPTHS: [Cell<usize>; SIGNALS.len()] = const { [const { Cell::new(0) }; SIGNALS.len()] };
-}
-
-/// Has the handler of each signal be ours, and keeps the action that was there.
+/// Has the handler of each signal be ours, and keeps the action that was there. To be called once.
 pub(crate) fn install() {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for ((signal, _), before) in SIGNALS.iter().zip(&BEFORE) {
         let Some(current) = action(*signal) else { continue };
-        if current.sa_sigaction == handler() {
+        if before.set(current).is_err() {
             continue;
         }
-        before.push(current);
         let mut ours = current;
         ours.sa_sigaction = handler();
-        // The mask and everything else are those of the handler that is called next.
         ours.sa_flags = (current.sa_flags | libc::SA_SIGINFO | libc::SA_ONSTACK) & !libc::SA_RESETHAND;
         set_action(*signal, &ours);
     }
@@ -100,7 +57,7 @@ fn action(signal: c_int) -> Option<libc::sigaction> {
 }
 
 fn set_action(signal: c_int, action: &libc::sigaction) {
-    // SAFETY: the action is the default, or `handle`, which keeps to what a handler may do.
+    // SAFETY: the action is the one of before, the default, or `handle`, which keeps to what a handler may do.
     unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) };
 }
 
@@ -141,65 +98,34 @@ pub(crate) fn own_process() -> libc::pid_t {
 }
 
 /// The handler of all signals.
-unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     // What the thread was doing may look at the number of its last error.
     // SAFETY: it has no preconditions.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: the address is that of this thread's own number.
     let kept = unsafe { *errno };
-    if let Some(index) = SIGNALS.iter().position(|(known, _)| *known == signal) {
+    if let Some(((_, name), before)) = SIGNALS.iter().zip(&BEFORE).find(|((known, _), _)| *known == signal) {
         let origin = Origin::new(signal, info);
-        let depth = DEPTHS.with(|depths| depths[index].get());
-        if depth == 0 {
-            report(SIGNALS[index].1, origin);
-        }
-        DEPTHS.with(|depths| depths[index].set(depth + 1));
-        match BEFORE[index].action(depth) {
-            // SAFETY: these are the arguments of this handler, and it was installed for the same signal.
-            Some(before) => unsafe { hand_on(before, signal, origin, info, context) },
-            None => default(signal),
-        }
-        DEPTHS.with(|depths| depths[index].set(depth));
-        // An instruction is run again. A signal that was sent would be lost with the handler that has gone back to the default.
-        let is_default = || action(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL);
-        if depth == 0 && !matches!(origin, Origin::Instruction(_)) && is_default() {
-            // SAFETY: it has no preconditions. The signal waits until this handler returns.
-            unsafe { libc::raise(signal) };
-        }
+        report(name, origin);
+        step_aside(signal, origin, before.get());
     }
     // SAFETY: as above.
     unsafe { *errno = kept };
 }
 
-/// Does what the action does.
-///
-/// # Safety
-///
-/// The action is one of the signal, and the arguments are those of its handler.
-unsafe fn hand_on(
-    before: &libc::sigaction,
-    signal: c_int,
-    origin: Origin,
-    info: *mut libc::siginfo_t,
-    context: *mut c_void,
-) {
-    type Handler = unsafe extern "C" fn(c_int);
-    type HandlerWithInfo = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-    match (before.sa_sigaction, origin) {
-        // The system does not let an instruction's fault be ignored.
-        (libc::SIG_DFL, _) | (libc::SIG_IGN, Origin::Instruction(_)) => default(signal),
-        (libc::SIG_IGN, _) => {}
-        (function, _) if before.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: an action with this flag has a function of this type.
-            let function = unsafe { std::mem::transmute::<usize, HandlerWithInfo>(function) };
-            // SAFETY: the caller promises it.
-            unsafe { function(signal, info, context) };
-        }
-        (function, _) => {
-            // SAFETY: an action without the flag has a function of this type.
-            let function = unsafe { std::mem::transmute::<usize, Handler>(function) };
-            // SAFETY: the caller promises it.
-            unsafe { function(signal) };
+/// Has the signal do what it does without us.
+fn step_aside(signal: c_int, origin: Origin, before: Option<&libc::sigaction>) {
+    match (before, origin) {
+        // The instruction runs again when the handler returns. The system does not let its fault be ignored.
+        (Some(before), Origin::Instruction(_)) if before.sa_sigaction != libc::SIG_IGN => set_action(signal, before),
+        (Some(before), Origin::Raised | Origin::Sent(_)) if before.sa_sigaction == libc::SIG_IGN => {}
+        (_, origin) => {
+            default(signal);
+            if !matches!(origin, Origin::Instruction(_)) {
+                // It does not come again by itself. Rust's handler of before would only ask for that.
+                // SAFETY: it has no preconditions. The signal waits until this handler returns.
+                unsafe { libc::raise(signal) };
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Stacks for handlers of signals: one that runs on a stack that has overflowed would fault itself.
 //!
 //! Rust's runtime gives each of its threads one of 8 KiB. Two signals on top of each other do not fit into it: a stack that has overflowed
-//! raises SIGSEGV, and what Rust's handler then does raises SIGABRT; each may store all registers of a large processor. Go's runtime, too,
-//! uses the stack that it finds.
+//! raises SIGSEGV, and what Rust's handler then does raises SIGABRT, which is ours; each may store all registers of a large processor.
+//! Go's handler, which forwards faults to ours, uses the stack that it finds, too.
 
 use std::sync::atomic::Ordering;
 

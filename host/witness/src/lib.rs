@@ -1,16 +1,15 @@
 //! Requests of a call to the system, and its changes of its process: for a process that checks code which it does not trust to
 //! keep a contract, and that ends afterwards.
 //!
-//! - [`Witness`] reports the clock, the environment, files, the network and other processes that calls ask for, and can move the clock
-//!   that they see.
+//! - [`Witness`] reports files, the network and other processes that calls ask for, and can hide the environment from them.
 //! - [`ProcessState`] is what a call must leave as it was: the directory, the locale, signals, descriptors and more.
 //! - [`memory_in_use`] is the memory of the C library's allocator and of the process.
 //!
-//! A witness prevents nothing: every request is answered as usual. It diverts functions in the memory of its own
-//! process, so it belongs into a child process. What it does not see:
+//! A witness prevents nothing: every request is answered as usual. Its filter cannot be removed from a thread, so it belongs into a child
+//! process. It sees system calls, and not what code reads from the memory of its own process:
 //!
-//! - the clock, read by an instruction of the processor (`rdtsc`, `cntvct_el0`);
-//! - the environment, if code walks through it, unless it decides differently while it is hidden;
+//! - the clock, which the kernel maps into each process, or which an instruction reads (`rdtsc`, `cntvct_el0`);
+//! - the environment, unless code answers differently while it is hidden;
 //! - a copy of the environment that was made while a library was opened, as Go's runtime makes one;
 //! - files that are mapped or read by way of descriptors that were open before;
 //! - random numbers: the standard library of Rust asks for some on behalf of every `HashMap`.

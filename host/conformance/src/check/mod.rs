@@ -10,10 +10,12 @@
 //! - `alone`: the promise that each cluster is judged on its own.
 //! - `parts`: the declaration of the parts of a binding that a plugin acts on.
 //! - `observed`: deciding while the calls of the plugin are observed, for the checks below.
-//! - `surroundings`: the clock, the environment, files and the process, which a call may neither read nor change.
+//! - `clock`: the same decision some seconds later.
+//! - `surroundings`: the environment, files and the process, which a call may neither read nor change.
 //! - `growth`: memory over many calls.
 
 mod alone;
+mod clock;
 mod cost;
 mod deciding;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -83,7 +85,7 @@ pub struct Check {
     pub name: &'static str,
     /// The contract, in one phrase.
     pub contract: &'static str,
-    /// True if the check needs a process of its own, because it observes or changes the whole process.
+    /// True if the check needs a process of its own, because it observes or changes the whole process, or waits.
     pub takes_the_process: bool,
     applies: fn(&Subject) -> bool,
     method: Method,
@@ -163,6 +165,7 @@ pub fn all() -> Vec<Check> {
     checks.extend(promises::checks());
     checks.push(alone::check());
     checks.push(parts::check());
+    checks.push(clock::check());
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         checks.extend(surroundings::checks());

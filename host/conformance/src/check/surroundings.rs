@@ -1,11 +1,11 @@
-//! The surroundings of a call, which it may neither read nor change: the clock, the environment, files, other processes, and the state
-//! of its own process.
+//! The surroundings of a call, which it may neither read nor change: the environment, files, other processes, and the state of its own
+//! process.
 //!
-//! A read of the environment or of a file breaks the contract by itself. The clock is different: runtimes such as Go's read it for their
-//! own purposes. So the clock is moved, and the decision must stay.
+//! A read of a file breaks the contract by itself. Nothing shows a read of the environment, so a second profile is constructed and decides
+//! without it, and the decision must stay.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use divvy_scheduler::plugin::{Call, CallError, PluginInstance};
 use divvy_witness::{ProcessState, Request, Witness};
@@ -24,10 +24,9 @@ pub(super) fn checks() -> Vec<Check> {
         method: Method::Prepared(prepare),
     };
     vec![
-        prepared("clock", "the decision stays the same while the clock goes on", clock),
         prepared(
             "surroundings",
-            "no call reads the environment, opens a file or a socket, or starts a process",
+            "no call opens a file or a socket, starts a process, or decides differently without the environment",
             surroundings,
         ),
         prepared(
@@ -44,7 +43,7 @@ struct Asked {
     requests: Mutex<Vec<(Call, Request)>>,
 }
 
-impl Observer for Asked {
+impl Observer for Arc<Asked> {
     fn begins(&self) {
         self.witness.begin();
     }
@@ -60,15 +59,15 @@ impl Observer for Asked {
 }
 
 impl Asked {
-    fn install() -> Result<Self, Stop> {
+    fn install() -> Result<Arc<Self>, Stop> {
         let witness = Witness::install().map_err(|error| {
             let cause = &error.source;
             Stop::Impossible(format!("{error}: {cause}"))
         })?;
-        Ok(Self {
+        Ok(Arc::new(Self {
             witness,
             requests: Mutex::new(Vec::new()),
-        })
+        }))
     }
 
     /// Requests since this was last called.
@@ -77,69 +76,41 @@ impl Asked {
     }
 }
 
-/// Seconds by which the clock goes on between two decisions on a case: a second, then more than an hour, a day and a week.
-const STEPS: [i64; 4] = [1, 61 * 60, 25 * 3_600, 8 * 86_400];
-
-fn clock(subject: &Subject) -> Result<Holds, Stop> {
-    let observed = Observed::new(subject, Asked::install()?)?;
-    Ok(Box::new(move |subject, case| {
-        let asked = observed.observer();
-        let Ok(situation) = subject.read(case) else {
-            return Ok(Shown::Nothing);
-        };
-        let (now, shown) = observed.decide(&situation);
-        let reading = asked.take().into_iter().find(|(_, request)| *request == Request::Clock);
-        let Some((call, _)) = reading else {
-            return Ok(shown);
-        };
-        let first = described(&now);
-        let mut passed = 0;
-        for step in STEPS {
-            asked.witness.advance_clock(step);
-            passed += step;
-            let later = described(&observed.decide(&situation).0);
-            if differ(&first, &later) {
-                return Err(format!(
-                    "{call} reads the clock, and the decision depends on it: `{first}`, {passed} seconds later `{later}`. The time of a \
-                     decision is an input: declare that the plugin needs it"
-                ));
-            }
-        }
-        Ok(shown)
-    }))
-}
-
 fn surroundings(subject: &Subject) -> Result<Holds, Stop> {
-    let observed = Observed::new(subject, Asked::install()?)?;
+    let asked = Asked::install()?;
+    let observed = Observed::new(subject, Arc::clone(&asked))?;
     let configuration = subject.configuration();
     let granted = subject.granted().to_vec();
-    let is_granted = move |request: &Request| match request {
-        Request::Clock => true,
-        Request::System { path: Some(path), .. } => granted.iter().any(|granted| Path::new(path).starts_with(granted)),
-        _ => false,
+    let is_granted = move |request: &Request| {
+        let path = request.path.as_ref();
+        path.is_some_and(|path| granted.iter().any(|granted| Path::new(path).starts_with(granted)))
     };
     // The constructor runs once more, without the rest of the profile, whose libraries are files.
     let given = configuration.configuration_of(subject.plugin());
-    let witness = &observed.observer().witness;
-    witness.begin();
+    asked.witness.begin();
     let _constructed = subject.with_instance(|instance| PluginInstance::construct(instance.library(), &given).is_ok());
-    let requests = witness.end();
+    let requests = asked.witness.end();
     if let Some(request) = requests.into_iter().find(|request| !is_granted(request)) {
         return Err(Stop::from(format!("the constructor {request}")));
     }
+    asked.witness.hide_environment(true);
+    asked.witness.begin();
+    let bare = Observed::new(subject, Arc::clone(&asked));
+    asked.witness.end();
+    asked.witness.hide_environment(false);
+    let bare =
+        bare.map_err(|error| Stop::from(format!("it cannot be constructed without the environment: {error}")))?;
     Ok(Box::new(move |subject, case| {
         let Ok(situation) = subject.read(case) else {
             return Ok(Shown::Nothing);
         };
         let (decision, shown) = observed.decide(&situation);
-        let asked = observed.observer();
         let forbidden = asked.take().into_iter().find(|(_, request)| !is_granted(request));
         if let Some((call, request)) = forbidden {
             return Err(format!("{call} {request}"));
         }
-        // A walk through the environment asks for nothing, but can have an effect.
         asked.witness.hide_environment(true);
-        let bare = described(&observed.decide(&situation).0);
+        let bare = described(&bare.decide(&situation).0);
         asked.witness.hide_environment(false);
         asked.take();
         let plain = described(&decision);

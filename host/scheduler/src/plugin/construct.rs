@@ -88,7 +88,6 @@ impl PluginInstance {
         // SAFETY: the call follows the contract; what it points to outlives it.
         let code = sink.during(|| unsafe { (functions.construct)(&raw mut call) });
         drop(marked);
-        divvy_attribution::keep_handlers();
         sink.finish(services);
         if code != 0 {
             return Err(not_constructed(library, sink.reported(code)));

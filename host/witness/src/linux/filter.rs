@@ -5,11 +5,13 @@
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::time::{Instant, SystemTime};
 
 use libc::{c_long, seccomp_notif, seccomp_notif_resp, sock_filter, sock_fprog};
 
-use super::{clock, record};
+use super::record;
 use crate::Request;
 
 /// A request for the system: number of the call, predicate of a sentence, and index of the argument that is a path.
@@ -84,6 +86,18 @@ const OF_THE_ALLOCATOR: [&str; 3] = [
     "/proc/sys/vm/overcommit_memory",
 ];
 
+/// True on a system whose vDSO makes a system call for each time: that of a virtual machine without a usable counter. There, asking the
+/// kernel says nothing about the code that wants to know the time.
+static CLOCK_IS_A_CALL: AtomicBool = AtomicBool::new(false);
+
+/// Finds out, under the filter, if the C library asks the kernel for the time.
+pub(super) fn try_clock() {
+    record::begin();
+    let _time = (SystemTime::now(), Instant::now());
+    let is_call = record::end().iter().any(|request| request.what == CLOCK);
+    CLOCK_IS_A_CALL.store(is_call, Ordering::Relaxed);
+}
+
 /// Has the calls of this thread, and of threads that it starts, reported from now on.
 pub(super) fn install() -> io::Result<()> {
     // Started before there is a filter, so that its own calls are not reported to itself.
@@ -116,10 +130,9 @@ pub(super) fn install() -> io::Result<()> {
 
 /// Instructions that report the listed calls and allow all others.
 fn program() -> Vec<sock_filter> {
-    /// Where `struct seccomp_data` has the number of the call, its architecture, and the lower half of its third argument.
+    /// Where `struct seccomp_data` has the number of the call and its architecture.
     const NUMBER: u32 = 0;
     const MACHINE: u32 = 4;
-    const THIRD_ARGUMENT: u32 = 32;
     let load = |offset| sock_filter {
         code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
         jt: 0,
@@ -141,14 +154,6 @@ fn program() -> Vec<sock_filter> {
     };
     let allow = answer(libc::SECCOMP_RET_ALLOW);
     let mut program = vec![load(MACHINE), compare(ARCHITECTURE, 1, 0), allow, load(NUMBER)];
-    // The clock, if it was noted already, goes on at once: allocators read it often, and a report takes two changes of the thread.
-    program.extend([
-        compare(libc::SYS_clock_gettime as u32, 0, 4),
-        load(THIRD_ARGUMENT),
-        compare(clock::NOTED as u32, 0, 1),
-        allow,
-        load(NUMBER),
-    ]);
     for (number, ..) in listed() {
         program.push(compare(u32::try_from(*number).unwrap_or(u32::MAX), 0, 1));
         program.push(answer(libc::SECCOMP_RET_USER_NOTIF));
@@ -197,6 +202,7 @@ fn note(reported: &seccomp_notif) {
     let Some((_, what, path)) = listed().find(|(known, ..)| *known == number) else {
         return;
     };
+    let is_clock = what == &CLOCK && CLOCK_IS_A_CALL.load(Ordering::Relaxed);
     let is_harmless = match number {
         libc::SYS_clock_gettime => i32::try_from(arguments[0]).is_ok_and(is_usage),
         libc::SYS_clone => arguments[0] & libc::CLONE_THREAD as u64 != 0,
@@ -207,8 +213,8 @@ fn note(reported: &seccomp_notif) {
     // Without a path, the call is about a descriptor that is open already, such as standard output.
     let is_of_descriptor = path.as_deref() == Some("");
     let is_of_allocator = path.as_deref().is_some_and(|path| OF_THE_ALLOCATOR.contains(&path));
-    if !is_harmless && !is_of_descriptor && !is_of_allocator {
-        record::note(|| Request::System { what, path });
+    if !is_harmless && !is_clock && !is_of_descriptor && !is_of_allocator {
+        record::note(Request { what, path });
     }
 }
 

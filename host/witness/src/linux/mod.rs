@@ -1,16 +1,9 @@
-//! Linux, on the processors whose instructions [`detour`] knows.
+//! Linux, on the processors whose registers [`processor`] knows.
 //!
-//! | asked for | how it is seen |
-//! |---|---|
-//! | the clock | the functions of the vDSO, which read it without a system call, are diverted to [`clock`] |
-//! | the environment | `getenv` of the C library is diverted to [`environment`] |
-//! | everything else | a seccomp filter of the thread reports system calls to another thread, which lets them go on: [`filter`] |
-//!
-//! Functions are diverted by writing a jump over their first instructions, rather than by the dynamic linker: that way, it does not
-//! matter how a library finds them, and nothing has to be preloaded.
+//! A seccomp filter of the thread reports system calls to another thread, which notes them and lets them go on: [`filter`]. What code reads
+//! from its own memory needs no system call: the environment, and the clock, which the kernel maps into each process (vDSO). The
+//! environment can be taken away ([`environment`]); the clock cannot be moved.
 
-mod clock;
-mod detour;
 mod environment;
 mod filter;
 mod memory;
@@ -36,10 +29,11 @@ impl Witness {
     ///
     /// [`NotInstalled`] if the system does not let a process watch its own calls.
     pub fn install() -> Result<Self, NotInstalled> {
-        let failed = |facility| move |source| NotInstalled { facility, source };
-        clock::divert().map_err(failed("diverting the clock of the vDSO"))?;
-        environment::divert().map_err(failed("diverting getenv"))?;
-        filter::install().map_err(failed("seccomp with notifications"))?;
+        filter::install().map_err(|source| NotInstalled {
+            facility: "seccomp with notifications",
+            source,
+        })?;
+        filter::try_clock();
         Ok(Self { _private: () })
     }
 
@@ -53,14 +47,8 @@ impl Witness {
         record::end()
     }
 
-    /// Hides all variables of the environment from calls, or shows them again. This finds code that walks through the environment
-    /// instead of asking for a variable.
+    /// Hides all variables of the environment from calls, or shows them again. This finds code whose answer depends on one.
     pub fn hide_environment(&self, is_hidden: bool) {
         environment::hide(is_hidden);
-    }
-
-    /// Moves the clock that calls of this thread see into the future, in addition to earlier moves: it never goes back.
-    pub fn advance_clock(&self, seconds: i64) {
-        clock::advance(seconds);
     }
 }
