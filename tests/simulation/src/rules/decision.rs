@@ -112,12 +112,13 @@ impl World<'_> {
         let has_led = self.now > self.books.led_at + STARTED;
         process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
             let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
-            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN) && !self.is_behind(&key.name);
+            let is_calm = has_led && self.books.is_calm(&key.name, self.now, HIDDEN);
             let there = parts.iter().filter(|part| part.cluster == key.name);
             if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
             }
             let asked = self.asked_of(process, &key.name);
+            let is_calm = is_calm && !self.runs_more(&key.name, asked);
             [
                 ("cpu", asked.requests.cpu),
                 ("memory", asked.requests.memory),
@@ -143,10 +144,16 @@ impl World<'_> {
         })
     }
 
-    /// True if a member is cut off, so that it may still run what no result gives it any more.
-    fn is_behind(&self, cluster: &str) -> bool {
-        let member = cluster_number(cluster).and_then(|number| self.members.get(number));
-        member.is_some_and(|member| member.is_cut_off(self.now))
+    /// True if a member still runs what no result gives it any more: it is cut off, or Karmada keeps what it evicts.
+    fn runs_more(&self, cluster: &str, asked: Usage) -> bool {
+        let Some(member) = cluster_number(cluster).and_then(|number| self.members.get(number)) else {
+            return false;
+        };
+        let (mut usage, waiting) = member.usage();
+        usage.add_all(waiting);
+        usage.pods > asked.pods
+            || usage.requests.cpu > asked.requests.cpu
+            || usage.requests.memory > asked.requests.memory
     }
 
     /// A cluster that the decision gives more, and on which all results then take more than is allocatable: capacity was given up before
