@@ -202,7 +202,7 @@ fn note(reported: &seccomp_notif) {
     let Some((_, what, path)) = listed().find(|(known, ..)| *known == number) else {
         return;
     };
-    let is_clock = what == &CLOCK && CLOCK_IS_A_CALL.load(Ordering::Relaxed);
+    let is_clock = *what == CLOCK && CLOCK_IS_A_CALL.load(Ordering::Relaxed);
     let is_harmless = match number {
         libc::SYS_clock_gettime => i32::try_from(arguments[0]).is_ok_and(is_usage),
         libc::SYS_clone => arguments[0] & libc::CLONE_THREAD as u64 != 0,
