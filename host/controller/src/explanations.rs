@@ -141,6 +141,36 @@ pub struct Description<'a> {
     pub notes: Option<Cow<'a, [Note]>>,
 }
 
+/// What `/explain` answers about a binding.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer<'a> {
+    /// Its newest decision.
+    Decided(Box<Description<'a>>),
+    /// Its decision is not remembered, but it is on the way to its result: the scheduler has started since, or a profile was loaded.
+    Moving(Moving<'a>),
+}
+
+impl<'a> Answer<'a> {
+    /// Reads an answer, which is JSON.
+    ///
+    /// # Errors
+    ///
+    /// The text is neither; the error is that of a decision.
+    pub fn read(text: &'a [u8]) -> Result<Self, serde_json::Error> {
+        let decision = serde_json::from_slice(text).map(|decision| Self::Decided(Box::new(decision)));
+        decision.or_else(|error| serde_json::from_slice(text).map(Self::Moving).map_err(|_| error))
+    }
+}
+
+/// A binding of which only the move is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moving<'a> {
+    /// The state of its move, as of now.
+    #[serde(rename = "move")]
+    pub moving: Cow<'a, str>,
+}
+
 /// The result or the failure of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

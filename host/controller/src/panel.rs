@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use divvy_karmada::api::BindingScope;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::explanations::{BYTES_MAX, Explanations};
 use crate::objects::BindingKey;
@@ -158,11 +158,16 @@ impl Insight for Panel {
         };
         let moving = locked(&self.moves).get(&key).cloned();
         let explanation = self.lock().get(&key);
-        let mut explanation = explanation.ok_or_else(|| Unexplained::Forgotten { object: object.clone() })?;
-        if let Some(moving) = moving {
-            explanation["move"] = moving.into();
+        match (explanation, moving) {
+            (Some(mut explanation), Some(moving)) => {
+                explanation["move"] = moving.into();
+                Ok(explanation)
+            }
+            (Some(explanation), None) => Ok(explanation),
+            // Another process decided the target, and this one goes on.
+            (None, Some(moving)) => Ok(json!({"move": moving})),
+            (None, None) => Err(Unexplained::Forgotten { object: object.clone() }),
         }
-        Ok(explanation)
     }
 
     fn missing_clusters(&self) -> Vec<String> {

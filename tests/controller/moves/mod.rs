@@ -211,6 +211,12 @@ fn another_process_goes_on_with_a_move() {
     let writes = simulation.writes("web");
     simulation.kill(&active);
     assert_eq!(simulation.writes("web"), writes, "no step is repeated");
+    let said = "it is moved in steps from {a:10, b:3} to {a:5, b:5}, and waits for ";
+    let explanation = simulation.explanation("web");
+    assert!(
+        explanation["move"].as_str().is_some_and(|text| text.starts_with(said)),
+        "{explanation}"
+    );
     report(&mut simulation, &[("a", 10, 10), ("b", 3, 3)]);
     assert_eq!(simulation.result("web"), clusters(&[("a", 7), ("b", 5)]));
     simulation.lead(2);

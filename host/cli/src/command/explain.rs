@@ -4,9 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use divvy_controller::explanations::Description;
+use divvy_controller::explanations::Answer;
 use divvy_controller::serve::Response;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -76,26 +75,24 @@ pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exi
     match arguments.output {
         // Unchanged, because a newer scheduler may add fields.
         Format::Json => {
-            let answer: Value = read(&body, arguments.address)?;
+            let answer: Value = serde_json::from_slice(&body).map_err(|error| unreadable(&error, arguments.address))?;
             console.print(|out| {
                 serde_json::to_writer_pretty(&mut *out, &answer)?;
                 writeln!(out)
             })?;
         }
         Format::Text => {
-            let answer: Description<'_> = read(&body, arguments.address)?;
+            let answer = Answer::read(&body).map_err(|error| unreadable(&error, arguments.address))?;
             console.print(|out| account::write(&answer, console.width(), out))?;
         }
     }
     Ok(Exit::Success)
 }
 
-fn read<'a, T: Deserialize<'a>>(body: &'a [u8], address: SocketAddr) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| {
-        let message = format!("the answer of {address} is not an explanation");
-        let hint = "the scheduler may be of another version";
-        Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(error.to_string()))
-    })
+fn unreadable(error: &serde_json::Error, address: SocketAddr) -> Failure {
+    let message = format!("the answer of {address} is not an explanation");
+    let hint = "the scheduler may be of another version";
+    Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(error.to_string()))
 }
 
 fn get(address: SocketAddr, path: &str) -> Result<Vec<u8>, Failure> {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use divvy_controller::explanations::{Description, FailedGroup, HeldCapacity, Outcome, Rejected};
+use divvy_controller::explanations::{Answer, Description, FailedGroup, HeldCapacity, Outcome, Rejected};
 use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::cycle::ClusterExplanation;
 
@@ -17,10 +17,23 @@ struct Lines<'a> {
     columns: Option<usize>,
 }
 
-/// Writes a decision as the scheduler's `/explain` describes it. `columns` is the width of the terminal; without it, nothing
-/// is wrapped.
-pub(crate) fn write(answer: &Description<'_>, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes what the scheduler's `/explain` answers. `columns` is the width of the terminal; without it, nothing is wrapped.
+pub(crate) fn write(answer: &Answer<'_>, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Lines { out, columns };
+    match answer {
+        Answer::Decided(decision) => decided(decision, &mut lines),
+        Answer::Moving(moving) => {
+            lines.write(
+                0,
+                "it was decided before this scheduler started or loaded its profile",
+                style::PLAIN,
+            )?;
+            lines.moving(&moving.moving)
+        }
+    }
+}
+
+fn decided(answer: &Description<'_>, lines: &mut Lines<'_>) -> io::Result<()> {
     lines.heading(answer)?;
     lines.failed_groups(&answer.failed_groups)?;
     for warning in answer.warnings.iter() {
@@ -28,7 +41,7 @@ pub(crate) fn write(answer: &Description<'_>, columns: Option<usize>, out: &mut 
     }
     lines.outcome(answer)?;
     if let Some(moving) = &answer.moving {
-        lines.write(0, &format!("move: {}", printable(moving)), style::NOTABLE)?;
+        lines.moving(moving)?;
     }
     if let Some(held) = &answer.held {
         lines.held(held)?;
@@ -61,6 +74,10 @@ pub(crate) fn write(answer: &Description<'_>, columns: Option<usize>, out: &mut 
 impl Lines<'_> {
     fn write(&mut self, indent: usize, text: &str, style: Style) -> io::Result<()> {
         write_text(self.out, self.columns, indent, text, style)
+    }
+
+    fn moving(&mut self, text: &str) -> io::Result<()> {
+        self.write(0, &format!("move: {}", printable(text)), style::NOTABLE)
     }
 
     fn heading(&mut self, answer: &Description<'_>) -> io::Result<()> {

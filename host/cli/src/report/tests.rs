@@ -1,6 +1,6 @@
 //! Rendering of constructed decisions. No plugin is loaded.
 
-use divvy_controller::explanations::Description;
+use divvy_controller::explanations::Answer;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
@@ -546,7 +546,7 @@ fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
         ],
     });
     let answer = answer.to_string();
-    let answer: Description<'_> = serde_json::from_str(&answer).expect("an explanation");
+    let answer = Answer::read(answer.as_bytes()).expect("an explanation");
     let whole = rendered(|out| account::write(&answer, None, out));
     let expected = format!(
         "\
@@ -570,4 +570,13 @@ not chosen:
     assert!(narrow.lines().all(|line| line.len() <= 40), "{narrow}");
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&narrow), words(&whole));
+}
+
+#[test]
+fn a_move_of_another_process_is_explained_without_its_decision() {
+    let answer = Answer::read(br#"{"move": "it waits"}"#).expect("a move");
+    let expected = "it was decided before this scheduler started or loaded its profile\nmove: it waits\n";
+    assert_eq!(rendered(|out| account::write(&answer, None, out)), expected);
+    let error = Answer::read(b"{}").expect_err("neither");
+    assert_eq!(error.to_string(), "missing field `decidedAt` at line 1 column 2");
 }
