@@ -159,6 +159,20 @@ fn another_process_goes_by_the_same_rule_and_decides_nothing_again() {
     assert!(is_observed(&simulation));
 }
 
+#[test]
+fn the_grace_period_is_counted_from_the_write_and_not_from_the_decision() {
+    let mut simulation = spread();
+    simulation.hold_writes();
+    let tasks = json!([{"fromCluster": "m2", "replicas": 3, "gracePeriodSeconds": 80}]);
+    evict(&mut simulation, "m2", &tasks);
+    simulation.wait(Duration::from_secs(30));
+    simulation.release_writes();
+    simulation.pass(Duration::from_secs(39));
+    assert!(!is_observed(&simulation));
+    simulation.pass(Duration::from_secs(1));
+    assert!(is_observed(&simulation));
+}
+
 /// A process writes what replaces an eviction and ends before it writes the status: the time of the last scheduling is that of the result
 /// before, long ago. The limit is counted from when another process finds the result.
 #[test]

@@ -70,6 +70,9 @@ impl Engine {
             false => placements.take_back(key),
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
+        if is_written && in_flight.placed.is_some() {
+            self.confirmations.written(key, moment);
+        }
         if is_written && in_flight.ends_move {
             self.end_move(key, moment.instant);
         }

@@ -52,6 +52,14 @@ impl Confirmations {
             self.due.forget(key);
         }
     }
+
+    /// Notes that the result of a binding was written.
+    pub(super) fn written(&mut self, key: &BindingKey, moment: &Moment) {
+        if let Some(known) = self.known.get_mut(key) {
+            known.replacement.written(moment.milliseconds);
+        }
+    }
+
     /// Notes that a binding is looked at for another reason, too.
     pub(super) fn woken(&mut self, key: &BindingKey) {
         if let Some(known) = self.known.get_mut(key) {

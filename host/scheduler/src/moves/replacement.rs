@@ -85,6 +85,14 @@ impl Replacement {
         self.at = at;
     }
 
+    /// Notes that the last result was written at this time, which may be long after its decision.
+    pub fn written(&mut self, at: i64) {
+        for given in self.given.values_mut().filter(|given| given.at == self.at) {
+            given.at = at;
+        }
+        self.at = at;
+    }
+
     /// Takes entries for older than the last result: they arrived with a version of the binding that does not have it yet.
     pub fn outdated(&mut self, entries: &[Report<'_>]) {
         for (name, given) in self.given.iter_mut().filter(|(_, given)| given.at == self.at) {
