@@ -1,7 +1,6 @@
 //! `divvy headroom`: how far workloads can grow, and what stops them.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
@@ -12,18 +11,18 @@ use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
-use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{Quantity, ResourceList};
 use divvy_scheduler::cycle::CycleError;
 
 use super::choosing::Shown;
-use super::diff::{self, SituationArguments};
+use super::desk::{Answer, Document, Question};
+use super::diff::{self, Loaded, Prepared, SituationArguments};
 use super::input::workload_kinds;
-use super::origin::heading;
-use super::output::{Output, OutputParser, binding_name, check_destination};
+use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
+use super::time::TimeArguments;
 use crate::exit::Exit;
-use crate::report::binding_errors::{self, BindingError};
+use crate::report::binding_errors::BindingError;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
@@ -165,158 +164,236 @@ impl HypotheticalArguments {
     }
 }
 
-/// Reads the manifests, decides everything once, and then finds out how far each chosen workload can grow.
-pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
-    check_destination(&arguments.output, "headroom", console)?;
-    let hypothetical = &arguments.hypothetical;
-    let strategy = arguments.strategy.as_deref();
-    let workload = hypothetical
-        .is_given()
-        .then(|| hypothetical.workload(strategy))
-        .transpose()?;
-    let directories = arguments.profile.directories()?;
-    let chosen = arguments.profile.read()?;
-    let loaded = diff::load(&chosen, None, &directories)?;
-    // Existing workloads are decided unchanged; only the growing workload has another strategy.
-    let growing = match strategy {
-        Some(strategy) => Some(diff::load(&chosen, Some(strategy), &directories)?),
-        None => None,
-    };
-    let growing = growing.as_ref().unwrap_or(&loaded);
-    let kinds = workload_kinds(&chosen.configuration);
-    let sides = (&loaded, Some(growing));
-    let prepared = diff::prepare(&arguments.situation, &kinds, sides, workload.is_none(), console)?;
-    let options = Options {
-        assumes: !arguments.situation.no_assume,
-        explains: Explains::Nothing,
-        threads: divvy_parallel::threads(),
-        time: Some(arguments.situation.time.milliseconds()),
-    };
-    let progress = Progress::start("deciding");
-    let future = Future::decide(&prepared.after, &loaded.side, options);
-    drop(progress);
-    let mut notes = prepared.notes;
-    let is_hypothetical = workload.is_some();
-    let subjects = match workload {
-        Some(workload) => {
-            let binding = workload.binding(&prepared.after).map_err(|error| {
-                let diagnostic = Diagnostic::new(error.to_string());
-                Failure::usage(Diagnostic {
-                    hint: error.hint(),
-                    ..diagnostic
-                })
-            })?;
-            vec![Subject::hypothetical(binding)]
-        }
-        None => existing(&prepared.shown, &future, &mut notes)?,
-    };
-    let progress = Progress::start("trying how far each grows");
-    let mut measured = headroom(&subjects, &future, &growing.side, options);
-    if let Some(pricing) = growing.side.profile.pricing() {
-        let rows = measured.iter_mut().map(|(row, _)| row);
-        cost::add_to_headroom(rows, &subjects, &prepared.after, pricing);
-    }
-    drop(progress);
-    let choosing = &arguments.situation.choosing;
-    if choosing.quiet || !arguments.output.shows_errors() {
-        let errors = measured.iter().filter_map(|(row, error)| {
-            let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
-            Some(BindingError::of(row.binding.clone(), error))
-        });
-        binding_errors::report(&errors.collect::<Vec<_>>(), console);
-    }
-    let is_invalid = |error: &Option<CycleError>| error.as_ref().is_some_and(|error| diff::fault(error) == Exit::Usage);
-    // A binding that only a change makes invalid is an effect of the change. A hypothetical workload is the caller's own.
-    let is_changed = !is_hypothetical && !arguments.situation.changes.texts().is_empty();
-    let before = match is_changed && measured.iter().any(|(_, error)| is_invalid(error)) {
-        true => Some(Future::decide(&prepared.base, &loaded.side, options)),
-        false => None,
-    };
-    let invalid_before: Option<BTreeSet<String>> = before.map(|before| {
-        let entries = before.entries.iter();
-        let failed = entries.filter(|entry| entry.error().is_some_and(|error| diff::fault(error) == Exit::Usage));
-        failed.map(|entry| entry.binding.key()).collect()
-    });
-    let exit = measured.iter().map(|(row, error)| match error {
-        Some(_)
-            if is_invalid(error)
-                && invalid_before
-                    .as_ref()
-                    .is_some_and(|known| !known.contains(&row.binding)) =>
-        {
-            Exit::Unschedulable
-        }
-        Some(error) => diff::fault(error).max(Exit::Unschedulable),
-        None => Exit::Success,
-    });
-    let exit = exit.max().unwrap_or_default().max(prepared.left_out.exit);
-    let mut rows: Vec<HeadroomRow> = measured.into_iter().map(|(row, _)| row).collect();
-    let totals = HeadroomTotals::of(&rows, prepared.left_out.objects);
-    if let Some(most) = arguments.top {
-        // A binding of which no number schedules has less than none, and one without a bound has the most.
-        rows.sort_by_key(|row| (row.is_unbounded, row.headroom.unwrap_or(i64::MIN)));
-        rows.truncate(most);
-    }
-    let document = HeadroomDocument {
-        format: FORMAT,
-        after: SideDocument {
-            changes: arguments.situation.changes.texts(),
-            ..growing.document.clone()
-        },
-        assumes: options.assumes,
-        bindings: rows,
-        totals,
-        notes,
-    };
-    let document = arguments.with_clusters(document, &prepared.after)?;
-    if arguments.output.is_page() && !arguments.situation.choosing.quiet {
-        let sides = (&prepared.after, &future);
-        let clusters = compare(&prepared.original, None, sides, &growing.side.profile).clusters;
-        let mut content = page::headroom(&document, &subjects, clusters);
-        content.heading = heading(&prepared.origin, &arguments.situation.time)?;
-        let choosing = &arguments.situation.choosing;
-        if choosing.shows_clusters() {
-            let clusters = prepared.after.clusters.values().map(|entry| &entry.object);
-            content.retain_clusters(&choosing.clusters(clusters)?);
-        }
-        page::print(&content, console)?;
-        return Ok(exit);
-    }
-    let is_wide = arguments.output.is_wide() || arguments.situation.choosing.shows_clusters();
-    let content = Printed {
-        document: &document,
-        names: || {
-            let rows = document.bindings.iter();
-            rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
-        },
-        table: |out: &mut dyn Write, layout| report::write(&document, is_wide, out, layout),
-    };
-    diff::print(&arguments.situation, &arguments.output, console, &content)?;
-    diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);
-    Ok(exit)
+/// The situation in which workloads grow, and the profiles.
+pub(super) struct Input {
+    prepared: Prepared,
+    loaded: Loaded,
+    /// The side that decides the growing workload, if it has another strategy. Existing workloads are decided unchanged.
+    other_strategy: Option<Loaded>,
+    options: Options,
+    /// Clusters to show; empty for all.
+    clusters: Vec<String>,
 }
 
-impl HeadroomArguments {
-    /// With `--cluster`, the document from the view of these clusters: the bindings that could grow there, or are stopped
-    /// there, with their replicas on these clusters alone.
-    fn with_clusters(&self, document: HeadroomDocument, situation: &Situation) -> Result<HeadroomDocument, Failure> {
-        let choosing = &self.situation.choosing;
-        if !choosing.shows_clusters() {
-            return Ok(document);
-        }
-        let chosen = choosing.clusters(situation.clusters.values().map(|entry| &entry.object))?;
-        let is_chosen = |name: &String| chosen.contains(&name.as_str());
-        let rows = document.bindings.into_iter().filter_map(|mut row| {
-            row.clusters.retain(|target| is_chosen(&target.name));
-            let stops = row.stop.iter().flat_map(|stop| &stop.resources);
-            let is_stopped = stops.flat_map(|resource| &resource.clusters).any(is_chosen);
-            (is_stopped || !row.clusters.is_empty()).then_some(row)
-        });
-        Ok(HeadroomDocument {
-            bindings: rows.collect(),
-            ..document
+impl Input {
+    /// The side that decides the growing workload.
+    fn growing(&self) -> &Loaded {
+        self.other_strategy.as_ref().unwrap_or(&self.loaded)
+    }
+}
+
+impl Question for HeadroomArguments {
+    const COMMAND: &'static str = "headroom";
+    type Input = Input;
+    /// Everything as it is today, decided once. Each growth is tried against it.
+    type Decided = Future;
+
+    fn check(&self) -> Result<(), Failure> {
+        self.workload().map(drop)
+    }
+
+    fn read(&self, console: &Console) -> Result<Input, Failure> {
+        let directories = self.profile.directories()?;
+        let chosen = self.profile.read()?;
+        let loaded = diff::load(&chosen, None, &directories)?;
+        let strategy = self.strategy.as_deref();
+        let other_strategy = strategy
+            .map(|strategy| diff::load(&chosen, Some(strategy), &directories))
+            .transpose()?;
+        let kinds = workload_kinds(&chosen.configuration);
+        let sides = (&loaded, Some(other_strategy.as_ref().unwrap_or(&loaded)));
+        let needs_bindings = !self.hypothetical.is_given();
+        let prepared = diff::prepare(&self.situation, &kinds, sides, needs_bindings, console)?;
+        let clusters = prepared.after.clusters.values().map(|entry| &entry.object);
+        let clusters = self.situation.choosing.clusters(clusters)?;
+        Ok(Input {
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
+            options: self.situation.options(Explains::Nothing),
+            prepared,
+            loaded,
+            other_strategy,
         })
     }
+
+    fn decide(&self, input: &mut Input, _: &Console) -> Result<Future, Failure> {
+        let _progress = Progress::start("deciding");
+        Ok(Future::decide(&input.prepared.after, &input.loaded.side, input.options))
+    }
+
+    fn answer<'a>(&'a self, input: &'a Input, future: &'a mut Future, _: &Console) -> Result<Answer<'a>, Failure> {
+        let future = &*future;
+        let mut notes = input.prepared.notes.clone();
+        let subjects = self.subjects(input, future, &mut notes)?;
+        let measured = measure(&subjects, future, input);
+        let shows_errors = self.output.shows_errors() && !self.is_quiet();
+        let errors = if shows_errors { Vec::new() } else { errors(&measured) };
+        let exit = self.exit(&measured, input);
+        let document = self.document(measured, notes, input);
+        let is_wide = self.output.is_wide() || !input.clusters.is_empty();
+        Ok(Answer {
+            exit,
+            errors,
+            notes: document.notes.clone(),
+            document: match self.output.is_page() {
+                true => Document::Page(Box::new(page_of(&document, &subjects, future, input))),
+                false => Document::Content(Box::new(Printed::new(
+                    document,
+                    |document| {
+                        let rows = document.bindings.iter();
+                        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+                    },
+                    move |document, out, layout| report::write(document, is_wide, out, layout),
+                ))),
+            },
+            origin: &input.prepared.origin,
+            closing: Box::new(|_| ()),
+        })
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.situation.choosing.quiet
+    }
+
+    fn time(&self) -> TimeArguments {
+        self.situation.time.clone()
+    }
+}
+
+/// How far a workload can grow, and the error of its present replicas.
+type Measured = (HeadroomRow, Option<CycleError>);
+
+impl HeadroomArguments {
+    /// The workload that does not exist, if one is described.
+    fn workload(&self) -> Result<Option<Hypothetical>, Failure> {
+        let strategy = self.strategy.as_deref();
+        let is_given = self.hypothetical.is_given();
+        is_given.then(|| self.hypothetical.workload(strategy)).transpose()
+    }
+
+    /// What is measured: the chosen bindings, or the workload that does not exist.
+    fn subjects<'a>(
+        &self,
+        input: &'a Input,
+        future: &'a Future,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Subject<'a>>, Failure> {
+        let Some(workload) = self.workload()? else {
+            return existing(&input.prepared.shown, future, notes);
+        };
+        let binding = workload.binding(&input.prepared.after).map_err(|error| {
+            let diagnostic = Diagnostic::new(error.to_string());
+            Failure::usage(Diagnostic {
+                hint: error.hint(),
+                ..diagnostic
+            })
+        })?;
+        Ok(vec![Subject::hypothetical(binding)])
+    }
+
+    fn exit(&self, measured: &[Measured], input: &Input) -> Exit {
+        // A binding that only a change makes invalid is an effect of the change. A hypothetical workload is the caller's own.
+        let is_changed = !self.hypothetical.is_given() && !self.situation.changes.texts().is_empty();
+        let is_any_invalid = measured.iter().filter_map(|(_, error)| error.as_ref()).any(is_invalid);
+        let invalid_before = (is_changed && is_any_invalid).then(|| invalid_before(input));
+        let exit = measured.iter().map(|(row, error)| match (error, &invalid_before) {
+            (Some(error), Some(known)) if is_invalid(error) && !known.contains(&row.binding) => Exit::Unschedulable,
+            (Some(error), _) => diff::fault(error).max(Exit::Unschedulable),
+            (None, _) => Exit::Success,
+        });
+        exit.max().unwrap_or_default().max(input.prepared.left_out.exit)
+    }
+
+    fn document(&self, measured: Vec<Measured>, notes: Vec<String>, input: &Input) -> HeadroomDocument {
+        let mut rows: Vec<HeadroomRow> = measured.into_iter().map(|(row, _)| row).collect();
+        let totals = HeadroomTotals::of(&rows, input.prepared.left_out.objects);
+        if let Some(most) = self.top {
+            // A binding of which no number schedules has less than none, and one without a bound has the most.
+            rows.sort_by_key(|row| (row.is_unbounded, row.headroom.unwrap_or(i64::MIN)));
+            rows.truncate(most);
+        }
+        if !input.clusters.is_empty() {
+            rows = on_clusters(rows, &input.clusters);
+        }
+        HeadroomDocument {
+            format: FORMAT,
+            after: SideDocument {
+                changes: self.situation.changes.texts(),
+                ..input.growing().document.clone()
+            },
+            assumes: input.options.assumes,
+            bindings: rows,
+            totals,
+            notes,
+        }
+    }
+}
+
+/// Finds out how far each subject can grow.
+fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Measured> {
+    let _progress = Progress::start("trying how far each grows");
+    let side = &input.growing().side;
+    let mut measured = headroom(subjects, future, side, input.options);
+    if let Some(pricing) = side.profile.pricing() {
+        let rows = measured.iter_mut().map(|(row, _)| row);
+        cost::add_to_headroom(rows, subjects, &input.prepared.after, pricing);
+    }
+    measured
+}
+
+/// Errors that are not outcomes of scheduling.
+fn errors(measured: &[Measured]) -> Vec<BindingError> {
+    let errors = measured.iter().filter_map(|(row, error)| {
+        let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
+        Some(BindingError::of(row.binding.clone(), error))
+    });
+    errors.collect()
+}
+
+fn is_invalid(error: &CycleError) -> bool {
+    diff::fault(error) == Exit::Usage
+}
+
+/// The bindings that are invalid without the changes.
+fn invalid_before(input: &Input) -> BTreeSet<String> {
+    let before = Future::decide(&input.prepared.base, &input.loaded.side, input.options);
+    let invalid = before
+        .entries
+        .iter()
+        .filter(|entry| entry.error().is_some_and(is_invalid));
+    invalid.map(|entry| entry.binding.key()).collect()
+}
+
+/// The bindings that could grow on these clusters, or are stopped there, with their replicas on these clusters alone.
+fn on_clusters(rows: Vec<HeadroomRow>, clusters: &[String]) -> Vec<HeadroomRow> {
+    let rows = rows.into_iter().filter_map(|mut row| {
+        row.clusters.retain(|target| clusters.contains(&target.name));
+        let stops = row.stop.iter().flat_map(|stop| &stop.resources);
+        let is_stopped = stops
+            .flat_map(|resource| &resource.clusters)
+            .any(|cluster| clusters.contains(cluster));
+        (is_stopped || !row.clusters.is_empty()).then_some(row)
+    });
+    rows.collect()
+}
+
+fn page_of(
+    document: &HeadroomDocument,
+    subjects: &[Subject<'_>],
+    future: &Future,
+    input: &Input,
+) -> divvy_page::Content {
+    let Input { prepared, clusters, .. } = input;
+    let sides = (&prepared.after, future);
+    let compared = compare(&prepared.original, None, sides, &input.growing().side.profile);
+    let mut content = page::headroom(document, subjects, compared.clusters);
+    if !clusters.is_empty() {
+        content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    content
 }
 
 /// The bindings to measure. Those without a number of replicas are left out; if no others are chosen, that is an error.

@@ -1,8 +1,8 @@
 //! The command line: subcommands, their arguments, and the options that all of them share.
 //!
 //! Each command has one variant of `Command` and one file: a struct of its arguments and a `run` function, which does
-//! the work and returns the exit code. A command that fails returns a [`Failure`]. Only this module prints failures, so
-//! that all errors look alike.
+//! the work and returns the exit code. Commands that answer a question about manifests are a [`desk::Question`] instead.
+//! A command that fails returns a [`Failure`]. Only this module prints failures, so that all errors look alike.
 
 mod additional;
 mod bench;
@@ -12,6 +12,7 @@ mod chosen_profile;
 mod clusters;
 mod completions;
 mod connection;
+mod desk;
 mod diff;
 mod ends;
 mod explain;
@@ -159,11 +160,11 @@ pub(crate) fn main() -> ExitCode {
         }),
     };
     let done = logs.and(watched).and_then(|()| match &line.command {
-        Command::Schedule(arguments) => schedule::run(arguments, &console),
-        Command::Diff(arguments) => diff::run(arguments, &console),
-        Command::Headroom(arguments) => headroom::run(arguments, &console),
-        Command::Survive(arguments) => survive::run(arguments, &console),
-        Command::Policies(arguments) => policies::run(arguments, &console),
+        Command::Schedule(arguments) => desk::ask(arguments, &console),
+        Command::Diff(arguments) => desk::ask(&**arguments, &console),
+        Command::Headroom(arguments) => desk::ask(&**arguments, &console),
+        Command::Survive(arguments) => desk::ask(&**arguments, &console),
+        Command::Policies(arguments) => desk::ask(&**arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),

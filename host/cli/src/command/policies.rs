@@ -1,21 +1,22 @@
 //! `divvy policies`: policies that govern nothing, or that name what does not exist, and bindings without their policy.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use divvy_forecast::glob::matches_parts;
 use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
 use divvy_forecast::policies::{Subjects, review};
 use divvy_karmada::api::TypeMeta;
+use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::WorkloadLabels;
+use divvy_manifests::{Manifests, WorkloadLabels};
 
 use super::choosing::keep_top;
+use super::desk::{Answer, Document, Question};
 use super::diff::Overlays;
-use super::input::InputArguments;
-use super::origin::heading;
-use super::output::{Output, OutputParser, check_destination};
+use super::input::{InputArguments, LeftOut};
+use super::origin::Origin;
+use super::output::{Output, OutputParser};
 use super::time::TimeArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
@@ -124,39 +125,127 @@ impl From<LeastSeverity> for Severity {
     }
 }
 
-/// Reads the manifests, reviews all policies and prints the findings.
-pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Exit, Failure> {
-    check_destination(&arguments.output, "policies", console)?;
-    let kinds = WorkloadKinds::default();
-    let (mut manifests, mut origin) = arguments.input.read(&kinds, false)?;
-    let paths = (&arguments.overlay[..], &arguments.overlay_from[..]);
-    let mut overlays = Overlays::of_paths(paths, arguments.input.validate, &kinds, false);
-    overlays.files().for_each(|files| origin.add_files(files));
-    let mut problems = manifests.problems.clone();
-    problems.extend(overlays.problems());
-    let left_out = arguments.input.judge(&problems, console)?;
-    manifests.warnings.append(&mut overlays.take_warnings());
-    overlays.lay_over(&mut manifests)?;
-    let policies = manifests.policies.clone();
-    if policies.is_empty() {
-        let hint = "a dump of a control plane has them with \
-                    `kubectl get clusters,propagationpolicies,clusterpropagationpolicies,resourcebindings,clusterresourcebindings -A -o yaml`";
-        let diagnostic = Diagnostic::new("there is nothing to review: the input has no policies");
-        return Err(Failure::usage(diagnostic.with_hint(hint)));
-    }
-    let mut labels = WorkloadLabels::of(&manifests);
-    let selectors = policies
-        .iter()
-        .flat_map(|policy| &policy.object.spec.resource_selectors);
-    let by_labels = selectors.filter(|selector| selector.name.is_empty() && selector.label_selector.is_some());
-    let by_labels: BTreeSet<TypeMeta> = by_labels
-        .map(|selector| TypeMeta {
-            api_version: selector.api_version.clone(),
-            kind: selector.kind.clone(),
+/// The manifests with the overlays, and the bindings that they have.
+pub(super) struct Input {
+    manifests: Manifests,
+    detected: Detected,
+    labels: WorkloadLabels,
+    origin: Origin,
+    left_out: LeftOut,
+}
+
+/// The review, with the chosen policies and findings alone.
+pub(super) struct Reviewed {
+    document: PoliciesDocument,
+    hidden: Hidden,
+}
+
+impl Question for PoliciesArguments {
+    const COMMAND: &'static str = "policies";
+    type Input = Input;
+    type Decided = Reviewed;
+
+    fn read(&self, console: &Console) -> Result<Input, Failure> {
+        let kinds = WorkloadKinds::default();
+        let (mut manifests, mut origin) = self.input.read(&kinds, false)?;
+        let paths = (&self.overlay[..], &self.overlay_from[..]);
+        let mut overlays = Overlays::of_paths(paths, self.input.validate, &kinds, false);
+        overlays.files().for_each(|files| origin.add_files(files));
+        let mut problems = manifests.problems.clone();
+        problems.extend(overlays.problems());
+        let left_out = self.input.judge(&problems, console)?;
+        manifests.warnings.append(&mut overlays.take_warnings());
+        overlays.lay_over(&mut manifests)?;
+        if manifests.policies.is_empty() {
+            let hint = "a dump of a control plane has them with \
+                        `kubectl get clusters,propagationpolicies,clusterpropagationpolicies,resourcebindings,clusterresourcebindings -A -o yaml`";
+            let diagnostic = Diagnostic::new("there is nothing to review: the input has no policies");
+            return Err(Failure::usage(diagnostic.with_hint(hint)));
+        }
+        let labels = self.labels(&manifests, console)?;
+        Ok(Input {
+            detected: manifests.detect(kinds),
+            manifests,
+            labels,
+            origin,
+            left_out,
         })
-        .collect();
-    if !by_labels.is_empty() {
-        let live = arguments.input.live_workloads(&by_labels, None)?;
+    }
+
+    fn decide(&self, input: &mut Input, console: &Console) -> Result<Reviewed, Failure> {
+        let (manifests, detected) = (&input.manifests, &input.detected);
+        if !self.quiet {
+            warnings::report(manifests, detected, &[], console);
+        }
+        let policies = manifests.policies.iter();
+        let mut document = review(&Subjects {
+            policies: policies
+                .map(|policy| (&policy.object, location(&policy.source)))
+                .collect(),
+            bindings: &detected.bindings,
+            labels: &|binding| input.labels.for_binding(&binding.object),
+            unmatched: &detected.unmatched,
+            clusters: manifests.clusters.iter().map(|cluster| &cluster.object).collect(),
+        });
+        let hidden = self.choose(&mut document)?;
+        document.totals.left_out = input.left_out.objects;
+        Ok(Reviewed { document, hidden })
+    }
+
+    fn answer<'a>(&'a self, input: &'a Input, reviewed: &'a mut Reviewed, _: &Console) -> Result<Answer<'a>, Failure> {
+        let Reviewed { document, hidden } = reviewed;
+        let (document, hidden) = (&*document, *hidden);
+        let exit = match document.findings.is_empty() && hidden.beyond_top == 0 {
+            true => Exit::Success,
+            false => Exit::Unschedulable,
+        };
+        Ok(Answer {
+            exit: exit.max(input.left_out.exit),
+            errors: Vec::new(),
+            notes: document.notes.clone(),
+            document: match self.output.is_page() {
+                true => Document::Sheet(Box::new(sheets::policies(document, hidden.beyond_top + hidden.milder))),
+                false => Document::Content(Box::new(Printed::new(
+                    document,
+                    |document| names(&document.findings),
+                    move |document, out, layout| report::write(document, self.output.is_wide(), hidden, out, layout),
+                ))),
+            },
+            origin: &input.origin,
+            closing: Box::new(|_| ()),
+        })
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    fn time(&self) -> TimeArguments {
+        TimeArguments::default()
+    }
+}
+
+impl PoliciesArguments {
+    /// The labels of workloads: of the manifests and, if a selector of a policy needs them, of a live control plane.
+    fn labels(&self, manifests: &Manifests, console: &Console) -> Result<WorkloadLabels, Failure> {
+        let mut labels = WorkloadLabels::of(manifests);
+        let policies = manifests.policies.iter();
+        let selectors = policies.flat_map(|policy| &policy.object.spec.resource_selectors);
+        let by_labels = selectors.filter(|selector| selector.name.is_empty() && selector.label_selector.is_some());
+        let by_labels: BTreeSet<TypeMeta> = by_labels
+            .map(|selector| TypeMeta {
+                api_version: selector.api_version.clone(),
+                kind: selector.kind.clone(),
+            })
+            .collect();
+        if by_labels.is_empty() {
+            return Ok(labels);
+        }
+        let live = self.input.live_workloads(&by_labels, None)?;
         for (type_meta, metadata) in &live.workloads {
             labels.add(type_meta, metadata);
         }
@@ -164,55 +253,11 @@ pub(super) fn run(arguments: &PoliciesArguments, console: &Console) -> Result<Ex
             let cause = &unlisted.source;
             console.message(|out| headline(out, "warning", style::WARNING, &format!("{unlisted}: {cause}")));
         }
+        Ok(labels)
     }
-    let detected = manifests.detect(kinds);
-    if !arguments.quiet {
-        warnings::report(&manifests, &detected, &[], console);
-    }
-    let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
-    let document = review(&Subjects {
-        policies: policies
-            .iter()
-            .map(|policy| (&policy.object, location(&policy.source)))
-            .collect(),
-        bindings: &detected.bindings,
-        labels: &|binding| labels.for_binding(&binding.object),
-        unmatched: &detected.unmatched,
-        clusters: clusters.collect(),
-    });
-    let (mut document, hidden) = arguments.chosen(document)?;
-    document.totals.left_out = left_out.objects;
-    let exit = match document.findings.is_empty() && hidden.beyond_top == 0 {
-        true => Exit::Success,
-        false => Exit::Unschedulable,
-    };
-    if arguments.output.is_page() && !arguments.quiet {
-        let heading = heading(&origin, &TimeArguments::default())?;
-        sheets::print(
-            sheets::policies(&document, hidden.beyond_top + hidden.milder),
-            heading,
-            console,
-        )?;
-    } else if !arguments.quiet {
-        let is_wide = arguments.output.is_wide();
-        let content = Printed {
-            document: &document,
-            names: || names(&document.findings),
-            table: |out: &mut dyn Write, layout| report::write(&document, is_wide, hidden, out, layout),
-        };
-        arguments.output.print(&content, console)?;
-        if arguments.output.is_table() {
-            for note in &document.notes {
-                console.message(|out| headline(out, "note", style::HINT, note));
-            }
-        }
-    }
-    Ok(exit.max(left_out.exit))
-}
 
-impl PoliciesArguments {
-    /// The document with the chosen policies and findings. The totals stay those of everything.
-    fn chosen(&self, mut document: PoliciesDocument) -> Result<(PoliciesDocument, Hidden), Failure> {
+    /// Keeps the chosen policies and findings. The totals stay those of everything.
+    fn choose(&self, document: &mut PoliciesDocument) -> Result<Hidden, Failure> {
         let known: BTreeSet<&str> = document.policies.iter().map(|row| row.policy.as_str()).collect();
         for pattern in &self.policies {
             if !known.iter().any(|object| is_named(object, pattern)) {
@@ -234,7 +279,7 @@ impl PoliciesArguments {
             .retain(|finding| finding.severity >= self.severity.into());
         let milder = all - document.findings.len();
         let beyond_top = keep_top(&mut document.findings, self.top);
-        Ok((document, Hidden { beyond_top, milder }))
+        Ok(Hidden { beyond_top, milder })
     }
 }
 

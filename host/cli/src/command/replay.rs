@@ -163,18 +163,14 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
     }
     arguments.refuse_unmatched(&matched)?;
     if !arguments.quiet {
-        let names = || {
-            replayed
-                .mismatches
-                .iter()
-                .map(|difference| difference.name.clone())
-                .collect()
-        };
-        let content = Printed {
-            document: &replayed,
-            names,
-            table: |out: &mut dyn Write, _| write_table(&replayed, arguments, out),
-        };
+        let content = Printed::new(
+            &replayed,
+            |replayed| {
+                let mismatches = replayed.mismatches.iter();
+                mismatches.map(|difference| difference.name.clone()).collect()
+            },
+            |replayed, out, _| write_table(replayed, arguments, out),
+        );
         arguments.output.print(&content, console)?;
     }
     Ok(if replayed.failed == 0 {

@@ -1,43 +1,50 @@
-//! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
+//! `divvy schedule`: where the bindings of the manifests would run.
+
+mod deciding;
+mod findings;
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io::Write;
+use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use clap::Args;
-use divvy_forecast::cluster_view::{self, Placed};
+use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
-use divvy_forecast::document::ClusterRow;
-use divvy_forecast::plans::PlanSummaries;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::{Binding, Detected};
-use divvy_manifests::{Manifests, Warning, WorkloadLabels};
+use divvy_manifests::{Manifests, WorkloadLabels};
 use divvy_page::Explanations;
+use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::Detail;
-use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
+use divvy_scheduler::decision::{Decision, Scheduler};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{PlanInput, PlanResult};
+use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
+use deciding::Deciding;
+pub(super) use findings::{PlanFindings, report_warnings};
+
 use super::choosing::{ChoosingArguments, Shown};
-use super::input::{InputArguments, workload_kinds};
-use super::origin::heading;
-use super::output::{Output, OutputParser, binding_name, check_destination, cluster_names};
+use super::chosen_profile::ChosenProfile;
+use super::desk::{Answer, Document, Question};
+use super::input::{InputArguments, LeftOut, workload_kinds};
+use super::origin::Origin;
+use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
 use super::time::TimeArguments;
-use super::{clusters, logging, moving, record};
-use crate::exit::{EXIT_CODES, Exit};
-use crate::report::clusters::targets::{Packer, Targets};
+use super::{logging, record};
+use crate::exit::EXIT_CODES;
+use crate::report::binding_errors::BindingError;
 use crate::report::console::Console;
 use crate::report::costs::Pricer;
-use crate::report::entry::{Decided, ProfileSummary, Report, message};
+use crate::report::entry::{self, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::form::Form;
 use crate::report::format::{Content, Printed};
@@ -46,7 +53,7 @@ use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
 use crate::report::table::{self, TableOptions};
-use crate::report::{binding_errors, cluster_views, structured, style, warnings};
+use crate::report::{cluster_views, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,347 +127,367 @@ pub(super) struct ScheduleArguments {
     assume: bool,
 }
 
-/// Reads the manifests, schedules their bindings, and prints the result.
-///
-/// Any problem in the input ends the run with exit code 2 before anything is scheduled, or leaves out its object. A binding that fails does not
-/// end the run: the report shows its error, and the highest exit code of all bindings is returned.
-pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
-    let has_page = arguments.output.is_page();
-    check_destination(&arguments.output, "schedule", console)?;
-    let directories = arguments.profile.directories()?;
-    let mut chosen = arguments.profile.read()?;
-    if arguments.seed.is_some() {
-        chosen.configuration.seed = arguments.seed;
-    }
-    let profile = chosen.build(&directories)?;
-    let strategy = arguments.strategy.as_deref();
-    let strategy = strategy
-        .map(|strategy| check_strategy(strategy, &profile))
-        .transpose()?;
-    let profile = Arc::new(profile.overriding_strategy(strategy));
-    let kinds = workload_kinds(&chosen.configuration);
-    let choosing = &arguments.choosing;
-    let (mut manifests, origin) = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
-    let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
-    let labels = choosing.labels(&manifests, &live);
-    let mut detected = manifests.detect(kinds);
-    // Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
-    // possible where a result affects the next ones, and where plugins are watched.
-    let explains_later = arguments.explain
-        && !arguments.assume
-        && console.verbosity() == 0
-        && !has_page
-        && !arguments.output.is_markdown()
-        && !choosing.shows_clusters();
-    let explains_now = arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console);
-    // A page of a large fleet explains the clusters that have or had replicas.
-    let is_brief = has_page
-        && !choosing.shows_clusters()
-        && !logging::gives_reasons(console)
-        && !page::explains_everything(detected.bindings.len(), manifests.clusters.len());
-    let scheduler = Scheduler::new(Arc::clone(&profile))
-        .keeping_no_plans()
-        .explaining_in(match (explains_now && !explains_later, is_brief) {
-            (false, _) => None,
-            (true, false) => Some(Detail::Full),
-            (true, true) => Some(Detail::Assigned),
-        })
-        .assuming(arguments.assume)
-        .deciding_at(arguments.time.if_needed(&profile));
-    let selected = arguments.input.judge(&manifests.problems, console);
-    let selected = selected.and_then(|left_out| {
-        let selected = select(choosing, &manifests, &detected, &labels, (&profile, console))?;
-        Ok((left_out, selected))
-    });
-    let (left_out, (shown, clusters)) = match selected {
-        Ok(selected) => selected,
-        Err(failure) => {
+/// Everything that is known before the first decision.
+pub(super) struct Input {
+    profile: Arc<Profile>,
+    configuration: ProfileConfiguration,
+    /// Never freed, as the bindings and the decisions: the process is about to end, and freeing hundreds of thousands of objects one by
+    /// one takes a second.
+    manifests: ManuallyDrop<Manifests>,
+    detected: ManuallyDrop<Detected>,
+    fleet: FleetSnapshot,
+    origin: Origin,
+    left_out: LeftOut,
+    /// Bindings to show.
+    shown: Shown,
+    /// Clusters to show; empty for all.
+    clusters: Vec<String>,
+}
+
+/// All decisions, in the order of the bindings.
+pub(super) struct Decided {
+    decisions: ManuallyDrop<Vec<entry::Decided>>,
+    /// Explanations that a page shows.
+    explanations: Explanations,
+    explained: ExplainedBindings,
+    /// Decides again, with explanations.
+    explaining: Option<Mutex<Scheduler>>,
+}
+
+/// Decisions that are explained while they are made, and later.
+struct Explaining {
+    /// Detail of the explanations that are made with the decisions; `None` for none.
+    now: Option<Detail>,
+    /// True if each decision is made again, with its explanation, when it is written.
+    later: bool,
+}
+
+impl Question for ScheduleArguments {
+    const COMMAND: &'static str = "schedule";
+    type Input = Input;
+    type Decided = Decided;
+
+    fn read(&self, console: &Console) -> Result<Input, Failure> {
+        let (chosen, profile) = self.load()?;
+        let kinds = workload_kinds(&chosen.configuration);
+        let (mut manifests, origin) = self.input.read(&kinds, profile.needs_raw_clusters())?;
+        let live = self.choosing.live_workloads(&self.input, &manifests, console)?;
+        let labels = self.choosing.labels(&manifests, &live);
+        let mut detected = manifests.detect(kinds);
+        let selected = self.input.judge(&manifests.problems, console).and_then(|left_out| {
+            let (shown, clusters) = self.select(&manifests, &detected, &labels, (&profile, console))?;
+            Ok((left_out, shown, clusters))
+        });
+        let (left_out, shown, clusters) = selected.inspect_err(|_| {
             // Plans need no cluster, so warnings about bindings come even if the input has problems.
-            if !choosing.quiet {
+            if !self.choosing.quiet {
+                let scheduler = Scheduler::new(Arc::clone(&profile));
                 let findings = PlanFindings::of(&detected.bindings, &scheduler, &profile);
                 report_warnings(&manifests, &mut detected, true, findings, console);
             }
-            return Err(failure);
+        })?;
+        self.check_recording(&manifests, &profile)?;
+        Ok(Input {
+            fleet: fleet(&manifests, &profile),
+            profile,
+            configuration: chosen.configuration,
+            manifests: ManuallyDrop::new(manifests),
+            detected: ManuallyDrop::new(detected),
+            origin,
+            left_out,
+            shown,
+            clusters,
+        })
+    }
+
+    fn decide(&self, input: &mut Input, console: &Console) -> Result<Decided, Failure> {
+        let explaining = self.explaining(input, console);
+        let scheduler = Scheduler::new(Arc::clone(&input.profile))
+            .keeping_no_plans()
+            .explaining_in(explaining.now)
+            .assuming(self.assume)
+            .deciding_at(self.time.if_needed(&input.profile));
+        let later = explaining.later.then(|| {
+            let scheduler = scheduler.another().explaining(true);
+            Mutex::new(scheduler.knowing_placements_of(&input.detected.bindings))
+        });
+        let started = Instant::now();
+        let gives_reasons = logging::gives_reasons(console);
+        let deciding = Deciding {
+            scheduler,
+            bindings: &input.detected.bindings,
+            fleet: &input.fleet,
+            threads: match gives_reasons {
+                // On one thread, so that the messages of a decision stay together.
+                true => NonZeroUsize::MIN,
+                false => divvy_parallel::threads(),
+            },
+            keeps_plans: self.explain && !explaining.later || self.record.is_some() || gives_reasons,
+        };
+        let mut explanations = Explanations::for_scope(explaining.now == Some(Detail::Assigned));
+        let mut explained = ExplainedBindings::new();
+        let progress = Progress::counting("deciding", input.detected.bindings.len());
+        let (decisions, findings) = deciding.run(|binding, decision| {
+            progress.advance();
+            if self.output.is_page() {
+                explain_on_page(binding, decision, &mut explanations, &mut explained);
+                // The page has already taken what it needs from the explanation.
+                decision.explanation.take_if(|_| !gives_reasons);
+            }
+            let is_shown = self.choosing.shows_clusters() || gives_reasons || input.shown.includes(binding);
+            decision.explanation.take_if(|_| !is_shown);
+        });
+        drop(progress);
+        if !self.choosing.quiet {
+            report_warnings(&input.manifests, &mut input.detected, true, findings, console);
         }
-    };
-    if let Some(file) = &arguments.record {
+        tracing::info!(bindings = decisions.len(), clusters = input.fleet.len(), elapsed = ?started.elapsed(), "decided");
+        decisions
+            .iter()
+            .for_each(|decided| logging::decision(&decided.decision));
+        Ok(Decided {
+            decisions: ManuallyDrop::new(decisions),
+            explanations,
+            explained,
+            explaining: later,
+        })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        input: &'a Input,
+        decided: &'a mut Decided,
+        console: &Console,
+    ) -> Result<Answer<'a>, Failure> {
+        let Decided {
+            decisions,
+            explanations,
+            explained,
+            explaining,
+        } = decided;
+        let summary = ProfileSummary::of(&input.profile);
+        let mut report = Report::new(&input.detected.bindings, decisions, &input.fleet, summary);
+        // Before the report: a recording that cannot be written must not look like a run that succeeded.
+        self.write_recording(input, &report, console)?;
+        self.complete(&mut report, input);
+        report.explaining = explaining.take();
+        let left_out = input.left_out.exit;
+        let exit = report.exit().max(left_out);
+        let errors = self.errors_beside(&report, input);
+        report.retain(|binding| input.shown.includes(binding));
+        let is_hidden = exit > report.exit().max(left_out);
+        let explained = (std::mem::take(explanations), std::mem::take(explained));
+        Ok(Answer {
+            exit,
+            errors,
+            notes: Vec::new(),
+            document: self.document(report, input, explained, console),
+            origin: &input.origin,
+            closing: Box::new(move |console| {
+                if !self.choosing.quiet {
+                    if is_hidden {
+                        let message = "bindings that are not shown determine the exit code";
+                        console.message(|out| headline(out, "note", style::HINT, message));
+                    }
+                    // After the report, where a note about missing policies is not scrolled away.
+                    warnings::report_unmatched(&input.detected, console);
+                }
+                log_metrics(&input.profile);
+            }),
+        })
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.choosing.quiet
+    }
+
+    fn time(&self) -> TimeArguments {
+        self.time.clone()
+    }
+}
+
+impl ScheduleArguments {
+    /// The profile with the requested seed and strategy, and its plugins.
+    fn load(&self) -> Result<(ChosenProfile, Arc<Profile>), Failure> {
+        let directories = self.profile.directories()?;
+        let mut chosen = self.profile.read()?;
+        if self.seed.is_some() {
+            chosen.configuration.seed = self.seed;
+        }
+        let profile = chosen.build(&directories)?;
+        let strategy = self.strategy.as_deref();
+        let strategy = strategy
+            .map(|strategy| check_strategy(strategy, &profile))
+            .transpose()?;
+        Ok((chosen, Arc::new(profile.overriding_strategy(strategy))))
+    }
+
+    /// The bindings and the clusters to show. A part that matches nothing ends the run.
+    fn select(
+        &self,
+        manifests: &Manifests,
+        detected: &Detected,
+        labels: &WorkloadLabels,
+        (profile, console): (&Profile, &Console),
+    ) -> Result<(Shown, Vec<String>), Failure> {
+        let shown = self.choosing.shown(detected.bindings.iter(), labels)?;
+        let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
+        let selected = self.choosing.clusters(clusters.clone())?;
+        check_clusters([profile], clusters, (!self.choosing.quiet).then_some(console));
+        Ok((shown, selected.into_iter().map(str::to_owned).collect()))
+    }
+
+    /// Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
+    /// possible where a result affects the next ones, and where plugins are watched.
+    fn explaining(&self, input: &Input, console: &Console) -> Explaining {
+        let (is_page, shows_clusters) = (self.output.is_page(), self.choosing.shows_clusters());
+        let gives_reasons = logging::gives_reasons(console);
+        let later = self.explain
+            && !self.assume
+            && console.verbosity() == 0
+            && !is_page
+            && !self.output.is_markdown()
+            && !shows_clusters;
+        // A page of a large fleet explains the clusters that have or had replicas.
+        let is_brief = is_page
+            && !shows_clusters
+            && !gives_reasons
+            && !page::explains_everything(input.detected.bindings.len(), input.manifests.clusters.len());
+        let is_explained = self.explain || is_page || shows_clusters || gives_reasons;
+        Explaining {
+            now: match is_brief {
+                _ if !is_explained || later => None,
+                true => Some(Detail::Assigned),
+                false => Some(Detail::Full),
+            },
+            later,
+        }
+    }
+
+    /// Refuses to write a recording over a file of the input, of the profile or of a plugin.
+    fn check_recording(&self, manifests: &Manifests, profile: &Profile) -> Result<(), Failure> {
+        let Some(file) = &self.record else { return Ok(()) };
         let plugins = profile.plugins().map(|plugin| plugin.library().path().to_owned());
         let tables = profile.tables().map_or(&[][..], |tables| tables.tables()).iter();
-        let read = arguments.profile.files().into_iter().chain(plugins);
+        let read = self.profile.files().into_iter().chain(plugins);
         let read = read.chain(tables.map(|table| table.source().file.clone()));
-        record::check_target(file, manifests.files.iter().cloned().chain(read))?;
+        record::check_target(file, manifests.files.iter().cloned().chain(read))
     }
-    let fleet = fleet(&manifests, &profile);
-    let explaining = explains_later.then(|| {
-        let scheduler = scheduler.another().explaining(true);
-        Mutex::new(scheduler.knowing_placements_of(&detected.bindings))
-    });
-    let started = Instant::now();
-    let (mut explanations, mut explained) = (Explanations::for_scope(is_brief), ExplainedBindings::new());
-    let deciding = Deciding {
-        scheduler,
-        bindings: &detected.bindings,
-        fleet: &fleet,
-        threads: if logging::gives_reasons(console) {
-            // On one thread, so that the messages of a decision stay together.
-            NonZeroUsize::MIN
-        } else {
-            divvy_parallel::threads()
-        },
-        keeps_plans: arguments.explain && !explains_later
-            || arguments.record.is_some()
-            || logging::gives_reasons(console),
-    };
-    let progress = Progress::counting("deciding", detected.bindings.len());
-    let (decisions, findings) = deciding.run(|binding, decision| {
-        progress.advance();
-        if let (true, Some(explanation)) = (has_page, &decision.explanation) {
-            let kind = binding.object.scope().kind();
-            let reasons = explanations.add(explanation, &message(&decision.outcome));
-            explained.insert((decision.binding.clone(), kind), reasons);
-            // The page has already taken what it needs from the explanation.
-            decision.explanation.take_if(|_| !logging::gives_reasons(console));
-        }
-        let is_shown = choosing.shows_clusters() || logging::gives_reasons(console) || shown.includes(binding);
-        decision.explanation.take_if(|_| !is_shown);
-    });
-    drop(progress);
-    if !choosing.quiet {
-        report_warnings(&manifests, &mut detected, true, findings, console);
-    }
-    tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
-    decisions
-        .iter()
-        .for_each(|decided| logging::decision(&decided.decision));
-    let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
-    // Before the report: a recording that cannot be written must not look like a run that succeeded.
-    if let Some(file) = &arguments.record {
-        let recorded = record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
-        if let (Some(replaced), false) = (recorded, choosing.quiet) {
+
+    fn write_recording(&self, input: &Input, report: &Report<'_>, console: &Console) -> Result<(), Failure> {
+        let Some(file) = &self.record else { return Ok(()) };
+        let (profile, configuration) = (&input.profile, &input.configuration);
+        let replaced = record::write(file, &input.manifests, report, profile, configuration, console)?;
+        if let (Some(replaced), false) = (replaced, self.choosing.quiet) {
             let message = format!("replaced `{}`", replaced.display());
             console.message(|out| headline(out, "note", style::HINT, &message));
         }
+        Ok(())
     }
-    let clusters_read = manifests.clusters.iter().map(|cluster| &cluster.object);
-    report.pricer = profile.pricing().map(|pricing| Pricer::new(pricing, clusters_read));
-    report.explains = arguments.explain;
-    report.strategy = profile.plan_options().strategy_override.clone();
-    report.assumes = arguments.assume;
-    report.explaining = explaining;
-    report.left_out = left_out.objects;
-    let exit = report.exit().max(left_out.exit);
-    let output = &arguments.output;
-    if choosing.shows_clusters() || has_page || output.is_wide() || output.is_data() {
-        report.clusters = totals(&report, &manifests, &profile);
-        let clusters = manifests.clusters.iter();
-        let clusters: HashMap<&str, &Cluster> = clusters
-            .map(|located| (located.object.metadata.name.as_str(), &located.object))
-            .collect();
-        let gone = gone(&report, &profile).costs(|name| clusters.get(name).copied());
-        report.cost = cost::total(&report.clusters, gone.as_ref(), profile.pricing());
-    }
-    let prints_report = !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output);
-    let shows_errors = prints_report && arguments.output.shows_errors() && !choosing.shows_clusters();
-    binding_errors::report(
-        &report.errors(|binding| !(shows_errors && shown.includes(binding))),
-        console,
-    );
-    report.retain(|binding| shown.includes(binding));
-    if prints_report {
-        match choosing.shows_clusters() {
-            _ if has_page => {
-                let explained = (explanations, explained);
-                let mut content = page::decisions(&report, &profile, arguments.assume, explained);
-                content.heading = heading(&origin, &arguments.time)?;
-                if choosing.shows_clusters() {
-                    content.retain_clusters(&clusters);
-                }
-                page::print(&content, console)?;
-            }
-            true => print_views(&clusters, &report, arguments, console)?,
-            false => print(&report, arguments, console)?,
-        }
-    }
-    if !choosing.quiet {
-        if exit > report.exit().max(left_out.exit) {
-            let message = "bindings that are not shown determine the exit code";
-            console.message(|out| headline(out, "note", style::HINT, message));
-        }
-        // After the report, where a note about missing policies is not scrolled away.
-        warnings::report_unmatched(&detected, console);
-    }
-    log_metrics(&profile);
-    drop(report);
-    // The process is about to end, and freeing hundreds of thousands of objects one by one takes a second.
-    std::mem::forget((manifests, detected, decisions));
-    Ok(exit)
-}
 
-/// The bindings and the clusters to show. A part that matches nothing ends the run.
-fn select<'a>(
-    choosing: &ChoosingArguments,
-    manifests: &'a Manifests,
-    detected: &Detected,
-    labels: &WorkloadLabels,
-    (profile, console): (&Profile, &Console),
-) -> Result<(Shown, Vec<&'a str>), Failure> {
-    let shown = choosing.shown(detected.bindings.iter(), labels)?;
-    let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
-    let selected = choosing.clusters(clusters.clone())?;
-    check_clusters([profile], clusters, (!choosing.quiet).then_some(console));
-    Ok((shown, selected))
-}
-
-/// All bindings, to be decided against one snapshot.
-struct Deciding<'a> {
-    scheduler: Scheduler,
-    bindings: &'a [Binding],
-    fleet: &'a FleetSnapshot,
-    threads: NonZeroUsize,
-    /// True if more of the plans is read than the strategy.
-    keeps_plans: bool,
-}
-
-impl Deciding<'_> {
-    /// Decides, on all threads if no result affects another, and passes each decision to `each` in the order in which one thread
-    /// would make them. Returns them in the order of the bindings, with the findings from their plans.
-    fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
-        let Self {
-            mut scheduler,
-            bindings,
-            fleet,
-            threads,
-            keeps_plans,
-        } = self;
-        let (profile, mut findings) = (Arc::clone(scheduler.profile()), PlanFindings::default());
-        if scheduler.ledger().is_some() {
-            let decided = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
-                let targets = Targets::take(decision, fleet);
-                findings.add(index, Finding::of_decision(decision, &bindings[index], &profile));
-                each(&bindings[index], decision);
-                targets
+    /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
+    fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
+        let pricing = input.profile.pricing();
+        let clusters = input.manifests.clusters.iter().map(|cluster| &cluster.object);
+        report.pricer = pricing.map(|pricing| Pricer::new(pricing, clusters.clone()));
+        report.explains = self.explain;
+        report
+            .strategy
+            .clone_from(&input.profile.plan_options().strategy_override);
+        report.assumes = self.assume;
+        report.left_out = input.left_out.objects;
+        let output = &self.output;
+        if self.choosing.shows_clusters() || output.is_page() || output.is_wide() || output.is_data() {
+            let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
+                object: located.object.clone(),
+                json: None,
             });
-            let decided = decided
-                .into_iter()
-                .map(|(decision, targets)| Decided { decision, targets });
-            // In the order of the bindings, whatever the order of the decisions.
-            findings.warnings.sort_by_key(|(index, _)| *index);
-            return (decided.collect(), findings);
+            report.clusters = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
+            let clusters: HashMap<&str, &Cluster> = clusters
+                .map(|cluster| (cluster.metadata.name.as_str(), cluster))
+                .collect();
+            let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
+            report.cost = cost::total(&report.clusters, gone.as_ref(), pricing);
         }
-        let scheduler = Mutex::new(scheduler.knowing_placements_of(bindings));
-        let mut decided = Vec::with_capacity(bindings.len());
-        let worker = || {
-            // No thread panics while it holds the lock.
-            let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            let (profile, mut summaries, mut packer) = (&profile, PlanSummaries::default(), Packer::default());
-            move |binding: &Binding| {
-                let mut decision = scheduler.schedule_rows(binding, fleet, &mut |row, replicas, figures| {
-                    packer.add(row, replicas, figures);
-                });
-                let targets = packer.finish();
-                let finding = Finding::of_decision(&decision, binding, profile);
-                if !keeps_plans {
-                    summaries.put_into(&mut decision);
-                }
-                (Decided { decision, targets }, finding)
+    }
+
+    /// True if the result is printed: standard output is not used for the recording.
+    fn prints_report(&self) -> bool {
+        !self.choosing.quiet && !self.record.as_deref().is_some_and(record::is_standard_output)
+    }
+
+    /// The errors that the document does not show beside their bindings.
+    fn errors_beside(&self, report: &Report<'_>, input: &Input) -> Vec<BindingError> {
+        let shows_errors = self.prints_report() && self.output.shows_errors() && !self.choosing.shows_clusters();
+        report.errors(|binding| !(shows_errors && input.shown.includes(binding)))
+    }
+
+    /// A page, the views of clusters, or the decisions.
+    fn document<'a>(
+        &self,
+        report: Report<'a>,
+        input: &Input,
+        explained: (Explanations, ExplainedBindings),
+        console: &Console,
+    ) -> Document<'a> {
+        let clusters: Vec<&str> = input.clusters.iter().map(String::as_str).collect();
+        if !self.prints_report() {
+            Document::Nothing
+        } else if self.output.is_page() {
+            let mut content = page::decisions(&report, &input.profile, self.assume, explained);
+            if self.choosing.shows_clusters() {
+                content.retain_clusters(&clusters);
             }
-        };
-        let Ok(()) = divvy_parallel::each(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {
-            findings.add(decided.len(), finding);
-            each(&bindings[decided.len()], &mut one.decision);
-            decided.push(one);
-            Ok::<(), Infallible>(())
-        });
-        (decided, findings)
-    }
-}
-
-/// Findings from the plans of all bindings. The plans are not kept.
-#[derive(Default)]
-pub(super) struct PlanFindings {
-    /// Warnings, each with the index of its binding.
-    warnings: Vec<(usize, Warning)>,
-    /// True if the replicas of a binding are divided by a strategy that respects capacity.
-    divides_by_capacity: bool,
-}
-
-/// Findings from one plan.
-#[derive(Default)]
-struct Finding {
-    warnings: Vec<Warning>,
-    divides_by_capacity: bool,
-}
-
-impl Finding {
-    /// Findings from the plan of a decision, and from the decision.
-    fn of_decision(decision: &Decision, binding: &Binding, profile: &Profile) -> Self {
-        let mut finding = Self::of(&decision.plan, binding, profile);
-        let skipped = decision.without.iter();
-        finding
-            .warnings
-            .extend(skipped.map(|skipped| Warning::new(skipped.to_string())));
-        finding
-    }
-
-    fn of(plan: &PlanResult, binding: &Binding, profile: &Profile) -> Self {
-        let Ok(plan) = plan.as_ref() else {
-            return Self::default();
-        };
-        let strategy = profile.strategy(&plan.strategy);
-        let respects_capacity = strategy.is_ok_and(|strategy| strategy.respects_capacity());
-        Self {
-            warnings: plan.warnings.clone(),
-            divides_by_capacity: binding.is_workload() && respects_capacity,
+            Document::Page(Box::new(content))
+        } else if self.choosing.shows_clusters() {
+            let views = views(&clusters, &report);
+            Document::Content(Box::new(Printed::new(views, cluster_names, cluster_views::write)))
+        } else {
+            let options = TableOptions {
+                wide: self.output.is_wide(),
+                explain: self.explain,
+                bars: console.has_bars(),
+                colours: console.has_colours(),
+                columns: console.width(),
+            };
+            Document::Content(Box::new(Decisions { report, options }))
         }
     }
 }
 
-impl PlanFindings {
-    /// Findings of bindings that are not decided, or not all at once.
-    pub(super) fn of(bindings: &[Binding], scheduler: &Scheduler, profile: &Profile) -> Self {
-        let scheduler = Mutex::new(scheduler.another().keeping_no_plans());
-        let worker = || {
-            // No thread panics while it holds the lock.
-            let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            move |binding: &Binding| Finding::of(&scheduler.plan(binding), binding, profile)
-        };
-        let (mut findings, mut indices) = (Self::default(), 0..);
-        let Ok(()) = divvy_parallel::each(bindings, divvy_parallel::threads(), worker, |finding| {
-            if let Some(index) = indices.next() {
-                findings.add(index, finding);
-            }
-            Ok::<(), Infallible>(())
-        });
-        findings
-    }
-
-    fn add(&mut self, index: usize, finding: Finding) {
-        let warnings = finding.warnings.into_iter();
-        self.warnings.extend(warnings.map(|warning| (index, warning)));
-        self.divides_by_capacity |= finding.divides_by_capacity;
-    }
-}
-
-/// Prints warnings about the input, about clusters and about bindings. `names_missing` adds one about replicas on clusters
-/// that the input lacks.
-pub(super) fn report_warnings(
-    manifests: &Manifests,
-    detected: &mut Detected,
-    names_missing: bool,
-    findings: PlanFindings,
-    console: &Console,
+/// Adds the explanation of a decision to those of a page.
+fn explain_on_page(
+    binding: &Binding,
+    decision: &Decision,
+    explanations: &mut Explanations,
+    explained: &mut ExplainedBindings,
 ) {
-    let mut more = clusters::warnings(manifests, &detected.bindings, findings.divides_by_capacity);
-    if names_missing {
-        more.extend(clusters::missing(manifests, &detected.bindings));
+    if let Some(explanation) = &decision.explanation {
+        let kind = binding.object.scope().kind();
+        let reasons = explanations.add(explanation, &message(&decision.outcome));
+        explained.insert((decision.binding.clone(), kind), reasons);
     }
-    more.extend(moving::warnings(&detected.bindings));
-    detected.warnings.extend(more);
-    let of_plans = findings.warnings.into_iter();
-    let of_plans: Vec<(&Binding, Warning)> = of_plans
-        .filter_map(|(index, warning)| Some((detected.bindings.get(index)?, warning)))
-        .collect();
-    warnings::report(manifests, detected, &of_plans, console);
+}
+
+/// Clusters instead of bindings.
+fn views(clusters: &[&str], report: &Report<'_>) -> ClusterViewsDocument {
+    let placed = report.entries.iter().map(|entry| Placed {
+        binding: entry.binding,
+        strategy: entry.decision.strategy().to_owned(),
+        result: entry.decision.outcome.word(),
+        message: entry.message(),
+        before: assigned(entry.binding),
+        base: None,
+        after: entry.after(&report.names),
+        explanation: entry.decision.explanation.as_ref(),
+    });
+    let mut views = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
+    views.totals.left_out = report.left_out;
+    views
 }
 
 /// Logs the plugins' counters and histograms.
@@ -480,41 +507,6 @@ fn log_metrics(profile: &Profile) {
             );
         }
     }
-}
-
-/// Replicas and resources of every cluster, before and after all decisions.
-fn totals(report: &Report<'_>, manifests: &Manifests, profile: &Profile) -> Vec<ClusterRow> {
-    let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
-        object: located.object.clone(),
-        json: None,
-    });
-    cluster_view::totals(&Situation::new(clusters, []), profile.pricing(), loads(report))
-}
-
-fn print_views(
-    clusters: &[&str],
-    report: &Report<'_>,
-    arguments: &ScheduleArguments,
-    console: &Console,
-) -> Result<(), Failure> {
-    let placed = report.entries.iter().map(|entry| Placed {
-        binding: entry.binding,
-        strategy: entry.decision.strategy().to_owned(),
-        result: entry.decision.outcome.word(),
-        message: entry.message(),
-        before: assigned(entry.binding),
-        base: None,
-        after: entry.after(&report.names),
-        explanation: entry.decision.explanation.as_ref(),
-    });
-    let mut document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
-    document.totals.left_out = report.left_out;
-    let content = Printed {
-        document: &document,
-        names: || cluster_names(&document),
-        table: |out: &mut dyn Write, layout| cluster_views::write(&document, out, layout),
-    };
-    arguments.output.print(&content, console)
 }
 
 /// The strategy that an argument names. Case does not matter on the command line, as long as the name is unambiguous.
@@ -557,38 +549,27 @@ fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
     fleet.snapshot()
 }
 
-fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) -> Result<(), Failure> {
-    let options = TableOptions {
-        wide: arguments.output.is_wide(),
-        explain: arguments.explain,
-        bars: console.has_bars(),
-        colours: console.has_colours(),
-        columns: console.width(),
-    };
-    arguments.output.print(&Decisions { report, options }, console)
-}
-
 /// The decisions as formats print them.
 struct Decisions<'a> {
-    report: &'a Report<'a>,
+    report: Report<'a>,
     options: TableOptions,
 }
 
 impl Content for Decisions<'_> {
     fn write_text(&self, layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
         match layout {
-            Layout::Terminal(_) => table::write(self.report, self.options, out),
-            Layout::Markdown => table::write_markdown(self.report, self.options, out),
+            Layout::Terminal(_) => table::write(&self.report, self.options, out),
+            Layout::Markdown => table::write_markdown(&self.report, self.options, out),
         }
     }
 
     // Rows are made when they are written, on all cores, because all of them together may not fit into memory.
     fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
-        structured::write_document(self.report, form, out)
+        structured::write_document(&self.report, form, out)
     }
 
     fn data(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(structured::document(self.report))
+        serde_json::to_value(structured::document(&self.report))
     }
 
     fn names(&self) -> Vec<String> {

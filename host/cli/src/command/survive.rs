@@ -1,20 +1,19 @@
 //! `divvy survive`: the single losses that workloads do not survive, and the smallest change with which one does.
 
-use std::io::Write;
-
 use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::{Each, Errors};
 use divvy_forecast::future::{Explains, Options};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument, SurviveTotals};
-use divvy_forecast::survive::{Loss, Manner, losses, remedy, summary, survive};
+use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, survive};
 
-use super::diff::{self, LossOfEach, Prepared, SituationArguments};
+use super::desk::{Answer, Document, Question};
+use super::diff::{self, Loaded, LossOfEach, Prepared, SituationArguments};
 use super::input::workload_kinds;
-use super::origin::heading;
-use super::output::{Output, OutputParser, binding_name, check_destination};
+use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
+use super::time::TimeArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
@@ -93,113 +92,120 @@ pub(super) struct SurviveArguments {
     output: Output,
 }
 
-/// Reads the manifests, decides each loss and prints what does not survive.
-pub(super) fn run(arguments: &SurviveArguments, console: &Console) -> Result<Exit, Failure> {
-    check_destination(&arguments.output, "survive", console)?;
-    let choosing = &arguments.situation.choosing;
-    if choosing.shows_clusters() {
+/// The situation whose clusters are lost, and the profile.
+pub(super) struct Input {
+    prepared: Prepared,
+    loaded: Loaded,
+    /// Index of the workload that is to survive; `None` for all.
+    workload: Option<usize>,
+    options: Options,
+}
+
+/// What each loss leaves.
+#[derive(Default)]
+pub(super) struct Survived {
+    summed: Summary,
+    remedy: Option<Remedy>,
+}
+
+impl Question for SurviveArguments {
+    const COMMAND: &'static str = "survive";
+    type Input = Input;
+    type Decided = Survived;
+
+    fn check(&self) -> Result<(), Failure> {
+        if !self.situation.choosing.shows_clusters() {
+            return Ok(());
+        }
         let diagnostic = Diagnostic::new("`divvy survive` shows no clusters");
-        return Err(Failure::usage(
+        Err(Failure::usage(
             diagnostic.with_hint("`divvy diff --without NAME --cluster NAME` shows one loss"),
-        ));
+        ))
     }
-    let directories = arguments.profile.directories()?;
-    let chosen = arguments.profile.read()?;
-    let loaded = diff::load(&chosen, None, &directories)?;
-    let kinds = workload_kinds(&chosen.configuration);
-    let prepared = diff::prepare(&arguments.situation, &kinds, (&loaded, None), true, console)?;
-    let index = arguments
-        .workload
-        .as_ref()
-        .map(|pattern| found(pattern, &prepared))
-        .transpose()?;
-    let options = Options {
-        assumes: !arguments.situation.no_assume,
-        explains: Explains::Nothing,
-        threads: divvy_parallel::threads(),
-        time: Some(arguments.situation.time.milliseconds()),
-    };
-    let levels = arguments.levels();
-    let manner = if arguments.as_failed {
-        Manner::Failed
-    } else {
-        Manner::Gone
-    };
-    let losses: Vec<Loss> = losses(&prepared.after, &levels);
-    let progress = Progress::start("losing each");
-    let situation = &prepared.after;
-    let survival = survive(situation, &loaded.side, &losses, manner, options);
-    // Chosen bindings are summed up alone.
-    let chosen: Option<Vec<bool>> = match index {
-        Some(index) => Some((0..situation.bindings.len()).map(|other| other == index).collect()),
-        None if choosing.is_partial() => {
-            let bindings = situation.bindings.iter();
-            Some(bindings.map(|binding| prepared.shown.includes(binding)).collect())
-        }
-        None => None,
-    };
-    let sides = (&losses[..], &levels[..], manner);
-    let mut summed = summary(situation, &loaded.side, sides, &survival, chosen.as_deref());
-    drop(progress);
-    let remedy: Option<Remedy> = index.map(|index| {
-        let _progress = Progress::start("trying changes");
-        remedy(situation, &loaded.side, index, &losses, options)
-    });
-    let all = summed.bindings.len();
-    let exit = match summed.bindings.is_empty() && summed.totals.beyond_capacity == 0 {
-        true => Exit::Success,
-        false => Exit::Unschedulable,
-    };
-    summed.bindings.truncate(arguments.top.unwrap_or(usize::MAX));
-    let errors = Errors {
-        counted: summed.totals.errors,
-        others: summed.errors_elsewhere,
-    };
-    let hint = "`divvy diff` says why";
-    let document = SurviveDocument {
-        format: FORMAT,
-        after: SideDocument {
-            changes: arguments.situation.changes.texts(),
-            ..loaded.document.clone()
-        },
-        assumes: options.assumes,
-        as_failed: arguments.as_failed,
-        levels: summed.levels,
-        bindings: summed.bindings,
-        losses: summed.losses,
-        totals: SurviveTotals {
-            left_out: prepared.left_out.objects,
-            ..summed.totals
-        },
-        remedy,
-        notes: prepared.notes.clone(),
-    };
-    if arguments.output.is_page() {
-        if !choosing.quiet {
-            let heading = heading(&prepared.origin, &arguments.situation.time)?;
-            sheets::print(sheets::survive(&document), heading, console)?;
-        }
-        return Ok(exit
-            .max(diff::exit_of_errors(errors, hint, console))
-            .max(prepared.left_out.exit));
+
+    fn read(&self, console: &Console) -> Result<Input, Failure> {
+        let directories = self.profile.directories()?;
+        let chosen = self.profile.read()?;
+        let loaded = diff::load(&chosen, None, &directories)?;
+        let kinds = workload_kinds(&chosen.configuration);
+        let prepared = diff::prepare(&self.situation, &kinds, (&loaded, None), true, console)?;
+        let workload = self.workload.as_ref();
+        Ok(Input {
+            workload: workload.map(|pattern| found(pattern, &prepared)).transpose()?,
+            options: self.situation.options(Explains::Nothing),
+            prepared,
+            loaded,
+        })
     }
-    let options = report::Options {
-        is_wide: arguments.output.is_wide(),
-        hidden: all - document.bindings.len(),
-    };
-    let content = Printed {
-        document: &document,
-        names: || {
-            let rows = document.bindings.iter();
-            rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
-        },
-        table: |out: &mut dyn Write, layout| report::write(&document, options, out, layout),
-    };
-    diff::print(&arguments.situation, &arguments.output, console, &content)?;
-    diff::print_notes(&arguments.situation, &arguments.output, &document.notes, console);
-    Ok(exit
-        .max(diff::exit_of_errors(errors, hint, console))
-        .max(prepared.left_out.exit))
+
+    fn decide(&self, input: &mut Input, _: &Console) -> Result<Survived, Failure> {
+        let (situation, side, options) = (&input.prepared.after, &input.loaded.side, input.options);
+        let levels = self.levels();
+        let manner = match self.as_failed {
+            true => Manner::Failed,
+            false => Manner::Gone,
+        };
+        let losses: Vec<Loss> = losses(situation, &levels);
+        let progress = Progress::start("losing each");
+        let survival = survive(situation, side, &losses, manner, options);
+        let sides = (&losses[..], &levels[..], manner);
+        let summed = summary(situation, side, sides, &survival, self.chosen(input).as_deref());
+        drop(progress);
+        let remedy = input.workload.map(|index| {
+            let _progress = Progress::start("trying changes");
+            remedy(situation, side, index, &losses, options)
+        });
+        Ok(Survived { summed, remedy })
+    }
+
+    fn answer<'a>(&'a self, input: &'a Input, survived: &'a mut Survived, _: &Console) -> Result<Answer<'a>, Failure> {
+        let Survived { summed, remedy } = std::mem::take(survived);
+        let left_out = input.prepared.left_out;
+        let all = summed.bindings.len();
+        let exit = match summed.bindings.is_empty() && summed.totals.beyond_capacity == 0 {
+            true => Exit::Success,
+            false => Exit::Unschedulable,
+        };
+        let errors = Errors {
+            counted: summed.totals.errors,
+            others: summed.errors_elsewhere,
+        };
+        let document = self.document(input, summed, remedy);
+        let options = report::Options {
+            is_wide: self.output.is_wide(),
+            hidden: all - document.bindings.len(),
+        };
+        Ok(Answer {
+            exit: exit.max(diff::exit_of_errors(errors)).max(left_out.exit),
+            errors: Vec::new(),
+            notes: document.notes.clone(),
+            document: match self.output.is_page() {
+                true => Document::Sheet(Box::new(sheets::survive(&document))),
+                false => Document::Content(Box::new(Printed::new(
+                    document,
+                    |document| {
+                        let rows = document.bindings.iter();
+                        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+                    },
+                    move |document, out, layout| report::write(document, options, out, layout),
+                ))),
+            },
+            origin: &input.prepared.origin,
+            closing: Box::new(move |console| diff::report_errors(errors, "`divvy diff` says why", console)),
+        })
+    }
+
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.situation.choosing.quiet
+    }
+
+    fn time(&self) -> TimeArguments {
+        self.situation.time.clone()
+    }
 }
 
 /// The index of the one binding that a pattern means.
@@ -226,6 +232,41 @@ fn found(pattern: &BindingPattern, prepared: &Prepared) -> Result<usize, Failure
 }
 
 impl SurviveArguments {
+    /// The document, with at most as many bindings as requested.
+    fn document(&self, input: &Input, mut summed: Summary, remedy: Option<Remedy>) -> SurviveDocument {
+        summed.bindings.truncate(self.top.unwrap_or(usize::MAX));
+        SurviveDocument {
+            format: FORMAT,
+            after: SideDocument {
+                changes: self.situation.changes.texts(),
+                ..input.loaded.document.clone()
+            },
+            assumes: input.options.assumes,
+            as_failed: self.as_failed,
+            levels: summed.levels,
+            bindings: summed.bindings,
+            losses: summed.losses,
+            totals: SurviveTotals {
+                left_out: input.prepared.left_out.objects,
+                ..summed.totals
+            },
+            remedy,
+            notes: input.prepared.notes.clone(),
+        }
+    }
+
+    /// True for each binding that is summed up; `None` for all of them.
+    fn chosen(&self, input: &Input) -> Option<Vec<bool>> {
+        let bindings = input.prepared.after.bindings.iter();
+        match input.workload {
+            Some(index) => Some((0..bindings.len()).map(|other| other == index).collect()),
+            None if self.situation.choosing.is_partial() => {
+                Some(bindings.map(|binding| input.prepared.shown.includes(binding)).collect())
+            }
+            None => None,
+        }
+    }
+
     /// The sizes of losses, each once.
     fn levels(&self) -> Vec<Each> {
         let mut levels: Vec<Each> = match self.loss.as_slice() {

@@ -5,6 +5,7 @@ use divvy_forecast::change::Changes;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::count::ReplicaCount;
 use divvy_forecast::failures::Each;
+use divvy_forecast::future::{Explains, Options};
 use divvy_manifests::ObjectName;
 
 use crate::command::choosing::ChoosingArguments;
@@ -362,6 +363,18 @@ fn rescheduling(text: &str) -> Result<BindingPattern, String> {
     match text {
         "all" => Ok(BindingPattern::all()),
         pattern => pattern.parse().map_err(|error| format!("{error}")),
+    }
+}
+
+impl SituationArguments {
+    /// The settings with which everything is decided. Reads the clock, so that a command calls it once.
+    pub(in crate::command) fn options(&self, explains: Explains) -> Options {
+        Options {
+            assumes: !self.no_assume,
+            explains,
+            threads: divvy_parallel::threads(),
+            time: Some(self.time.milliseconds()),
+        }
     }
 }
 

@@ -137,32 +137,44 @@ pub(crate) trait Content {
 }
 
 /// A document with the table and the names that belong to it.
-pub(crate) struct Printed<'a, D, N, T> {
-    pub(crate) document: &'a D,
-    pub(crate) names: N,
-    pub(crate) table: T,
+pub(crate) struct Printed<D, N, T> {
+    document: D,
+    names: N,
+    table: T,
 }
 
-impl<D, N, T> Content for Printed<'_, D, N, T>
+impl<D, N, T> Printed<D, N, T>
 where
     D: Serialize,
-    N: Fn() -> Vec<String>,
-    T: Fn(&mut dyn Write, Layout) -> io::Result<()>,
+    N: Fn(&D) -> Vec<String>,
+    T: Fn(&D, &mut dyn Write, Layout) -> io::Result<()>,
+{
+    /// A document for programs, the names of what it is about, and its text for people.
+    pub(crate) fn new(document: D, names: N, table: T) -> Self {
+        Self { document, names, table }
+    }
+}
+
+impl<D, N, T> Content for Printed<D, N, T>
+where
+    D: Serialize,
+    N: Fn(&D) -> Vec<String>,
+    T: Fn(&D, &mut dyn Write, Layout) -> io::Result<()>,
 {
     fn write_text(&self, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
-        (self.table)(out, layout)
+        (self.table)(&self.document, out, layout)
     }
 
     fn write_data(&self, form: Form, out: &mut dyn Write) -> io::Result<()> {
-        form.write_document(self.document, out)
+        form.write_document(&self.document, out)
     }
 
     fn data(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self.document)
+        serde_json::to_value(&self.document)
     }
 
     fn names(&self) -> Vec<String> {
-        (self.names)()
+        (self.names)(&self.document)
     }
 }
 

@@ -1,0 +1,118 @@
+//! The desk: the one way in which `schedule`, `diff`, `headroom`, `survive` and `policies` answer.
+//!
+//! A question is the arguments of one command. Its file says what it reads, what it decides, and which document the answer is. This file
+//! has the order of the steps, and everything that is the same for all of them: errors, formats, notes, and the exit code. A new question
+//! is one file that implements [`Question`], and a line in the list of commands.
+
+use divvy_page::{Content as Page, Sheet};
+
+use super::origin::{Origin, heading};
+use super::output::{Output, check_destination};
+use super::time::TimeArguments;
+use crate::exit::Exit;
+use crate::report::binding_errors::{self, BindingError};
+use crate::report::console::Console;
+use crate::report::errors::{Failure, headline};
+use crate::report::format::Content;
+use crate::report::{page, sheets, style};
+
+/// A question about the manifests. The methods are called in this order, each once.
+pub(super) trait Question {
+    /// Name of the command.
+    const COMMAND: &'static str;
+    /// The profile with its plugins, the manifests, and everything else that is known before a decision.
+    type Input;
+    /// The decisions.
+    type Decided;
+
+    /// Refuses options that contradict each other, before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Loads the profile and reads the manifests. Any problem in them ends the run here, unless objects with problems are left out.
+    fn read(&self, console: &Console) -> Result<Self::Input, Failure>;
+
+    /// Decides. A binding that fails does not end the run.
+    fn decide(&self, input: &mut Self::Input, console: &Console) -> Result<Self::Decided, Failure>;
+
+    /// Makes the document from the decisions.
+    fn answer<'a>(
+        &'a self,
+        input: &'a Self::Input,
+        decided: &'a mut Self::Decided,
+        console: &Console,
+    ) -> Result<Answer<'a>, Failure>;
+
+    /// Output format.
+    fn output(&self) -> &Output;
+
+    /// True if only errors are printed.
+    fn is_quiet(&self) -> bool;
+
+    /// Time that a page shows.
+    fn time(&self) -> TimeArguments;
+}
+
+/// The answer to a question.
+pub(super) struct Answer<'a> {
+    /// Exit code of the run.
+    pub(super) exit: Exit,
+    /// Errors of single bindings that the document does not show.
+    pub(super) errors: Vec<BindingError>,
+    pub(super) document: Document<'a>,
+    /// Notes of the document, which are printed after a table: only documents for programs and pages contain them.
+    pub(super) notes: Vec<String>,
+    /// Where the input came from.
+    pub(super) origin: &'a Origin,
+    /// Prints the messages that follow the document, where it does not scroll them away. Called even if nothing else is printed.
+    pub(super) closing: Box<dyn FnOnce(&Console) + 'a>,
+}
+
+/// The document of an answer, in the form that the output format needs.
+pub(super) enum Document<'a> {
+    /// Table, Markdown or data.
+    Content(Box<dyn Content + 'a>),
+    /// Page with charts of bindings and clusters.
+    Page(Box<Page>),
+    /// Page of tables.
+    Sheet(Box<Sheet>),
+    /// Nothing: standard output is used for something else.
+    Nothing,
+}
+
+/// Answers a question, and returns the exit code of the run.
+pub(super) fn ask<Q: Question>(question: &Q, console: &Console) -> Result<Exit, Failure> {
+    check_destination(question.output(), Q::COMMAND, console)?;
+    question.check()?;
+    let mut input = question.read(console)?;
+    let mut decided = question.decide(&mut input, console)?;
+    let answer = question.answer(&input, &mut decided, console)?;
+    binding_errors::report(&answer.errors, console);
+    if !question.is_quiet() {
+        print(answer.document, answer.origin, question, console)?;
+        if question.output().is_table() {
+            print_notes(&answer.notes, console);
+        }
+    }
+    (answer.closing)(console);
+    Ok(answer.exit)
+}
+
+fn print<Q: Question>(document: Document<'_>, origin: &Origin, question: &Q, console: &Console) -> Result<(), Failure> {
+    match document {
+        Document::Content(content) => question.output().print(&*content, console),
+        Document::Page(content) => {
+            let heading = heading(origin, &question.time())?;
+            page::print(&Page { heading, ..*content }, console)
+        }
+        Document::Sheet(sheet) => sheets::print(*sheet, heading(origin, &question.time())?, console),
+        Document::Nothing => Ok(()),
+    }
+}
+
+fn print_notes(notes: &[String], console: &Console) {
+    for note in notes {
+        console.message(|out| headline(out, "note", style::HINT, note));
+    }
+}

@@ -1,0 +1,119 @@
+//! `divvy diff --without-each`: the loss of each cluster, region, zone or provider.
+
+use divvy_forecast::document::{FORMAT, FailureRow, FailureTotals, FailuresDocument};
+use divvy_forecast::failures::{Each, Errors, Failures, failures};
+
+use super::Input;
+use super::arguments::{DiffArguments, FullLimit};
+use crate::command::choosing::keep_top;
+use crate::command::desk::{Answer, Document};
+use crate::exit::Exit;
+use crate::report::console::Console;
+use crate::report::errors::{headline, remark};
+use crate::report::format::Printed;
+use crate::report::progress::Progress;
+use crate::report::text::counted;
+use crate::report::{losses, sheets, style};
+
+impl DiffArguments {
+    /// Decides each loss, in addition to the changes.
+    pub(super) fn lose_each(&self, each: Each, input: &Input) -> Failures {
+        let Input { prepared, right, .. } = input;
+        let _progress = Progress::start("losing each");
+        let percent = self.max_full.map(|limit| limit.0);
+        let choosing = &prepared.shown;
+        let shown = prepared.after.bindings.iter().map(|binding| choosing.includes(binding));
+        let shown: Option<Vec<bool>> = choosing.is_partial().then(|| shown.collect());
+        failures(
+            &prepared.after,
+            &right.side,
+            each,
+            input.options,
+            percent,
+            shown.as_deref(),
+        )
+    }
+
+    /// The losses as a document.
+    pub(super) fn answer_losses<'a>(
+        &'a self,
+        each: Each,
+        (rows, errors): (Vec<FailureRow>, Errors),
+        input: &'a Input,
+        console: &Console,
+    ) -> Answer<'a> {
+        let Input { prepared, right, .. } = input;
+        let mut document = FailuresDocument {
+            totals: FailureTotals::of(&rows, prepared.left_out.objects),
+            format: FORMAT,
+            after: right.document.clone(),
+            assumes: input.options.assumes,
+            each: each.word().to_owned(),
+            failures: rows,
+            errors: errors.counted,
+            notes: prepared.notes.clone(),
+        };
+        let exit = self.exit_of_losses(&document, errors, console);
+        let beyond_top = keep_top(&mut document.failures, self.top);
+        Answer {
+            exit: exit.max(prepared.left_out.exit),
+            errors: Vec::new(),
+            notes: document.notes.clone(),
+            document: match self.output.is_page() {
+                true => Document::Sheet(Box::new(sheets::without_each(&document, beyond_top))),
+                false => Document::Content(Box::new(Printed::new(
+                    document,
+                    |document| document.failures.iter().map(|row| row.name.clone()).collect(),
+                    move |document, out, layout| losses::write(document, beyond_top, out, layout),
+                ))),
+            },
+            origin: &prepared.origin,
+            closing: Box::new(|_| ()),
+        }
+    }
+
+    /// Exit code of the losses. Prints how many exceed `--max-full`, and how many bindings are in error without any loss.
+    fn exit_of_losses(&self, document: &FailuresDocument, errors: Errors, console: &Console) -> Exit {
+        let too_full = document.failures.iter().filter(|row| row.too_full).count();
+        if let (Some(FullLimit(percent)), true) = (self.max_full, too_full > 0) {
+            let losses = match too_full {
+                1 => "1 loss fills".to_owned(),
+                count => format!("{count} losses fill"),
+            };
+            let message = format!("{losses} a cluster beyond what `--max-full` allows ({percent}%)");
+            console.message(|out| headline(out, "error", style::ERROR, &message));
+        }
+        report_errors(errors, "`divvy diff` without `--without-each` says why", console);
+        let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0 || row.newly_in_error > 0;
+        let harm = match too_full > 0 || document.failures.iter().any(is_harmful) {
+            true => Exit::Unschedulable,
+            false => Exit::Success,
+        };
+        harm.max(exit_of_errors(errors))
+    }
+}
+
+/// Exit code of bindings that are in error without any loss, also of those that are not chosen.
+pub(in crate::command) fn exit_of_errors(errors: Errors) -> Exit {
+    match errors {
+        Errors { counted: 0, others: 0 } => Exit::Success,
+        _ => Exit::Usage,
+    }
+}
+
+/// Prints how many bindings are in error without any loss.
+pub(in crate::command) fn report_errors(errors: Errors, hint: &str, console: &Console) {
+    let message = match (errors.counted, errors.others) {
+        (0, 0) => return,
+        (counted_errors, 0) => format!("{} in error without any loss", counted(counted_errors, "binding")),
+        (0, others) => format!("{} in error without any loss, not chosen", counted(others, "binding")),
+        (chosen, others) => format!(
+            "{} in error without any loss, {others} of them not chosen",
+            counted(chosen + others, "binding")
+        ),
+    };
+    console.message(|out| {
+        headline(out, "error", style::ERROR, &message)?;
+        remark(out, "hint", hint)
+    });
+}
