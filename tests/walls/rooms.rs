@@ -42,7 +42,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
             "chosen_profile libraries origin",
             "additional",
             "setup input",
-            "candidates choosing clusters moving record",
+            "candidates choosing clusters desk moving record",
             // The commands.
             "completions explain man_pages plugin profile replay run schedule worker",
             "bench missing_clusters",

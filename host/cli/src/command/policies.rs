@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use divvy_forecast::glob::matches_parts;
 use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
 use divvy_forecast::policies::{Subjects, review};
-use divvy_karmada::api::TypeMeta;
+use divvy_karmada::api::{PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Manifests, WorkloadLabels};
+use divvy_manifests::{Located, Manifests, WorkloadLabels};
 
 use super::choosing::keep_top;
 use super::desk::{Answer, Document, Question};
@@ -128,6 +128,8 @@ impl From<LeastSeverity> for Severity {
 /// The manifests with the overlays, and the bindings that they have.
 pub(super) struct Input {
     manifests: Manifests,
+    /// The policies, which detection takes out of the manifests.
+    policies: Vec<Located<PropagationPolicy>>,
     detected: Detected,
     labels: WorkloadLabels,
     origin: Origin,
@@ -163,9 +165,11 @@ impl Question for PoliciesArguments {
             return Err(Failure::usage(diagnostic.with_hint(hint)));
         }
         let labels = self.labels(&manifests, console)?;
+        let policies = manifests.policies.clone();
         Ok(Input {
             detected: manifests.detect(kinds),
             manifests,
+            policies,
             labels,
             origin,
             left_out,
@@ -177,7 +181,7 @@ impl Question for PoliciesArguments {
         if !self.quiet {
             warnings::report(manifests, detected, &[], console);
         }
-        let policies = manifests.policies.iter();
+        let policies = input.policies.iter();
         let mut document = review(&Subjects {
             policies: policies
                 .map(|policy| (&policy.object, location(&policy.source)))

@@ -98,17 +98,13 @@ pub(in crate::command) fn prepare(
     let mut labels = arguments.choosing.labels(&manifests, &live);
     let mut detected = manifests.detect(kinds.clone());
     if !arguments.choosing.quiet {
-        let profile = &right.side.profile;
-        let scheduler = Scheduler::new(Arc::clone(profile));
-        let findings = PlanFindings::of(&detected.bindings, &scheduler, profile);
-        report_warnings(&manifests, &mut detected, false, findings, console);
+        warn(right, &manifests, &mut detected, console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlays.problems());
     let left_out = arguments.input.judge(&problems, console)?;
     if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
-        let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
-        return Err(Failure::usage(Diagnostic::new(message)));
+        return Err(nothing_to_compare());
     }
     let original = situation(&manifests, detected);
     let missing = original.missing();
@@ -139,27 +135,12 @@ pub(in crate::command) fn prepare(
     };
     let mut base = loses(original.clone());
     let (mut after, applied) = changes.apply(&loses(laid));
-    // A table may also name clusters that do not exist yet.
-    let known = original.clusters.values().chain(after.clusters.values());
-    let profiles = [Some(right), left].into_iter().flatten();
-    check_clusters(
-        profiles.map(|loaded| &*loaded.side.profile),
-        known.map(|entry| &entry.object),
-        (!arguments.choosing.quiet).then_some(console),
-    );
+    if !arguments.choosing.quiet {
+        warn_of_tables((right, left), &original, &after, console);
+    }
     let mut notes = notes::on_changes(&changes, &applied);
     notes.extend(overlay_rows.iter().filter_map(overlaid::note));
-    let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();
-    if arguments.evict_no_execute {
-        let tainted = notes::tainted(&base);
-        evict(&mut base, &tainted, Horizon::AtOnce);
-        let tainted = notes::tainted(&after);
-        let departures = evict(&mut after, &tainted, Horizon::AtOnce);
-        let others = tainted.difference(&handled);
-        notes.extend(others.flat_map(|cluster| notes::remaining(cluster, &departures)));
-    } else {
-        notes.extend(notes::not_evicted(&after, &handled));
-    }
+    notes.extend(notes_on_taints(arguments, &changes, &mut base, &mut after));
     Ok(Prepared {
         original,
         base,
@@ -171,6 +152,56 @@ pub(in crate::command) fn prepare(
         changes,
         origin,
     })
+}
+
+/// Warnings about the input.
+fn warn(right: &Loaded, manifests: &Manifests, detected: &mut Detected, console: &Console) {
+    let profile = &right.side.profile;
+    let scheduler = Scheduler::new(Arc::clone(profile));
+    let findings = PlanFindings::of(&detected.bindings, &scheduler, profile);
+    report_warnings(manifests, detected, false, findings, console);
+}
+
+/// Warnings about rows of tables that are for no cluster. A table may also name clusters that do not exist yet.
+fn warn_of_tables(
+    (right, left): (&Loaded, Option<&Loaded>),
+    original: &Situation,
+    after: &Situation,
+    console: &Console,
+) {
+    let known = original.clusters.values().chain(after.clusters.values());
+    let profiles = [Some(right), left].into_iter().flatten();
+    check_clusters(
+        profiles.map(|loaded| &*loaded.side.profile),
+        known.map(|entry| &entry.object),
+        Some(console),
+    );
+}
+
+/// Evicts bindings from tainted clusters on both sides, if requested. Returns notes on what stays there.
+fn notes_on_taints(
+    arguments: &SituationArguments,
+    changes: &ResolvedChanges,
+    base: &mut Situation,
+    after: &mut Situation,
+) -> Vec<String> {
+    let handled: BTreeSet<String> = changes.drained.union(&changes.failed).cloned().collect();
+    if !arguments.evict_no_execute {
+        return notes::not_evicted(after, &handled).into_iter().collect();
+    }
+    let tainted = notes::tainted(base);
+    evict(base, &tainted, Horizon::AtOnce);
+    let tainted = notes::tainted(after);
+    let departures = evict(after, &tainted, Horizon::AtOnce);
+    let others = tainted.difference(&handled);
+    others
+        .flat_map(|cluster| notes::remaining(cluster, &departures))
+        .collect()
+}
+
+fn nothing_to_compare() -> Failure {
+    let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
+    Failure::usage(Diagnostic::new(message))
 }
 
 fn situation(manifests: &Manifests, detected: Detected) -> Situation {
