@@ -36,6 +36,31 @@ fn waits(simulation: &Simulation, name: &str) -> String {
     text.split_once("waits for ").map_or("", |(_, wait)| wait).to_owned()
 }
 
+/// Nothing fits, and then a cluster does, but another move is under way: the condition is no longer that of the failure, and says of no generation
+/// that it was observed.
+#[test]
+fn what_waits_to_begin_does_not_keep_the_condition_of_a_failure() {
+    let mut simulation = budgeted("bindings = 1\n");
+    create(&mut simulation, "api");
+    place(&mut simulation, &[("b", 1)]);
+    let mut nowhere = weighted(&[("b", 1)]);
+    nowhere["clusterAffinity"] = json!({"clusterNames": ["nowhere"]});
+    simulation.patch("api", &json!({"spec": {"placement": nowhere}}));
+    assert_eq!(simulation.condition("api").0, "False");
+    simulation.patch("api", &json!({"spec": {"placement": {"clusterAffinity": null}}}));
+    assert_eq!(waits(&simulation, "api"), "the budget of all moves");
+    assert_eq!(simulation.condition("api"), ("True".to_owned(), "Success".to_owned()));
+    assert_eq!(simulation.result("api"), clusters(&[("a", 4)]));
+    let status = &simulation.binding("api")["status"];
+    assert_ne!(
+        status["schedulerObservedGeneration"],
+        simulation.binding("api")["metadata"]["generation"]
+    );
+    let writes = simulation.writes("api");
+    simulation.pass(Duration::from_secs(30));
+    assert_eq!(simulation.writes("api"), writes);
+}
+
 /// As many replicas become ready in one cluster as fail in another. The sum of those that are not ready stays the same.
 #[test]
 fn what_becomes_ready_in_a_cluster_is_given_there_by_a_move_that_waits_for_it() {

@@ -16,14 +16,14 @@ use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Writ
 
 use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
-use crate::condition::{Failure, SUCCESS_MESSAGE};
+use crate::condition::{Failure, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decision::{LiveDecision, replicas_on};
 use crate::engine::outcome::Chosen;
 use crate::engine::{InFlight, News, Task};
 use crate::estimates::Answers;
 use crate::observe::IncomingEvent;
-use crate::write::WriteJob;
 use crate::write::execute::described;
+use crate::write::{StatusWanted, WriteJob};
 
 /// Time after which a surge is tried again that a quota has refused, whether the quota has changed or not.
 const QUOTA_TIME: Duration = Duration::from_secs(300);
@@ -247,9 +247,7 @@ impl Engine {
                     self.keep_claim(key, known, moment.instant);
                 }
                 if mark.and_then(ReadMark::valid).is_none() {
-                    // It has not begun, and is decided again when it is looked at.
-                    self.queue.done(key);
-                    return Ok(None);
+                    return Ok(self.waits_to_begin(candidate, moment));
                 }
                 let evicts = !candidate.object().spec.graceful_eviction_tasks.is_empty();
                 let sum: i64 = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
@@ -290,6 +288,36 @@ impl Engine {
                 Ok(self.chosen(candidate, &chosen, moment))
             }
         }
+    }
+
+    /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
+    fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+        let key = &candidate.key;
+        let mut conditions = candidate.object().status.conditions.iter();
+        if !conditions.any(|condition| condition.kind == SCHEDULED && condition.status == "False") {
+            self.queue.done(key);
+            return None;
+        }
+        let wanted = StatusWanted {
+            condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+            observes: false,
+            notes_generation: false,
+            scheduled_at: None,
+            stamps: false,
+            affinity: None,
+            now: moment.wall,
+        };
+        let is_moved_by_clusters = self.bindings.get(key).is_some_and(|record| record.is_moved_by_clusters);
+        let in_flight = InFlight {
+            last: candidate.last().to_vec(),
+            ..InFlight::new(None, moment)
+        };
+        let job = self.dispatch(candidate, None, wanted, in_flight, moment);
+        // It is still to be moved.
+        if let Some(record) = self.bindings.get_mut(key) {
+            record.is_moved_by_clusters = is_moved_by_clusters;
+        }
+        job
     }
 
     /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
