@@ -6,6 +6,7 @@ use crate::manifests::binding;
 
 const SEGMENTATION_FAULT: i32 = 11;
 const ABORT: i32 = 6;
+const TRAP: i32 = 5;
 const FLOATING_POINT_EXCEPTION: i32 = 8;
 
 #[test]
@@ -22,6 +23,7 @@ fn a_crash_names_plugin_call_and_binding() {
         // The C library cannot end a thread through functions of Rust, and aborts.
         ("pthread_exit", ABORT, "SIGABRT"),
         ("raise", SEGMENTATION_FAULT, "SIGSEGV"),
+        ("trap", TRAP, "SIGTRAP"),
     ] {
         let expected = format!("error: plugin `hostile` failed in Assign of binding `default/web`: {cause}");
         harm("assign", fault, &[]).check(fault, Err(signal), &[&expected]);

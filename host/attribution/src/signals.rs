@@ -66,7 +66,7 @@ fn set_action(signal: c_int, action: &libc::sigaction) {
 enum Origin {
     /// An instruction, which runs again when the handler returns. With the address that it used, if that is the cause.
     Instruction(Option<usize>),
-    /// This process, by `raise` or `abort`.
+    /// This process, by `raise` or `abort`, or by an instruction that does not run again: a trap, or a system call that a filter refused.
     Raised,
     /// Another process.
     Sent(libc::pid_t),
@@ -78,6 +78,9 @@ impl Origin {
         let Some(info) = (unsafe { info.as_ref() }) else {
             return Self::Raised;
         };
+        if info.si_code > 0 && matches!(signal, libc::SIGTRAP | libc::SIGSYS) {
+            return Self::Raised;
+        }
         if info.si_code > 0 {
             let has_address = matches!(signal, libc::SIGSEGV | libc::SIGBUS);
             // SAFETY: these signals have an address.
