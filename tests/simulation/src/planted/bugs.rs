@@ -276,7 +276,7 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A satisfied binding's new generation is not recorded as observed.",
         edits: &[Edit {
             file: OUTCOME,
-            from: "            observes,\n            scheduled_at: is_repair",
+            from: "            observes,\n            notes_generation: false,\n            scheduled_at: is_repair",
             to: "            observes: is_repair,\n            scheduled_at: is_repair",
         }],
     },
@@ -298,8 +298,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A failure leaves the condition of the last success.",
         edits: &[Edit {
             file: "controller/src/write/patch.rs",
-            from: "known.status == status && known.reason == reason.as_str() && known.message == message",
-            to: "known.status != status || known.reason == reason.as_str() && known.message == message",
+            from: "known.status == status\n            && known.reason",
+            to: "known.status != status\n            || known.reason",
         }],
     },
     Bug {
