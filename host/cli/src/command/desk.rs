@@ -44,14 +44,18 @@ pub(super) trait Question {
         console: &Console,
     ) -> Result<Answer<'a>, Failure>;
 
+    /// How the answer is presented.
+    fn presentation(&self) -> Presentation<'_>;
+}
+
+/// How an answer is presented.
+pub(super) struct Presentation<'a> {
     /// Output format.
-    fn output(&self) -> &Output;
-
+    pub(super) output: &'a Output,
     /// True if only errors are printed.
-    fn is_quiet(&self) -> bool;
-
+    pub(super) is_quiet: bool,
     /// Time that a page shows.
-    fn time(&self) -> TimeArguments;
+    pub(super) time: TimeArguments,
 }
 
 /// The answer to a question.
@@ -83,15 +87,16 @@ pub(super) enum Document<'a> {
 
 /// Answers a question, and returns the exit code of the run.
 pub(super) fn ask<Q: Question>(question: &Q, console: &Console) -> Result<Exit, Failure> {
-    check_destination(question.output(), Q::COMMAND, console)?;
+    let presentation = question.presentation();
+    check_destination(presentation.output, Q::COMMAND, console)?;
     question.check()?;
     let mut input = question.read(console)?;
     let mut decided = question.decide(&mut input, console)?;
     let answer = question.answer(&input, &mut decided, console)?;
     binding_errors::report(&answer.errors, console);
-    if !question.is_quiet() {
-        print(answer.document, answer.origin, question, console)?;
-        if question.output().is_table() {
+    if !presentation.is_quiet {
+        print(answer.document, answer.origin, &presentation, console)?;
+        if presentation.output.is_table() {
             print_notes(&answer.notes, console);
         }
     }
@@ -99,14 +104,19 @@ pub(super) fn ask<Q: Question>(question: &Q, console: &Console) -> Result<Exit, 
     Ok(answer.exit)
 }
 
-fn print<Q: Question>(document: Document<'_>, origin: &Origin, question: &Q, console: &Console) -> Result<(), Failure> {
+fn print(
+    document: Document<'_>,
+    origin: &Origin,
+    presentation: &Presentation<'_>,
+    console: &Console,
+) -> Result<(), Failure> {
     match document {
-        Document::Content(content) => question.output().print(&*content, console),
+        Document::Content(content) => presentation.output.print(&*content, console),
         Document::Page(content) => {
-            let heading = heading(origin, &question.time())?;
+            let heading = heading(origin, &presentation.time)?;
             page::print(&Page { heading, ..*content }, console)
         }
-        Document::Sheet(sheet) => sheets::print(*sheet, heading(origin, &question.time())?, console),
+        Document::Sheet(sheet) => sheets::print(*sheet, heading(origin, &presentation.time)?, console),
         Document::Nothing => Ok(()),
     }
 }

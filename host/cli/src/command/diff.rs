@@ -22,11 +22,10 @@ pub(super) use losses::{exit_of_errors, report_errors};
 pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
-use super::desk::{Answer, Document, Question};
+use super::desk::{Answer, Document, Presentation, Question};
 use super::input::workload_kinds;
 use super::logging;
-use super::output::{Output, binding_name, cluster_names};
-use super::time::TimeArguments;
+use super::output::{binding_name, cluster_names};
 use crate::exit::Exit;
 use crate::report::binding_errors::BindingError;
 use crate::report::console::Console;
@@ -119,16 +118,8 @@ impl Question for DiffArguments {
         }
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.situation.choosing.quiet
-    }
-
-    fn time(&self) -> TimeArguments {
-        self.situation.time.clone()
+    fn presentation(&self) -> Presentation<'_> {
+        self.situation.presentation(&self.output)
     }
 }
 

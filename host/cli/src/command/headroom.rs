@@ -15,12 +15,11 @@ use divvy_karmada::api::{Quantity, ResourceList};
 use divvy_scheduler::cycle::CycleError;
 
 use super::choosing::Shown;
-use super::desk::{Answer, Document, Question};
+use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
 use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
-use super::time::TimeArguments;
 use crate::exit::Exit;
 use crate::report::binding_errors::BindingError;
 use crate::report::console::Console;
@@ -225,7 +224,7 @@ impl Question for HeadroomArguments {
         let mut notes = input.prepared.notes.clone();
         let subjects = self.subjects(input, future, &mut notes)?;
         let measured = measure(&subjects, future, input);
-        let shows_errors = self.output.shows_errors() && !self.is_quiet();
+        let shows_errors = self.output.shows_errors() && !self.situation.choosing.quiet;
         let errors = if shows_errors { Vec::new() } else { errors(&measured) };
         let exit = self.exit(&measured, input);
         let document = self.document(measured, notes, input);
@@ -250,16 +249,8 @@ impl Question for HeadroomArguments {
         })
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.situation.choosing.quiet
-    }
-
-    fn time(&self) -> TimeArguments {
-        self.situation.time.clone()
+    fn presentation(&self) -> Presentation<'_> {
+        self.situation.presentation(&self.output)
     }
 }
 

@@ -12,7 +12,7 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Located, Manifests, WorkloadLabels};
 
 use super::choosing::keep_top;
-use super::desk::{Answer, Document, Question};
+use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::Overlays;
 use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
@@ -220,16 +220,12 @@ impl Question for PoliciesArguments {
         })
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    fn time(&self) -> TimeArguments {
-        TimeArguments::default()
+    fn presentation(&self) -> Presentation<'_> {
+        Presentation {
+            output: &self.output,
+            is_quiet: self.quiet,
+            time: TimeArguments::default(),
+        }
     }
 }
 

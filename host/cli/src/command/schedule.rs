@@ -32,7 +32,7 @@ pub(super) use findings::{PlanFindings, report_warnings};
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::chosen_profile::ChosenProfile;
-use super::desk::{Answer, Document, Question};
+use super::desk::{Answer, Document, Presentation, Question};
 use super::input::{InputArguments, LeftOut, workload_kinds};
 use super::origin::Origin;
 use super::output::{Output, OutputParser, binding_name, cluster_names};
@@ -297,16 +297,12 @@ impl Question for ScheduleArguments {
         })
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.choosing.quiet
-    }
-
-    fn time(&self) -> TimeArguments {
-        self.time.clone()
+    fn presentation(&self) -> Presentation<'_> {
+        Presentation {
+            output: &self.output,
+            is_quiet: self.choosing.quiet,
+            time: self.time.clone(),
+        }
     }
 }
 

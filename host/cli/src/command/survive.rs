@@ -8,12 +8,11 @@ use divvy_forecast::future::{Explains, Options};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, survive};
 
-use super::desk::{Answer, Document, Question};
+use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, LossOfEach, Prepared, SituationArguments};
 use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
-use super::time::TimeArguments;
 use crate::exit::Exit;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
@@ -195,16 +194,8 @@ impl Question for SurviveArguments {
         })
     }
 
-    fn output(&self) -> &Output {
-        &self.output
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.situation.choosing.quiet
-    }
-
-    fn time(&self) -> TimeArguments {
-        self.situation.time.clone()
+    fn presentation(&self) -> Presentation<'_> {
+        self.situation.presentation(&self.output)
     }
 }
 

@@ -9,6 +9,7 @@ use divvy_forecast::future::{Explains, Options};
 use divvy_manifests::ObjectName;
 
 use crate::command::choosing::ChoosingArguments;
+use crate::command::desk::Presentation;
 use crate::command::input::InputArguments;
 use crate::command::output::{Output, OutputParser};
 use crate::command::setup::ProfileArguments;
@@ -367,6 +368,15 @@ fn rescheduling(text: &str) -> Result<BindingPattern, String> {
 }
 
 impl SituationArguments {
+    /// How an answer about the situation is presented.
+    pub(in crate::command) fn presentation<'a>(&self, output: &'a Output) -> Presentation<'a> {
+        Presentation {
+            output,
+            is_quiet: self.choosing.quiet,
+            time: self.time.clone(),
+        }
+    }
+
     /// The settings with which everything is decided. Reads the clock, so that a command calls it once.
     pub(in crate::command) fn options(&self, explains: Explains) -> Options {
         Options {
