@@ -1,12 +1,17 @@
 //! The condition `Scheduled` of a binding: Karmada's reasons and words (`pkg/apis/work/v1alpha2/binding_types.go`).
 
-use divvy_karmada::api::Timestamp;
+use divvy_karmada::api::{Condition, Timestamp};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::plugin::CallError;
 
 /// Type of the condition.
 pub(crate) const SCHEDULED: &str = "Scheduled";
+
+/// The condition among those of a binding.
+pub(crate) fn scheduled_condition(conditions: &[Condition]) -> Option<&Condition> {
+    conditions.iter().find(|condition| condition.kind == SCHEDULED)
+}
 
 /// Message of a binding that was scheduled.
 pub(crate) const SUCCESS_MESSAGE: &str = "Binding has been scheduled successfully.";

@@ -7,6 +7,7 @@ use divvy_karmada::api::TargetCluster;
 use super::observe::Source;
 use super::{Engine, InFlight, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
+use crate::decision::replicas_on;
 use crate::objects::{BindingKey, Kind, Object};
 use crate::observe::IncomingEvent;
 use crate::store::Divided;
@@ -156,16 +157,12 @@ impl Engine {
         let (Some(placed), Some(record)) = (placed, self.bindings.get(key)) else {
             return false;
         };
-        let on = |targets: &[TargetCluster], name: &str| {
-            let target = targets.iter().find(|target| target.name == name);
-            target.map(|target| target.replicas)
-        };
         let found = record.clusters.targets();
         let grown = placed
             .iter()
-            .filter(|target| on(last, &target.name) != Some(target.replicas));
+            .filter(|target| replicas_on(last, &target.name) != Some(target.replicas));
         let mut left = grown
-            .filter_map(|target| Some((target, on(&found, &target.name)?)))
+            .filter_map(|target| Some((target, replicas_on(&found, &target.name)?)))
             .peekable();
         left.peek().is_some() && left.all(|(target, found)| found == target.replicas)
     }

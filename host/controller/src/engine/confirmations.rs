@@ -16,7 +16,7 @@ use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 use super::candidate::{Candidate, is_same_result};
 use super::moves::{REPORT_TIME, milliseconds, reports};
 use super::{Engine, Moment};
-use crate::condition::SCHEDULED;
+use crate::condition::scheduled_condition;
 use crate::objects::BindingKey;
 use crate::queue::Expiries;
 
@@ -200,9 +200,8 @@ fn first_seen(candidate: &Candidate, changes: bool, moment: &Moment) -> Replacem
     if status.scheduler_observed_generation == generation {
         return Replacement::settled(scheduled);
     }
-    let mut conditions = status.conditions.iter();
-    let is_noted =
-        conditions.any(|condition| condition.kind == SCHEDULED && condition.observed_generation == generation);
+    let condition = scheduled_condition(&status.conditions);
+    let is_noted = condition.is_some_and(|condition| condition.observed_generation == generation);
     let at = if is_noted || changes {
         scheduled
     } else {

@@ -9,7 +9,7 @@ use divvy_scheduler::fleet::estimate::Demand;
 use super::candidate::{Candidate, is_same_result, moved};
 use super::partials::{missing_demand, repaired_message, success_message};
 use super::{Engine, InFlight, Moment, News};
-use crate::condition::{Cause, Retry, SCHEDULED, ScheduledReason};
+use crate::condition::{Cause, Retry, ScheduledReason, scheduled_condition};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
 use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
@@ -141,10 +141,7 @@ impl Engine {
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
         let observes = self.confirms(candidate, candidate.last(), moment) && observes;
         let status = &candidate.object().status;
-        let is_scheduled = status
-            .conditions
-            .iter()
-            .any(|known| known.kind == SCHEDULED && known.status == "True");
+        let is_scheduled = scheduled_condition(&status.conditions).is_some_and(|known| known.status == "True");
         let request = candidate.object().spec.reschedule_triggered_at;
         // The result that answers a reschedule is written, its time is not.
         let is_unanswered = request > status.last_scheduled_time;
@@ -185,7 +182,7 @@ impl Engine {
         job
     }
 
-    /// Returns a write, unless the binding already is as wanted.
+    /// Returns the write of a decision, unless the binding already is as wanted. What clusters changed has been answered.
     pub(super) fn dispatch(
         &mut self,
         candidate: &Candidate,
@@ -197,6 +194,18 @@ impl Engine {
         if let Some(record) = self.bindings.get_mut(&candidate.key) {
             record.is_moved_by_clusters = false;
         }
+        self.write(candidate, specification, wanted, in_flight, moment)
+    }
+
+    /// Returns a write, unless the binding already is as wanted.
+    pub(super) fn write(
+        &mut self,
+        candidate: &Candidate,
+        specification: Option<SpecificationPatch>,
+        wanted: StatusWanted,
+        in_flight: InFlight,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
         if self.shadow.is_some() {
             self.queue.done(&candidate.key);
             return None;

@@ -368,7 +368,7 @@ impl Engine {
         self.confirmations.failed(&candidate.key);
         self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
-        let wanted = StatusWanted::from_failure(failure.reason, failure.message.clone(), moment.wall);
+        let wanted = StatusWanted::condition_alone(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {
             Some(cleared) => format!("{}; its result is removed: {}", failure.message, described(cleared)),
             None => failure.message.clone(),

@@ -11,7 +11,7 @@ use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde_json::{Value, json};
 
 use super::{Engine, Moment};
-use crate::condition::{Failure, SCHEDULED};
+use crate::condition::{Failure, scheduled_condition};
 use crate::decision::LiveDecision;
 use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
@@ -62,7 +62,7 @@ struct Mark {
 impl Mark {
     fn of(binding: &ResourceBinding) -> Self {
         let status = &binding.status;
-        let condition = status.conditions.iter().find(|condition| condition.kind == SCHEDULED);
+        let condition = scheduled_condition(&status.conditions);
         Self {
             clusters: binding.spec.clusters.clone(),
             condition: condition.map(|known| (known.status.clone(), known.reason.clone(), known.message.clone())),

@@ -119,7 +119,7 @@ impl Writer {
                     // The group that was tried is recorded even then, as in Karmada.
                     status = StatusWanted {
                         affinity: status.affinity,
-                        ..StatusWanted::from_failure(reason, message.clone(), status.now)
+                        ..StatusWanted::condition_alone(reason, message.clone(), status.now)
                     };
                     refusal = Some(WriteOutcome::Refused(reason, message));
                 }

@@ -87,8 +87,8 @@ pub struct StatusWanted {
 }
 
 impl StatusWanted {
-    /// The status of a decision that failed: its condition alone.
-    pub(crate) fn from_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
+    /// The condition alone: that of a failure, or one that is no longer true.
+    pub(crate) fn condition_alone(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
         Self {
             condition: Some((reason, message)),
             observes: false,

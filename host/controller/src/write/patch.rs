@@ -6,7 +6,7 @@ use divvy_karmada::api::{Condition, ObjectMeta, ResourceBindingStatus, TargetClu
 use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
-use crate::condition::{SCHEDULED, ScheduledReason};
+use crate::condition::{SCHEDULED, ScheduledReason, scheduled_condition};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
@@ -95,7 +95,7 @@ fn conditions(
         ScheduledReason::Success => "True",
         _ => "False",
     };
-    let known = current.iter().find(|condition| condition.kind == SCHEDULED);
+    let known = scheduled_condition(current);
     let noted = known.map_or(0, |known| known.observed_generation);
     let observed_generation = if wanted.notes_generation { generation } else { noted };
     let says_so = |known: &Condition| {

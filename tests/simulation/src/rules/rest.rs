@@ -81,7 +81,7 @@ impl World<'_> {
         // It may lack a place among the clusters of a spread constraint, or wait to begin beside those that find no node.
         let lacks_place = said.contains("maxGroups permits no further one");
         if !is_marked(binding) {
-            return lacks_place || said.contains("waits for") && self.is_budget_stuck();
+            return lacks_place || self.waits_to_move(binding) && self.is_budget_stuck();
         }
         let finds_no_node = self.finds_no_node(binding);
         let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);

@@ -16,7 +16,7 @@ use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Writ
 
 use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
-use crate::condition::{Failure, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
+use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
 use crate::decision::{LiveDecision, replicas_on};
 use crate::engine::outcome::Chosen;
 use crate::engine::{InFlight, News, Task};
@@ -292,32 +292,17 @@ impl Engine {
 
     /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
     fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
-        let key = &candidate.key;
-        let mut conditions = candidate.object().status.conditions.iter();
-        if !conditions.any(|condition| condition.kind == SCHEDULED && condition.status == "False") {
-            self.queue.done(key);
+        let known = scheduled_condition(&candidate.object().status.conditions);
+        if known.is_none_or(|condition| condition.status != "False") {
+            self.queue.done(&candidate.key);
             return None;
         }
-        let wanted = StatusWanted {
-            condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
-            observes: false,
-            notes_generation: false,
-            scheduled_at: None,
-            stamps: false,
-            affinity: None,
-            now: moment.wall,
-        };
-        let is_moved_by_clusters = self.bindings.get(key).is_some_and(|record| record.is_moved_by_clusters);
+        let wanted = StatusWanted::condition_alone(ScheduledReason::Success, SUCCESS_MESSAGE.to_owned(), moment.wall);
         let in_flight = InFlight {
             last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
-        let job = self.dispatch(candidate, None, wanted, in_flight, moment);
-        // It is still to be moved.
-        if let Some(record) = self.bindings.get_mut(key) {
-            record.is_moved_by_clusters = is_moved_by_clusters;
-        }
-        job
+        self.write(candidate, None, wanted, in_flight, moment)
     }
 
     /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
