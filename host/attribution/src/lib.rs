@@ -9,8 +9,8 @@
 //!
 //! # Non-goals
 //!
-//! `_exit`, a signal that cannot be caught, and a plugin that overwrites these records or installs handlers of its own are out of reach. A process of its own contains all
-//! of it (`divvy-isolation`); its calls are not marked here, because they have a deadline.
+//! `_exit`, a signal that cannot be caught, and a plugin that overwrites these records or installs handlers of its own are out of reach. A
+//! process of its own contains all of it (`divvy-isolation`); its calls are not marked here, because they have a deadline.
 
 mod exits;
 mod line;

@@ -78,13 +78,13 @@ impl Origin {
         let Some(info) = (unsafe { info.as_ref() }) else {
             return Self::Raised;
         };
-        if info.si_code > 0 && matches!(signal, libc::SIGTRAP | libc::SIGSYS) {
-            return Self::Raised;
-        }
         if info.si_code > 0 {
-            let has_address = matches!(signal, libc::SIGSEGV | libc::SIGBUS);
-            // SAFETY: these signals have an address.
-            return Self::Instruction(has_address.then(|| unsafe { info.si_addr() }.addr()));
+            return match signal {
+                libc::SIGTRAP | libc::SIGSYS => Self::Raised,
+                // SAFETY: these signals have an address.
+                libc::SIGSEGV | libc::SIGBUS => Self::Instruction(Some(unsafe { info.si_addr() }.addr())),
+                _ => Self::Instruction(None),
+            };
         }
         // SAFETY: signals that are sent name their sender. Others have a number there that is not used.
         let sender = unsafe { info.si_pid() };
