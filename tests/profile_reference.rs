@@ -21,8 +21,8 @@ taken from the extended profile, tables are merged key by key, and in a list of 
 #[test]
 fn the_committed_page_and_schema_are_those_of_the_types() {
     let schema = schema();
-    generated::check_schema("host/profile/schema/profile.json", &schema);
-    generated::check("host/profile/PROFILE.md", &page(&schema));
+    generated::check_schema("host/core/profile/schema/profile.json", &schema);
+    generated::check("host/core/profile/PROFILE.md", &page(&schema));
 }
 
 fn page(schema: &Value) -> String {

@@ -50,7 +50,7 @@ pub(super) fn write_below(folder: &Path) -> PathBuf {
             name: "newer-host",
             target: "[[bin]]\nname = \"divvy-fixture-newer-host\"\npath = \"{repository}/tests/fixtures/newer_host.rs\"",
             dependencies: ["karmada", "loader", "manifests", "profile", "scheduler"]
-                .map(|name| format!("divvy-{name} = {{ path = \"../newer/host/{name}\" }}"))
+                .map(|name| format!("divvy-{name} = {{ path = \"../newer/host/core/{name}\" }}"))
                 .into_iter()
                 .chain(["divvy-framework-abi = { path = \"../newer/framework/abi\" }".to_owned()])
                 .collect(),

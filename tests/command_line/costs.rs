@@ -185,7 +185,12 @@ not counted: no price per CPU hour on east-2
 
 "#]],
     );
-    let document = document(&prices, "schedule", &[], &committed_at("host/cli/schema/schedule.json"));
+    let document = document(
+        &prices,
+        "schedule",
+        &[],
+        &committed_at("host/desk/cli/schema/schedule.json"),
+    );
     let web = document["bindings"]
         .as_array()
         .and_then(|rows| rows.iter().find(|row| row["replicas"] == 10));
@@ -416,7 +421,7 @@ fn a_schedule_names_the_part_of_removed_replicas() {
     );
     let (_, stdout, _) = run(&[&arguments[..], &["-o", "json"]].concat());
     let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
-    let schema = committed_at("host/cli/schema/schedule.json");
+    let schema = committed_at("host/desk/cli/schema/schedule.json");
     validate(&schema, &schema, &document, "schedule").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(document["cost"]["parts"]["removed"], "-0.063000");
     assert_eq!(document["cost"]["parts"]["placed"], "0.000000");

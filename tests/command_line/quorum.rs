@@ -86,7 +86,7 @@ fn data_have_the_missing_replicas() {
                 document["bindings"][0]["partial"],
                 json!({"replicas": 24, "requested": 90, "missing": 66})
             );
-            let schema = committed_at("host/cli/schema/schedule.json");
+            let schema = committed_at("host/desk/cli/schema/schedule.json");
             validate(&schema, &schema, &document, "").unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -137,7 +137,7 @@ shop/huge-deployment  Aggregated  24 of 90    24       −66  cpu in 2 of 2 cand
         (&row["partial"], &row["most"], &row["headroom"]),
         (&json!(24), &json!(24), &json!(-66))
     );
-    let schema = committed_at("host/forecast/schema/headroom.json");
+    let schema = committed_at("host/desk/forecast/schema/headroom.json");
     validate(&schema, &schema, &document, "").unwrap_or_else(|error| panic!("{error}"));
 }
 

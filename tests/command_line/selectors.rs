@@ -95,7 +95,7 @@ error: 1 problem in the profile
 
 #[test]
 fn the_schema_lists_every_word_of_a_reason() {
-    let schema = committed_at("host/cli/schema/schedule.json");
+    let schema = committed_at("host/desk/cli/schema/schedule.json");
     let words = |pointer: &str| schema.pointer(pointer).cloned().unwrap_or_default();
     let causes: Vec<&str> = Cause::ALL.iter().map(|cause| cause.word()).collect();
     assert_eq!(words("/$defs/Reason/properties/cause/enum"), json!(causes));
@@ -124,7 +124,7 @@ fn explained<'a>(rows: &'a Value, strategy: &str, name: &str) -> &'a Value {
 fn an_explanation_as_data_follows_its_schema() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let profile = profile(folder.path(), "[\"few-per-provider\", \"spread-constraints\"]");
-    let schema = committed_at("host/cli/schema/schedule.json");
+    let schema = committed_at("host/desk/cli/schema/schedule.json");
     let decided = |arguments: &[&str]| -> Value {
         let (_, stdout, stderr) = run(&[&["schedule", "-o", "json"][..], arguments].concat());
         let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));

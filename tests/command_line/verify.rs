@@ -164,7 +164,7 @@ fn what_cannot_be_loaded_exits_with_2() {
 #[test]
 fn the_reports_have_the_form_of_their_schemas() {
     let folder = tempfile::tempdir().expect("a folder");
-    let schema = committed_at("host/cli/schema/verify.json");
+    let schema = committed_at("host/desk/cli/schema/verify.json");
     for fault in ["none", "sum"] {
         let (_, stdout, _) = verify(
             folder.path(),
@@ -174,7 +174,7 @@ fn the_reports_have_the_form_of_their_schemas() {
         let report: Value = serde_json::from_str(&stdout).expect("it is JSON");
         validate(&schema, &schema, &report, "$").unwrap_or_else(|error| panic!("{error}\n{stdout}"));
     }
-    let schema = committed_at("host/cli/schema/inspect.json");
+    let schema = committed_at("host/desk/cli/schema/inspect.json");
     for arguments in [
         &["average"][..],
         &["average", "--load"],

@@ -8,7 +8,7 @@ use crate::generated;
 
 /// The committed schema of a document of `divvy diff`.
 pub(crate) fn committed(name: &str) -> Value {
-    committed_at(&format!("host/forecast/schema/{name}"))
+    committed_at(&format!("host/desk/forecast/schema/{name}"))
 }
 
 /// The committed schema at a path in the repository.
@@ -21,7 +21,7 @@ pub(crate) fn committed_at(path: &str) -> Value {
 #[test]
 fn the_committed_schemas_describe_the_documents() {
     for (name, schema) in schemas() {
-        generated::check_schema(&format!("host/forecast/schema/{name}"), &schema);
+        generated::check_schema(&format!("host/desk/forecast/schema/{name}"), &schema);
     }
 }
 

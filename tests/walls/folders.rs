@@ -142,7 +142,7 @@ fn a_new_plugin_starts_as_a_copy_with_its_own_names() {
         assert!(summary.contains(&format!("]({page}.md)\n")), "{summary}");
         assert!(text(&format!("docs/{page}.md")).starts_with("{{#include ../../plugins/"));
     }
-    let profile = text("host/profile/src/default.toml");
+    let profile = text("host/core/profile/src/default.toml");
     assert!(profile.contains("\n    \"copied-by-tests\",\n]"));
     assert!(!profile.contains("-of-tests"), "{profile}");
 }

@@ -10,9 +10,9 @@ use super::{SourceFile, check_none, files};
 
 /// The modules of each folder, the lowest first. Those of one line do not use each other.
 const HOUSES: [(&str, &[&str]); 7] = [
-    ("host/cli/src", &["allocator", "exit", "report", "command"]),
+    ("host/desk/cli/src", &["allocator", "exit", "report", "command"]),
     (
-        "host/cli/src/report",
+        "host/desk/cli/src/report",
         &[
             // Words and columns.
             "style text",
@@ -35,7 +35,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "host/cli/src/command",
+        "host/desk/cli/src/command",
         &[
             // Arguments that commands share, and what they mean.
             "connection ends logging output seed tables time",
@@ -51,7 +51,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "host/controller/src",
+        "host/live/controller/src",
         &[
             "files",
             "client condition guard objects outage queue refusals",
@@ -69,7 +69,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "host/scheduler/src",
+        "host/core/scheduler/src",
         &[
             "fleet guard input placements search",
             "plugin",
@@ -82,7 +82,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "host/loader/src",
+        "host/core/loader/src",
         &[
             "features file_names lists ownership tables",
             "unbuilt",
@@ -96,7 +96,7 @@ const HOUSES: [(&str, &[&str]); 7] = [
         ],
     ),
     (
-        "host/conformance/src",
+        "host/bench/conformance/src",
         &[
             "case chance names",
             "moves schema shrink",
@@ -256,7 +256,7 @@ fn a_module_uses_those_below_it_alone() {
 #[test]
 fn paths_are_read_from_trees_and_expressions() {
     let file = |text: &str| SourceFile {
-        path: "host/cli/src/report/table.rs".to_owned(),
+        path: "host/desk/cli/src/report/table.rs".to_owned(),
         text: text.to_owned(),
     };
     let joined = |text: &str| -> Vec<String> { paths(&file(text)).iter().map(|path| path.join("::")).collect() };
@@ -275,10 +275,10 @@ fn paths_are_read_from_trees_and_expressions() {
 
 #[test]
 fn an_arrow_up_is_found() {
-    let house = House::new("host/cli/src/report", &["style", "grid text", "table"]);
+    let house = House::new("host/desk/cli/src/report", &["style", "grid text", "table"]);
     let broken = |name: &str, text: &str| {
         house.broken(&SourceFile {
-            path: format!("host/cli/src/report/{name}"),
+            path: format!("host/desk/cli/src/report/{name}"),
             text: text.to_owned(),
         })
     };

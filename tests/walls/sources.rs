@@ -16,11 +16,11 @@ fn places(files: &[SourceFile], words: &[&str]) -> Vec<String> {
 #[test]
 fn the_abi_layer_is_named_only_in_the_abi_crate_and_the_loader() {
     let mut sources = files(&["framework", "host", "plugins", "examples"], &[".rs"]);
-    sources.retain(|file| !file.path.starts_with("framework/abi/") && file.path != "host/loader/src/loader.rs");
+    sources.retain(|file| !file.path.starts_with("framework/abi/") && file.path != "host/core/loader/src/loader.rs");
     assert!(sources.len() > 100, "the sources were not found");
     check_none(
         places(&sources, &["abi_stable", "libloading"]),
-        "abi_stable and libloading are named only in framework/abi and host/loader/src/loader.rs",
+        "abi_stable and libloading are named only in framework/abi and host/core/loader/src/loader.rs",
     );
 }
 
@@ -53,7 +53,10 @@ fn a_plugin_forbids_unsafe_code_and_names_no_type_of_the_abi() {
 /// The same snapshot, binding, profile and seed always give the same result.
 #[test]
 fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
-    let sources = files(&["host/scheduler/src/cycle", "host/scheduler/src/fleet"], &[".rs"]);
+    let sources = files(
+        &["host/core/scheduler/src/cycle", "host/core/scheduler/src/fleet"],
+        &[".rs"],
+    );
     assert!(sources.len() > 8, "the cycle was not found");
     let words = [
         "std::fs",
@@ -81,7 +84,7 @@ fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
 /// A change of a cluster looks at every binding, and a burst at each of them several times.
 #[test]
 fn a_stored_binding_is_neither_parsed_nor_serialised() {
-    let folder = "host/controller/src";
+    let folder = "host/live/controller/src";
     let mut sources = files(&[&format!("{folder}/engine"), &format!("{folder}/store")], &[".rs"]);
     assert!(sources.len() > 15, "the engine and the store were not found");
     let exceptions = [
@@ -138,9 +141,10 @@ fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);
     sources.retain(|file| !file.path.contains("/benches/") && !file.path.contains("/examples/"));
     // A build script communicates with Cargo in this way.
-    sources.retain(|file| file.path != "host/scaffold/build.rs");
+    sources.retain(|file| file.path != "host/bench/scaffold/build.rs");
     // The modules of the command print the output for users.
-    sources.retain(|file| file.path != "host/cli/src/main.rs" && !file.path.starts_with("host/cli/src/command"));
+    sources
+        .retain(|file| file.path != "host/desk/cli/src/main.rs" && !file.path.starts_with("host/desk/cli/src/command"));
     check_none(
         places(&sources, &["println!(", "eprintln!(", "dbg!(", "print!("]),
         "a library returns its messages instead of printing them",

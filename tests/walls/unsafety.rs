@@ -20,20 +20,20 @@ const FOLDERS: [(&str, &str); 9] = [
         "assign/calls export/calls export/descriptors export/measuring export/mod export/panics filter/calls logging pace/calls \
          prepare/calls score/calls select/calls testing/explanation testing/metrics testing/scenario value/calls",
     ),
-    ("host/attribution/src", "exits line signals slot stack"),
-    ("host/cli/src", "allocator report/closed"),
+    ("host/core/attribution/src", "exits line signals slot stack"),
+    ("host/desk/cli/src", "allocator report/closed"),
     (
-        "host/isolation/src",
+        "host/core/isolation/src",
         "call exchange region sandbox/linux/descriptors sandbox/linux/files sandbox/linux/resources worker/mod worker/serve \
          worker/services",
     ),
-    ("host/loader/src", "functions loader"),
+    ("host/core/loader/src", "functions loader"),
     (
-        "host/scheduler/src/plugin",
+        "host/core/scheduler/src/plugin",
         "call construct inputs instance log services value",
     ),
     (
-        "host/witness/src",
+        "host/bench/witness/src",
         "linux/environment linux/filter linux/memory linux/processor linux/state",
     ),
 ];
@@ -83,7 +83,7 @@ fn contributors_read_in_which_folders_unsafe_code_may_be() {
 #[test]
 fn unsafe_code_is_recognised() {
     let file = |text: &str| SourceFile {
-        path: "host/cli/src/main.rs".to_owned(),
+        path: "host/desk/cli/src/main.rs".to_owned(),
         text: text.to_owned(),
     };
     for text in [

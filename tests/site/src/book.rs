@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_page_has_the_help_and_the_schemas() {
-        let page = first_page("# A\n{{#help}}\n{{#schema ../host/cli/schema/schedule.json}}").expect("both exist");
+        let page = first_page("# A\n{{#help}}\n{{#schema ../host/desk/cli/schema/schedule.json}}").expect("both exist");
         assert!(
             page.contains("\n## `divvy schedule`\n\n```text\nDecide which"),
             "{page}"

@@ -1,6 +1,6 @@
 //! A structural schema as a list of fields: every path with its constraints.
 //!
-//! Paths are written as in `host/karmada/schemas/karmada.txt`: `spec.clusters[].name`, `[]` for an array's items, `{}` for a map's
+//! Paths are written as in `host/core/karmada/schemas/karmada.txt`: `spec.clusters[].name`, `[]` for an array's items, `{}` for a map's
 //! values.
 
 use std::collections::BTreeMap;

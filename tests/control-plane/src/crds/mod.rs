@@ -1,7 +1,7 @@
 //! Definitions of Karmada's resources, and their installation.
 //!
 //! Karmada is in no package registry, and neither are its definitions. These are generated: Divvy's own types must agree with
-//! the list of Karmada's fields in `host/karmada/schemas/`, which adds the constraints that a reader does not need, and the
+//! the list of Karmada's fields in `host/core/karmada/schemas/`, which adds the constraints that a reader does not need, and the
 //! fields that only other controllers read and write. So the API server here accepts, defaults, refuses and prunes exactly what Karmada's does.
 //! The generated definitions are committed under `crds/`.
 
@@ -19,12 +19,12 @@ use text::Resource;
 /// The lists of fields, with their file names.
 pub const SCHEMAS: [(&str, &str); 2] = [
     (
-        "host/karmada/schemas/karmada.txt",
-        include_str!("../../../../host/karmada/schemas/karmada.txt"),
+        "host/core/karmada/schemas/karmada.txt",
+        include_str!("../../../../host/core/karmada/schemas/karmada.txt"),
     ),
     (
-        "host/karmada/schemas/cluster.txt",
-        include_str!("../../../../host/karmada/schemas/cluster.txt"),
+        "host/core/karmada/schemas/cluster.txt",
+        include_str!("../../../../host/core/karmada/schemas/cluster.txt"),
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Reading `host/karmada/schemas/*.txt`: resources and their fields as Karmada's API server has them.
+//! Reading `host/core/karmada/schemas/*.txt`: resources and their fields as Karmada's API server has them.
 
 use serde_json::{Value, json};
 

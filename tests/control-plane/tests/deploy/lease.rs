@@ -1,6 +1,6 @@
 //! The lease on the real API server, under the rights of `examples/deploy`: two contenders, a crash of the server, release.
 //!
-//! Time is real, because the server is: where it is paused, every deadline of a request would end at once. `host/controller` and the
+//! Time is real, because the server is: where it is paused, every deadline of a request would end at once. `host/live/controller` and the
 //! simulation have the election in virtual time. Whole lease durations are waited for only where nothing is to happen.
 
 use std::sync::Arc;

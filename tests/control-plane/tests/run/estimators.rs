@@ -2,7 +2,7 @@
 
 // The estimators of the client's own tests, which also need what is not used here.
 #[allow(dead_code, reason = "shared with the client's own tests, which use all of it")]
-#[path = "../../../../host/estimator/tests/estimators/server.rs"]
+#[path = "../../../../host/live/estimator/tests/estimators/server.rs"]
 mod server;
 
 use std::time::{Duration, Instant};

@@ -3,15 +3,15 @@
 use super::{Bug, Edit};
 use crate::rules::Rule;
 
-const COMPLETE: &str = "controller/src/engine/complete.rs";
-const CONFIRMATIONS: &str = "controller/src/engine/confirmations.rs";
-const OBSERVE: &str = "controller/src/engine/observe.rs";
-const SCHEDULE: &str = "controller/src/engine/schedule.rs";
-const OUTCOME: &str = "controller/src/engine/outcome.rs";
-const EXECUTE: &str = "controller/src/write/execute.rs";
-const HOLDINGS: &str = "controller/src/holdings/mod.rs";
-const CONTAINED: &str = "controller/src/holdings/contained.rs";
-const UNWRITTEN: &str = "controller/src/holdings/unwritten.rs";
+const COMPLETE: &str = "live/controller/src/engine/complete.rs";
+const CONFIRMATIONS: &str = "live/controller/src/engine/confirmations.rs";
+const OBSERVE: &str = "live/controller/src/engine/observe.rs";
+const SCHEDULE: &str = "live/controller/src/engine/schedule.rs";
+const OUTCOME: &str = "live/controller/src/engine/outcome.rs";
+const EXECUTE: &str = "live/controller/src/write/execute.rs";
+const HOLDINGS: &str = "live/controller/src/holdings/mod.rs";
+const CONTAINED: &str = "live/controller/src/holdings/contained.rs";
+const UNWRITTEN: &str = "live/controller/src/holdings/unwritten.rs";
 
 /// Every planted bug.
 pub(crate) const BUGS: &[Bug] = &[
@@ -32,7 +32,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A leader whose renewals fail goes on writing for longer than the lease lasts.",
         edits: &[Edit {
-            file: "controller/src/lease/election.rs",
+            file: "live/controller/src/lease/election.rs",
             from: "let until = sent.after(self.options.timing.renew_deadline);",
             to: "let until = sent.after(self.options.timing.renew_deadline * 3);",
         }],
@@ -43,7 +43,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A contender takes the lease before it has expired.",
         edits: &[Edit {
-            file: "controller/src/lease/election.rs",
+            file: "live/controller/src/lease/election.rs",
             from: "now.since(observed.at) >= duration",
             to: "now.since(observed.at) >= duration / 4",
         }],
@@ -60,12 +60,12 @@ pub(crate) const BUGS: &[Bug] = &[
                 to: "if account.takings.len() < usize::MAX {",
             },
             Edit {
-                file: "controller/src/holdings/taking.rs",
+                file: "live/controller/src/holdings/taking.rs",
                 from: "passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))",
                 to: "passed(self.since, limits.limit * 5)",
             },
             Edit {
-                file: "controller/src/holdings/ending.rs",
+                file: "live/controller/src/holdings/ending.rs",
                 from: "account.settle_contained(limits.silence(), now)",
                 to: "account.settle_contained(limits.limit * 5, now)",
             },
@@ -186,7 +186,7 @@ pub(crate) const BUGS: &[Bug] = &[
                 to: ".filter_map(|target| shown(target, result))\n            .take(0)",
             },
             Edit {
-                file: "controller/src/engine/held.rs",
+                file: "live/controller/src/engine/held.rs",
                 from: "since: moment.instant.checked_sub(age).unwrap_or(moment.instant),",
                 to: "since: moment.instant,",
             },
@@ -198,7 +198,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A result is removed because the first of two affinity groups matches nothing.",
         edits: &[Edit {
-            file: "controller/src/decision.rs",
+            file: "live/controller/src/decision.rs",
             from: "Outcome::Failed(error) => clears(rule, error, self.decision.fits_nowhere()),",
             to: "Outcome::Failed(error) => clears(rule, error, true),",
         }],
@@ -253,7 +253,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: true,
         text: "A standby that takes over divides from scratch what the leader before it had rescheduled already.",
         edits: &[Edit {
-            file: "controller/src/store/record.rs",
+            file: "live/controller/src/store/record.rs",
             from: "            && !is_answered\n",
             to: "            && (!is_answered || answered.is_some())\n",
         }],
@@ -297,7 +297,7 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A failure leaves the condition of the last success.",
         edits: &[Edit {
-            file: "controller/src/write/patch.rs",
+            file: "live/controller/src/write/patch.rs",
             from: "known.status == status\n            && known.reason",
             to: "known.status != status\n            || known.reason",
         }],

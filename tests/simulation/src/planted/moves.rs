@@ -3,13 +3,13 @@
 use super::{Bug, Edit};
 use crate::rules::Rule;
 
-const STEP: &str = "scheduler/src/moves/step.rs";
-const SHORTCUT: &str = "scheduler/src/moves/shortcut.rs";
-const BUDGETS: &str = "scheduler/src/moves/budgets.rs";
-const LOOK: &str = "controller/src/engine/moves/look.rs";
-const CARRY: &str = "controller/src/engine/moves/carry.rs";
-const CLAIMS: &str = "controller/src/engine/moves/claims.rs";
-const MOVES: &str = "controller/src/engine/moves/mod.rs";
+const STEP: &str = "core/scheduler/src/moves/step.rs";
+const SHORTCUT: &str = "core/scheduler/src/moves/shortcut.rs";
+const BUDGETS: &str = "core/scheduler/src/moves/budgets.rs";
+const LOOK: &str = "live/controller/src/engine/moves/look.rs";
+const CARRY: &str = "live/controller/src/engine/moves/carry.rs";
+const CLAIMS: &str = "live/controller/src/engine/moves/claims.rs";
+const MOVES: &str = "live/controller/src/engine/moves/mod.rs";
 
 /// A bug of one edit.
 const fn bug(name: &'static str, (rule, is_real): (Rule, bool), text: &'static str, edits: &'static [Edit]) -> Bug {
@@ -59,7 +59,7 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, false),
         "In a cluster that lost replicas, a changed entry counts as newer than the step, whatever it shows.",
         &[Edit {
-            file: "scheduler/src/moves/readiness.rs",
+            file: "core/scheduler/src/moves/readiness.rs",
             from: "Some(_) if self.is_left_with(current) => self.is_answered(report),",
             to: "Some(entry) if self.is_left_with(current) => entry != fingerprint(report),",
         }],
@@ -129,7 +129,7 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, true),
         "The result of a binding that no cluster fits any more is removed, with all that runs.",
         &[Edit {
-            file: "controller/src/engine/schedule.rs",
+            file: "live/controller/src/engine/schedule.rs",
             from: "decision.clears(self.active.when_no_cluster_fits)",
             to: "decision.clears(divvy_profile::WhenNoClusterFits::Clear)",
         }],
@@ -230,7 +230,7 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::E, false),
         "A move goes on only when the time that reports take has passed.",
         &[Edit {
-            file: "controller/src/engine/observe.rs",
+            file: "live/controller/src/engine/observe.rs",
             from: "let may_step = change.aggregated && self.moves.report(&key);",
             to: "let may_step = change.aggregated && self.moves.report(&key) && self.moves.next_due().is_none();",
         }],

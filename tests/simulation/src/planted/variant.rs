@@ -13,7 +13,7 @@ use crate::error::Error;
 const PROGRAM: &str = "planted-simulation";
 
 /// The crates that a bug may edit, and what compiles against them.
-const EDITED: [&str; 3] = ["controller", "forecast", "scheduler"];
+const EDITED: [&str; 3] = ["live/controller", "desk/forecast", "core/scheduler"];
 
 /// Compiles the simulation with a bug. Returns the program.
 pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
@@ -136,7 +136,7 @@ fn edited(file: &Path, mut text: String, bug: &Bug) -> Result<String, Error> {
 fn workspace_manifest(workspace: &str) -> String {
     let lines = workspace.lines().map(|line| match line {
         _ if line.starts_with("members = ") => {
-            "members = [\"controller\", \"forecast\", \"scheduler\", \"simulation\"]".to_owned()
+            "members = [\"live/controller\", \"desk/forecast\", \"core/scheduler\", \"simulation\"]".to_owned()
         }
         _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
         // Each bug compiles some of them again, which without optimisation takes a twentieth of the time. Lives take three times as long,

@@ -1,0 +1,421 @@
+//! The report as data: JSON and YAML, with the same fields in both. `host/desk/cli/schema/schedule.json` describes them.
+//!
+//! The document has the keys of a forecast: one side, bindings, clusters, totals. `binding`, `strategy`, `result`, `clusters` and
+//! `message` of a binding are always present. Optional fields are omitted if empty.
+
+use std::io::{self, Write};
+
+use super::clusters::shares::Share;
+use super::clusters::sums::Sums;
+use divvy_forecast::cost::Costs;
+use divvy_forecast::document::{ClusterRow, FORMAT, SideDocument};
+use divvy_karmada::api::Timestamp;
+use divvy_scheduler::cycle::{CycleError, Explanation};
+use divvy_scheduler::decision::Outcome;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+use super::costs::BindingCosts;
+use super::entry::{Entry, Report};
+use super::form::Form;
+use super::lines::{self, Line};
+
+/// The beginning of the document.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    format: u32,
+    after: SideDocument,
+    assumes: bool,
+}
+
+/// The end of the document.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tail<'a> {
+    /// Every cluster, with the sums of all bindings, whether they are shown or not.
+    clusters: &'a [ClusterRow],
+    totals: Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<&'a Costs>,
+}
+
+/// Sums over the bindings that are shown.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Totals {
+    bindings: usize,
+    scheduled: usize,
+    skipped: usize,
+    /// Bindings that no cluster fits, too.
+    unschedulable: usize,
+    no_cluster_fit: usize,
+    errors: usize,
+    replicas: i128,
+    added: i128,
+    removed: i128,
+    /// Clusters with one of the bindings.
+    clusters: usize,
+    /// Bindings that were decided, shown or not.
+    decided: usize,
+    /// Objects of the input that cannot be read and are left out.
+    left_out: usize,
+}
+
+/// The whole document.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: Head,
+    bindings: Rows<'a>,
+    #[serde(flatten)]
+    tail: Tail<'a>,
+}
+
+/// A document with one list, in which bindings are written one at a time.
+#[derive(Serialize)]
+struct Alone<'a> {
+    bindings: [Row<'a>; 1],
+}
+
+/// One binding.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    binding: &'a str,
+    kind: &'static str,
+    resource: Resource<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+    /// Scheduler that the binding is assigned to, if not the one of the profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign_scheduler: Option<&'a str>,
+    /// Requests of the policy and the workload that the binding does not contain yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pending: Vec<String>,
+    strategy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<&'a str>,
+    result: &'static str,
+    replicas: i64,
+    /// Affinity group that was used; empty without groups.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    affinity: &'a str,
+    clusters: Vec<Target<'a>>,
+    /// Only if the profile has prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BindingCosts<'a>>,
+    /// Clusters of the last result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    last: Vec<Target<'a>>,
+    message: String,
+    /// Only if the result has fewer replicas than requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<PartialResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    /// Time until which the decision holds; only if a plugin named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<Figures>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rejections: Vec<Rejection<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a Explanation>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resource<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Target<'a> {
+    name: &'a str,
+    replicas: i64,
+    /// Number of replicas that still fit after this decision, as in the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<i64>,
+}
+
+/// Number of replicas requested, and how many of them fit.
+#[derive(Debug, Serialize)]
+struct Figures {
+    requested: i64,
+    available: i64,
+}
+
+/// A result with fewer replicas than requested.
+#[derive(Debug, Serialize)]
+struct PartialResult {
+    replicas: i64,
+    requested: i64,
+    missing: i64,
+}
+
+/// Number of clusters that were rejected for one reason.
+#[derive(Debug, Serialize)]
+struct Rejection<'a> {
+    clusters: usize,
+    reason: &'a str,
+}
+
+/// The report as data. Each binding is made when it is written.
+pub(crate) fn document<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
+    let mut sums = Sums::new(&report.names);
+    for entry in &report.entries {
+        sums.add(&entry.shares(&report.names), entry.has_last());
+    }
+    Document {
+        head: head(report),
+        bindings: Rows(report),
+        tail: tail(report, &sums),
+    }
+}
+
+fn head(report: &Report<'_>) -> Head {
+    Head {
+        format: FORMAT,
+        after: SideDocument {
+            profile: report.profile.name.clone(),
+            strategy: report.strategy.clone(),
+            changes: Vec::new(),
+        },
+        assumes: report.assumes,
+    }
+}
+
+fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
+    let outcomes = report.outcomes();
+    Tail {
+        clusters: &report.clusters,
+        totals: Totals {
+            bindings: report.entries.len(),
+            scheduled: outcomes.scheduled,
+            skipped: outcomes.skipped,
+            unschedulable: outcomes.unschedulable + outcomes.no_cluster_fit,
+            no_cluster_fit: outcomes.no_cluster_fit,
+            errors: outcomes.errors,
+            replicas: sums.total,
+            added: sums.grown,
+            removed: -sums.shrunk,
+            clusters: sums.used(),
+            decided: report.entries.len() + report.hidden,
+            left_out: report.left_out,
+        },
+        cost: report.cost.as_ref(),
+    }
+}
+
+struct Rows<'a>(&'a Report<'a>);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        let mut explainer = report.explainer();
+        let mut rows = serializer.serialize_seq(Some(report.entries.len()))?;
+        for entry in &report.entries {
+            rows.serialize_element(&row(
+                &explainer.explain(entry).entry(),
+                &entry.shares(&report.names),
+                report,
+            ))?;
+        }
+        rows.end()
+    }
+}
+
+/// Writes the report as JSON or YAML, the same text as for [`document`]. Several bindings are written at once.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(crate) fn write_document<'a>(report: &'a Report<'a>, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let (mut sums, mut is_first) = (Sums::new(&report.names), true);
+    out.write_all(&part(form, &head(report), Part::Head)?)?;
+    let worker = || {
+        let mut explainer = report.explainer();
+        move |entries: &[Entry<'a>]| {
+            let (mut bytes, mut sums) = (Vec::new(), Sums::new(&report.names));
+            for (number, entry) in entries.iter().enumerate() {
+                let shares = entry.shares(&report.names);
+                sums.add(&shares, entry.has_last());
+                if number > 0 {
+                    bytes.extend_from_slice(between(form));
+                }
+                add_element(
+                    form,
+                    row(&explainer.explain(entry).entry(), &shares, report),
+                    &mut bytes,
+                )?;
+            }
+            Ok::<_, io::Error>((bytes, sums))
+        }
+    };
+    divvy_parallel::in_blocks(&report.entries, divvy_parallel::threads(), worker, |block| {
+        let (bytes, of_block) = block?;
+        sums.merge(of_block);
+        let before = match (form, std::mem::take(&mut is_first)) {
+            (Form::Json, true) => b"  \"bindings\": [\n",
+            (Form::Yaml, true) => &b"bindings:\n"[..],
+            (form, false) => between(form),
+        };
+        out.write_all(before)?;
+        out.write_all(&bytes)
+    })?;
+    let after = match (form, is_first) {
+        (Form::Json, true) => "  \"bindings\": [],\n",
+        (Form::Yaml, true) => "bindings: []\n",
+        (Form::Json, false) => "\n  ],\n",
+        (Form::Yaml, false) => "",
+    };
+    out.write_all(after.as_bytes())?;
+    out.write_all(&part(form, &tail(report, &sums), Part::Tail)?)
+}
+
+/// The text between two bindings.
+fn between(form: Form) -> &'static [u8] {
+    match form {
+        Form::Json => b",\n",
+        Form::Yaml => b"",
+    }
+}
+
+/// A part of a mapping that is written in parts.
+#[derive(Clone, Copy)]
+enum Part {
+    Head,
+    Tail,
+}
+
+/// The keys of a mapping, as the beginning or the end of a larger one.
+fn part(form: Form, keys: &impl Serialize, part: Part) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    form.write_document(keys, &mut bytes)?;
+    if form == Form::Json {
+        match part {
+            Part::Head => {
+                bytes.truncate(bytes.len() - b"\n}\n".len());
+                bytes.extend_from_slice(b",\n");
+            }
+            Part::Tail => drop(bytes.drain(..b"{\n".len())),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Adds a binding as an element of the list, without the list.
+fn add_element(form: Form, row: Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let begin = out.len();
+    write_alone(form, Alone { bindings: [row] }, out)?;
+    match form {
+        Form::Json => {
+            out.truncate(out.len() - b"\n  ]\n}".len());
+            out.drain(begin..begin + b"{\n  \"bindings\": [\n".len());
+        }
+        Form::Yaml => drop(out.drain(begin..begin + b"bindings:\n".len())),
+    }
+    Ok(())
+}
+
+fn write_alone(form: Form, mut alone: Alone<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let [row] = &mut alone.bindings;
+    if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
+        let clusters = std::mem::take(&mut row.clusters);
+        let lines = clusters.iter().map(|target| Line {
+            name: target.name,
+            numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
+        });
+        if lines::with_lines(form, &alone, lines, out)? {
+            return Ok(());
+        }
+        alone.bindings[0].clusters = clusters;
+    }
+    form.write(&alone, out)
+}
+
+/// The row of an entry, whose clusters are `shares`.
+fn row<'a>(entry: &'a Entry<'_>, shares: &[Share<'a>], report: &'a Report<'_>) -> Row<'a> {
+    let Entry { binding, decision, .. } = entry;
+    let resource = &binding.object.spec.resource;
+    let plugin = report.profile.strategies.get(decision.strategy());
+    let (figures, rejections) = match &decision.outcome {
+        Outcome::Failed(CycleError::Unschedulable { figures, .. }) => {
+            let figures = figures.map(|(requested, available)| Figures { requested, available });
+            (figures, Vec::new())
+        }
+        Outcome::Failed(CycleError::NoClusterFit { reasons, .. }) => {
+            let rejections = reasons.iter().map(|(clusters, reason)| Rejection {
+                clusters: *clusters,
+                reason,
+            });
+            (None, rejections.collect())
+        }
+        _ => (None, Vec::new()),
+    };
+    let costs = report.pricer.as_ref().map(|pricer| {
+        let scheduled = entry.is_scheduled().then_some(shares);
+        pricer.costs(binding, scheduled)
+    });
+    Row {
+        binding: &decision.binding,
+        kind: binding.object.scope().kind(),
+        resource: Resource {
+            api_version: &resource.api_version,
+            kind: &resource.kind,
+            namespace: &resource.namespace,
+            name: &resource.name,
+        },
+        policy: binding.policy.as_ref().map(|policy| policy.object_name().to_string()),
+        foreign_scheduler: binding.foreign_scheduler(&report.profile.scheduler_name),
+        pending: binding.pending.iter().map(ToString::to_string).collect(),
+        strategy: decision.strategy(),
+        plugin: plugin.map(|plugin| plugin.split(' ').next().unwrap_or(plugin)),
+        result: decision.outcome.word(),
+        replicas: decision.replicas,
+        affinity: &decision.affinity,
+        clusters: shares.iter().filter_map(target).collect(),
+        cost: costs,
+        last: last(binding.last()),
+        message: entry.message(),
+        partial: decision.partial.as_ref().map(|partial| PartialResult {
+            replicas: partial.replicas,
+            requested: partial.requested,
+            missing: partial.missing(),
+        }),
+        hint: entry.hint(),
+        valid_until: decision
+            .valid_until
+            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string()),
+        figures,
+        rejections,
+        explanation: decision.explanation.as_ref().filter(|_| report.explains),
+    }
+}
+
+/// A cluster of the result; `None` for one that is only in the last result.
+fn target<'a>(share: &Share<'a>) -> Option<Target<'a>> {
+    Some(Target {
+        name: share.cluster,
+        replicas: share.replicas?,
+        free: share.free(),
+    })
+}
+
+/// The last result, by name of the cluster.
+fn last<'a>(targets: impl Iterator<Item = (&'a str, i64)>) -> Vec<Target<'a>> {
+    let target = |(name, replicas)| Target {
+        name,
+        replicas,
+        free: None,
+    };
+    let mut targets: Vec<Target<'_>> = targets.map(target).collect();
+    targets.sort_by_key(|target| target.name);
+    targets
+}
