@@ -2,9 +2,7 @@
 //!
 //! Every scheduling decision is made in the library. [`command`] reads the request and [`report`] renders the answer.
 
-mod allocator;
 mod command;
-mod exit;
 mod report;
 
 use std::process::ExitCode;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use divvy_client::{REQUEST_DEADLINE, delay, worded};
 use divvy_karmada::api::{ObjectReference, ResourceBinding, Timestamp};
 use kube::Client;
 use kube::api::{Patch, PatchParams, PostParams};
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use crate::client::{REQUEST_DEADLINE, delay, worded};
 use crate::condition::shortened;
 use crate::engine::Announcement;
 use crate::observe::{Metrics, WriteKind, WriteResult};

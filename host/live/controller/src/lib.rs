@@ -8,7 +8,7 @@
 //!     └──────────────────────────── write ◄── fence ◄── engine ─┘
 //! ```
 //!
-//! - [`client`], [`outage`], [`refusals`]: connections to an API server, the times at which it does not answer, and what it refuses.
+//! - [`outage`], [`refusals`]: the times at which the API server does not answer, and what it refuses. `divvy-client` connects to it.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to the fields that decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and the estimators' addresses.
@@ -19,23 +19,19 @@
 //! - [`mod@write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: the state that is shown there.
-//! - [`listing`]: a control plane as manifests, for commands that read it once.
-//! - [`reload`], [`files`]: changed profiles and plugins, and the versions of files by which changes are noticed.
+//! - [`reload`]: changed profiles and plugins.
 //! - [`run`]: the threads and tasks around the engine.
 
 mod assumed;
-pub mod client;
 pub mod condition;
 pub mod decision;
 pub mod engine;
 pub mod estimates;
 mod events;
 pub mod explanations;
-mod files;
 mod guard;
 pub mod holdings;
 pub mod lease;
-pub mod listing;
 pub mod lookup;
 pub mod objects;
 pub mod observe;

@@ -6,13 +6,12 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use divvy_client::worded;
 use divvy_estimator::{Address, LookupError, ServiceLookup};
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{Service, ServicePort};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{Api, Client};
-
-use crate::client::worded;
 
 /// Time for one lookup. The estimator's deadline includes it and may be shorter.
 const DEADLINE: Duration = Duration::from_secs(5);

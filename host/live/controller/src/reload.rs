@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::files::FileVersions;
+pub use divvy_client::FileVersions;
 
 use crate::engine::{ActiveProfile, Trial};
 use crate::observe::{Metrics, ReloadResult};

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use divvy_client::{Clients, WATCH_SECONDS, asked_wait, worded};
 use futures::StreamExt;
 use kube::Api;
 use kube::core::Status;
 use kube::runtime::watcher::{self, Event, watcher};
 use tokio::sync::Notify;
 
-use crate::client::{Clients, WATCH_SECONDS, asked_wait, worded};
 use crate::objects::{Fetched, Kind, Object, ObjectKey};
 use crate::outage::{Outage, is_outage};
 use crate::queue::doubled;

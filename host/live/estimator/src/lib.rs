@@ -36,4 +36,3 @@ pub use error::CallError;
 pub use estimate::{Estimate, Unanswered};
 pub use estimators::{EstimatorOptions, EstimatorState, Estimators, Target};
 pub use request::{AssumedWorkload, InvalidRequirements, Request};
-pub use wording::tls_error;

@@ -2,8 +2,8 @@
 //! what is wrong with a certificate, and which option it concerns.
 
 use std::error::Error;
-use std::io;
 
+use divvy_client::tls_error;
 use rustls::CertificateError;
 
 /// An error with its causes in one line, or the failure of TLS that it is due to. The transport's own message is only "transport error".
@@ -26,23 +26,6 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
         Some((_, alert)) => alert_words(alert),
         None => text,
     }
-}
-
-/// The failure of TLS that an error is due to, among its causes.
-pub fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(error) = error.downcast_ref::<rustls::Error>() {
-            return Some(error);
-        }
-        // Its inner error is not its source.
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        next = match inner {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    None
 }
 
 fn tls_words(error: &rustls::Error) -> String {

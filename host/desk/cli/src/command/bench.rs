@@ -13,19 +13,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+use divvy_command::exit::Exit;
+use divvy_command::form;
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::progress::Progress;
+use divvy_command::setup::ProfileArguments;
 use divvy_recordings::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
 use serde::Serialize;
 
 use super::replay::{choose, read};
-use super::setup::ProfileArguments;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::Failure;
-use crate::report::form;
-use crate::report::grid::{Cell, Column, Grid};
-use crate::report::progress::Progress;
 
 /// Minimum number of rounds before the clock starts, so that caches are filled and memory is allocated.
 const WARM_UP_ROUNDS: usize = 20;

@@ -1,26 +1,21 @@
-//! Candidates of completions: clusters, bindings, policies and namespaces of the input that an unfinished command line names, and
-//! profiles.
+//! Candidates of completions: clusters, bindings, policies and namespaces of the input that an unfinished command line names.
 //!
 //! A person waits for them, so a large input is not read, and a control plane must answer soon. An input that cannot be read gives no
 //! candidates instead of an error: the command itself reports it.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, Command};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
-use divvy_controller::client::connect;
-use divvy_controller::listing::list;
+use clap_complete::engine::ArgValueCompleter;
+use divvy_client::listing::list;
+use divvy_client::{ConnectionOptions, connect};
+use divvy_command::completing::{offered, with_candidates as with_candidates_of_all};
 use divvy_forecast::choice::zones;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
-use divvy_profile::{BUILT_IN, ProfileSource};
-
-use super::connection::ConnectionArguments;
-use crate::report::text::is_control;
 
 /// Maximum bytes of all files that are read.
 const BYTES_MAX: u64 = 32 << 20;
@@ -45,10 +40,7 @@ fn with_completer(argument: Arg) -> Arg {
         "PATTERN|all" => |current| bindings(current).into_iter().chain(["all".to_owned()]).collect(),
         "KIND/NAME" => objects,
         "NAMESPACE" if argument.get_id() == "namespace" => |_| namespaces(),
-        "PROFILE" => return argument.add(ArgValueCompleter::new(profiles)),
-        // A text that is the path of a file, unlike `FILE`, which clap knows to be one.
-        "PATH" | "NAME|FILE" => return argument.add(ArgValueCompleter::new(PathCompleter::any())),
-        _ => return argument,
+        _ => return with_candidates_of_all(argument),
     };
     argument.add(ArgValueCompleter::new(move |current: &OsStr| {
         let Some(current) = current.to_str() else {
@@ -56,16 +48,6 @@ fn with_completer(argument: Arg) -> Arg {
         };
         offered(find(current), current)
     }))
-}
-
-/// The candidates that continue a text, once each. The shell writes them into its line, so names that could control a terminal are
-/// left out.
-fn offered(candidates: Vec<String>, current: &str) -> Vec<CompletionCandidate> {
-    let candidates: BTreeSet<String> = candidates
-        .into_iter()
-        .filter(|candidate| candidate.starts_with(current) && !candidate.contains(is_control))
-        .collect();
-    candidates.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// Clusters by name, then by region, zone and provider, each of them once its key is typed.
@@ -146,24 +128,6 @@ fn namespaces() -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Built-in profiles and files; after `FILE#`, the profiles of that file.
-fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
-    let text = current.to_str().unwrap_or_default();
-    if let Some((file, _)) = text.rsplit_once('#') {
-        let Ok(source) = ProfileSource::read(Path::new(file)) else {
-            return Vec::new();
-        };
-        let (profiles, _) = source.readable_profiles();
-        let names = profiles.into_iter().map(|profile| format!("{file}#{}", profile.name));
-        return offered(names.collect(), text);
-    }
-    let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
-    let mut candidates = offered(built_in.collect(), text);
-    let is_profile = |path: &Path| path.is_dir() || path.extension().is_some_and(|extension| extension == "toml");
-    candidates.extend(PathCompleter::any().filter(is_profile).complete(current));
-    candidates
-}
-
 /// The input of a command line, as far as it is typed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Typed {
@@ -235,16 +199,13 @@ impl Typed {
         if self.kubeconfig.is_none() && self.context.is_none() {
             return None;
         }
-        let connection = ConnectionArguments {
-            kubeconfig: self.kubeconfig.clone(),
-            context: self.context.clone(),
-        };
+        let connection = ConnectionOptions::new(self.kubeconfig.clone(), self.context.clone(), "complete");
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .ok()?;
         let asked = async {
-            let clients = connect(&connection.options("complete")).await.ok()?;
+            let clients = connect(&connection).await.ok()?;
             list(&clients, None).await.ok()
         };
         // The timer belongs to the runtime, so it starts inside of it.
@@ -313,14 +274,6 @@ mod tests {
         let line = "divvy diff -f a --filename b.yaml -fc --filename=d --filename = e --kubeconfig k --context=x --drain eu -f";
         assert_eq!(typed(line), expected);
         assert_eq!(typed("divvy schedule -f - --profile p"), Typed::default());
-    }
-
-    #[test]
-    fn candidates_continue_the_text_and_cannot_control_a_terminal() {
-        let candidates = ["eu-2", "eu-1", "eu-2", "us-1", "eu-\u{1b}[2J"].map(str::to_owned);
-        let offered = offered(candidates.into(), "eu");
-        let values: Vec<&OsStr> = offered.iter().map(CompletionCandidate::get_value).collect();
-        assert_eq!(values, ["eu-1", "eu-2"]);
     }
 
     #[test]

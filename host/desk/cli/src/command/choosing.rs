@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
-use divvy_controller::listing::ListedWorkloads;
+use divvy_client::listing::ListedWorkloads;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure, headline};
+use divvy_command::style;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::labels::LabelQuery;
 use divvy_forecast::selection::{Selection, SelectionError, nearest_clusters};
@@ -13,9 +16,6 @@ use divvy_karmada::detector::Binding;
 use divvy_manifests::{Manifests, WorkloadLabels};
 
 use super::input::InputArguments;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline};
-use crate::report::style;
 
 /// Heading of these options.
 const SHOWN: &str = "Selection of what is shown (never of what is decided)";

@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use divvy_command::text::listed;
 use divvy_karmada::api::{ClusterAffinity, Placement};
 use divvy_karmada::detector::Binding;
 use divvy_manifests::{Manifests, ObjectName, Source, Warning};
 use divvy_spanned::names::nearest;
-
-use crate::report::text::listed;
 
 /// Maximum number of absent clusters with a warning of their own.
 const ABSENT_MAX: usize = 10;

@@ -1,19 +1,18 @@
 //! `divvy completions`: prints the script with which a shell asks this binary for completions, and answers what the shell asks.
 //!
 //! The script sets an environment variable and repeats the unfinished command line. So the answers come from the input that the line
-//! names: see [`candidates`](super::candidates). `clap_complete` calls this interface unstable: only this file and that one use it.
+//! names: see [`candidates`](super::candidates).
 
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
-use clap_complete::env::{CompleteEnv, Shells};
+use clap_complete::env::Shells;
+use divvy_command::completing::{self, VARIABLE};
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
 
 use super::candidates::with_candidates;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
-
-/// Variable that a shell sets to its own name to ask for completions.
-const VARIABLE: &str = "DIVVY_COMPLETE";
+use super::programs::Call;
 
 /// Print completions for a shell.
 ///
@@ -30,11 +29,17 @@ pub(super) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Answers a shell that asks for completions, and ends the process. Returns if none does.
+/// Answers a shell that asks for completions, and ends the process. Returns if none does. Lines of `divvy run` and `divvy plugin` are
+/// answered by their programs.
 pub(super) fn answer<Line: CommandFactory>() {
-    CompleteEnv::with_factory(|| with_candidates(Line::command()))
-        .var(VARIABLE)
-        .complete();
+    if std::env::var_os(VARIABLE).is_some() {
+        let line = std::env::args_os().skip_while(|word| word != "--").skip(1);
+        if let Some(call) = Call::of(&Line::command(), line) {
+            // The line is the same: the program knows under which name it is asked. One that is missing has no candidates.
+            let _missing = call.program.execute(std::env::args_os().skip(1));
+        }
+    }
+    completing::answer(|| with_candidates(Line::command()));
 }
 
 /// Prints the script for `command`. Fails only if standard output cannot be written.

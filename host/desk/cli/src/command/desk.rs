@@ -4,17 +4,18 @@
 //! has the order of the steps, and everything that is the same for all of them: errors, formats, notes, and the exit code. A new question
 //! is one file that implements [`Question`], and a line in the list of commands.
 
+use divvy_command::console::Console;
+use divvy_command::errors::{Failure, headline};
+use divvy_command::exit::Exit;
+use divvy_command::style;
+use divvy_command::time::TimeArguments;
 use divvy_page::{Content as Page, Sheet};
 
 use super::origin::{Origin, heading};
 use super::output::{Output, check_destination};
-use super::time::TimeArguments;
-use crate::exit::Exit;
 use crate::report::binding_errors::{self, BindingError};
-use crate::report::console::Console;
-use crate::report::errors::{Failure, headline};
 use crate::report::format::Content;
-use crate::report::{page, sheets, style};
+use crate::report::{page, sheets};
 
 /// A question about the manifests. The methods are called in this order, each once.
 pub(super) trait Question {

@@ -10,28 +10,27 @@ mod prepare;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::ManuallyDrop;
 
+use arguments::SumOf;
+pub(super) use arguments::{DiffArguments, LossOfEach, SituationArguments};
+use comparison::{Compared, Futures, Page, hide, policies, shorten, sum_up};
 use divvy_forecast::document::Document as Difference;
 use divvy_forecast::failures::{Each, Failures};
 use divvy_forecast::future::{Explains, Options};
 use divvy_scheduler::cycle::CycleError;
-
-use arguments::SumOf;
-pub(super) use arguments::{DiffArguments, LossOfEach, SituationArguments};
-use comparison::{Compared, Futures, Page, hide, policies, shorten, sum_up};
 pub(super) use losses::{exit_of_errors, report_errors};
 pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::desk::{Answer, Document, Presentation, Question};
-use super::input::workload_kinds;
-use super::logging;
 use super::output::{binding_name, cluster_names};
-use crate::exit::Exit;
+use super::reasons;
 use crate::report::binding_errors::BindingError;
-use crate::report::console::Console;
-use crate::report::errors::Failure;
 use crate::report::format::Printed;
 use crate::report::{cluster_views, forecast as report, page};
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+use divvy_command::exit::Exit;
+use divvy_command::reading::workload_kinds;
 
 /// The situations of both sides, and the profiles that decide them.
 pub(super) struct Input {
@@ -201,7 +200,7 @@ fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -
     let after = &prepared.after;
     let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());
     match arguments.output.is_page() {
-        _ if logging::gives_reasons(console) => Explains::Everything,
+        _ if reasons::gives_reasons(console) => Explains::Everything,
         true if is_small => Explains::Everything,
         true => Explains::Assigned,
         false if arguments.situation.choosing.shows_clusters() => Explains::Everything,

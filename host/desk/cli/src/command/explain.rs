@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use divvy_client::request::Response;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
 use divvy_controller::explanations::Answer;
-use divvy_controller::serve::Response;
 use serde_json::Value;
 
-use crate::exit::Exit;
 use crate::report::account;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 
 /// Time for the scheduler's answer.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -96,7 +96,7 @@ fn unreadable(error: &serde_json::Error, address: SocketAddr) -> Failure {
 }
 
 fn get(address: SocketAddr, path: &str) -> Result<Vec<u8>, Failure> {
-    let response = divvy_controller::serve::get(address, path, DEADLINE);
+    let response = divvy_client::request::get(address, path, DEADLINE);
     answered(response.map_err(|error| no_answer(address, error.to_string()))?)
 }
 

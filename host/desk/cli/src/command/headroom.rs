@@ -3,6 +3,13 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
+use divvy_command::reading::workload_kinds;
+use divvy_command::setup::ProfileArguments;
+use divvy_command::text::counted;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::cost;
 use divvy_forecast::document::{FORMAT, SideDocument};
@@ -17,16 +24,9 @@ use divvy_scheduler::cycle::CycleError;
 use super::choosing::Shown;
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
-use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
-use super::setup::ProfileArguments;
-use crate::exit::Exit;
 use crate::report::binding_errors::BindingError;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
-use crate::report::progress::Progress;
-use crate::report::text::counted;
 use crate::report::{headroom as report, page};
 
 const EXAMPLES: &str = "\

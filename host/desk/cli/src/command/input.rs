@@ -1,30 +1,20 @@
 //! The input of commands that decide: manifests from files, from standard input, or from a live control plane.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io::Read;
-use std::time::Instant;
 
-use clap::{Args, ValueEnum};
-use divvy_controller::client::{Clients, connect};
-use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
+use clap::Args;
+use divvy_client::listing::{ListedWorkloads, list, list_workloads};
+use divvy_client::{Clients, ConnectionOptions, connect};
+use divvy_command::connection::ConnectionArguments;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::reading::{ValidateMode, read_from};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, Problem, ReadOptions, Validation};
-use divvy_profile::{MOVES_ANNOTATION, ProfileConfiguration};
-use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
-use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
-use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
-use divvy_scheduler::strategy::{
-    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
-    STRATEGY_ANNOTATION,
-};
+use divvy_manifests::{Input, Manifests, Problem};
 
-use super::connection::{ConnectionArguments, connection_failure};
 use super::origin::{Digesting, Origin};
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
-use crate::report::progress::Progress;
 
 /// Arguments that select the input.
 #[derive(Debug, Args)]
@@ -62,51 +52,6 @@ fn faulty_objects(problems: &[Problem]) -> usize {
     let objects: HashSet<_> = objects.collect();
     let files = problems.iter().filter(|problem| problem.source_of.is_none());
     objects.len() + files.count()
-}
-
-/// Treatment of unknown fields, kinds and annotations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ValidateMode {
-    /// Warn in objects with a `resourceVersion`, which came from an API server; refuse in all others
-    Auto,
-    /// Refuse
-    Strict,
-    /// Warn
-    Warn,
-    /// Accept
-    Ignore,
-}
-
-impl From<ValidateMode> for Validation {
-    fn from(mode: ValidateMode) -> Self {
-        match mode {
-            ValidateMode::Auto => Self::Auto,
-            ValidateMode::Strict => Self::Strict,
-            ValidateMode::Warn => Self::Warn,
-            ValidateMode::Ignore => Self::Ignore,
-        }
-    }
-}
-
-/// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 10] = [
-    STRATEGY_ANNOTATION,
-    PREFERENCES_ANNOTATION,
-    // A plugin's name follows, which the plan of each binding checks against its profile.
-    PLUGIN_PREFERENCES_PREFIX,
-    AFFINITY_GROUPS_ANNOTATION,
-    QUORUM_ANNOTATION,
-    APPLIED_POLICY,
-    PLUGIN_FAILURE,
-    MOVES_ANNOTATION,
-    MOVE_ANNOTATION,
-    FAILBACK_ANNOTATION,
-];
-
-/// The kinds with replicas under a profile.
-pub(super) fn workload_kinds(configuration: &ProfileConfiguration) -> WorkloadKinds {
-    let interpreter = configuration.resource_interpreter.unwrap_or_default();
-    WorkloadKinds::new(interpreter, &configuration.workload)
 }
 
 impl InputArguments {
@@ -171,7 +116,7 @@ impl InputArguments {
     /// Asks a live control plane; `None` if none is named.
     fn ask<T>(&self, question: impl AsyncFnOnce(Clients) -> Result<T, Failure>) -> Result<Option<T>, Failure> {
         let connection = &self.connection;
-        if connection.kubeconfig.is_none() && connection.context.is_none() {
+        if !connection.is_given() {
             return Ok(None);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -179,52 +124,14 @@ impl InputArguments {
             Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
         })?;
         runtime.block_on(async {
-            let clients = connect(&connection.options("read"))
-                .await
-                .map_err(|error| connection_failure(&error))?;
+            let options = ConnectionOptions::new(connection.kubeconfig.clone(), connection.context.clone(), "read");
+            let clients = connect(&options).await.map_err(|error| {
+                Failure::usage(Diagnostic {
+                    hint: error.hint(),
+                    ..Diagnostic::new(error.to_string())
+                })
+            })?;
             question(clients).await.map(Some)
         })
     }
-}
-
-/// Reads inputs. Problems are collected in the manifests, not returned as an error.
-pub(super) fn read_files(
-    inputs: &[Input],
-    validate: ValidateMode,
-    kinds: &WorkloadKinds,
-    keep_cluster_json: bool,
-) -> Manifests {
-    let mut standard = std::io::stdin().lock();
-    read_from(inputs, &mut standard, validate, kinds, keep_cluster_json)
-}
-
-/// The same, with a stream for standard input.
-fn read_from(
-    inputs: &[Input],
-    standard: &mut dyn Read,
-    validate: ValidateMode,
-    kinds: &WorkloadKinds,
-    keep_cluster_json: bool,
-) -> Manifests {
-    let started = Instant::now();
-    let options = ReadOptions {
-        workload_kinds: kinds.clone(),
-        keep_cluster_json,
-        validation: validate.into(),
-        annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
-        ..ReadOptions::default()
-    };
-    let progress = Progress::start("reading");
-    let read = divvy_manifests::read(inputs, standard, &options);
-    drop(progress);
-    tracing::info!(
-        clusters = read.clusters.len(),
-        policies = read.policies.len(),
-        bindings = read.bindings.len(),
-        resources = read.resources.len(),
-        ignored = read.ignored,
-        elapsed = ?started.elapsed(),
-        "manifests read"
-    );
-    read
 }

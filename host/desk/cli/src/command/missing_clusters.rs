@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Args;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
 
 use super::explain::{answered, no_answer};
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 
 /// Path of the list on the scheduler's port.
 const PATH: &str = "/missing-clusters";
@@ -45,10 +45,10 @@ pub(super) struct MissingClustersArguments {
 pub(super) fn run(arguments: &MissingClustersArguments, console: &Console) -> Result<Exit, Failure> {
     let address = arguments.address;
     let response = match arguments.confirmed.as_slice() {
-        [] => divvy_controller::serve::get(address, PATH, DEADLINE),
+        [] => divvy_client::request::get(address, PATH, DEADLINE),
         clusters => {
             let body = serde_json::Value::from(clusters).to_string();
-            divvy_controller::serve::post(address, PATH, &body, DEADLINE)
+            divvy_client::request::post(address, PATH, &body, DEADLINE)
         }
     };
     let body = answered(response.map_err(|error| no_answer(address, error.to_string()))?)?;

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use divvy_command::text::{counted, listed, plural};
 use divvy_karmada::api::ResourceBinding;
 use divvy_karmada::detector::Binding;
 use divvy_manifests::{ObjectName, Warning};
 use divvy_profile::{MOVES_ANNOTATION, WrittenAllowances};
 use divvy_scheduler::moves::mark::destination;
-
-use crate::report::text::{counted, listed, plural};
 
 /// Maximum number of bindings, and of clusters per binding, that are named.
 const NAMED_MAX: usize = 5;

@@ -4,16 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use divvy_command::connection::ConnectionArguments;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::text::listed;
+use divvy_command::time::TimeArguments;
 use divvy_karmada::api::Timestamp;
 use divvy_manifests::Input;
 use divvy_page::Heading;
 use divvy_page::digest::{StreamDigest, of_streams};
 use serde::Deserialize;
-
-use super::connection::ConnectionArguments;
-use super::time::TimeArguments;
-use crate::report::errors::{Diagnostic, Failure};
-use crate::report::text::listed;
 
 /// Maximum number of inputs that are named.
 const NAMED_MAX: usize = 3;

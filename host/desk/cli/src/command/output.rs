@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
 use divvy_forecast::cluster_view::ClusterViewsDocument;
 
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::{Format, Needs, OFFERS, Offer};
 
 /// Output format.

@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure, headline, location};
+use divvy_command::exit::Exit;
+use divvy_command::style;
+use divvy_command::time::TimeArguments;
 use divvy_forecast::glob::matches_parts;
 use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
 use divvy_forecast::policies::{Subjects, review};
@@ -17,13 +22,9 @@ use super::diff::Overlays;
 use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser};
-use super::time::TimeArguments;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline, location};
 use crate::report::format::Printed;
 use crate::report::policies::{self as report, Hidden};
-use crate::report::{sheets, style, warnings};
+use crate::report::{sheets, warnings};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
+use divvy_command::chosen_profile::ChosenProfile;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure, headline};
+use divvy_command::exit::Exit;
+use divvy_command::libraries::plugin_names;
+use divvy_command::setup::ProfileArguments;
+use divvy_command::style;
+use divvy_command::text::{counted, wrapped};
 use divvy_loader::PluginDirectories;
 use divvy_profile::{BUILT_IN, DEFAULT_NAME, MovesConfiguration};
 use divvy_scheduler::profile::{Profile, RegistryError};
 use serde_json::Value;
 
-use super::chosen_profile::ChosenProfile;
-use super::libraries::plugin_names;
-use super::setup::ProfileArguments;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::profile::with_origins;
-use crate::report::style;
-use crate::report::text::{counted, wrapped};
 
 /// Columns before the text of each line of a summary.
 const TITLE_COLUMNS: usize = 14;

@@ -8,7 +8,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::report::clusters::names::Names;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
 use divvy_manifests::Manifests;
 use divvy_profile::ProfileConfiguration;
 use divvy_recordings::{
@@ -19,9 +20,8 @@ use divvy_scheduler::profile::Profile;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::report::console::Console;
+use crate::report::clusters::names::Names;
 use crate::report::entry::{Entry, Report};
-use crate::report::errors::{Diagnostic, Failure};
 
 /// Name of the only fleet in a recording: the clusters of the run.
 const FLEET: &str = "fleet";

@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use divvy_command::chosen_profile::ChosenProfile;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
+use divvy_command::setup::ProfileArguments;
+use divvy_command::text::{counted, listed, printable};
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::glob::{matches, matches_parts};
 use divvy_karmada::detector::Binding;
@@ -21,15 +28,8 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::Profile;
 use serde::Serialize;
 
-use super::chosen_profile::ChosenProfile;
 use super::output::{Output, OutputParser, binding_name};
-use super::setup::ProfileArguments;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
-use crate::report::progress::Progress;
-use crate::report::text::{counted, listed, printable};
 
 /// Heading of the options that choose what is shown.
 const SHOWN: &str = "Selection of what is shown (never of what is decided)";

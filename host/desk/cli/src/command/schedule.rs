@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use clap::Args;
+use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
@@ -26,34 +27,34 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
-
-use deciding::Deciding;
 pub(super) use findings::{PlanFindings, report_warnings};
 
 use super::choosing::{ChoosingArguments, Shown};
-use super::chosen_profile::ChosenProfile;
 use super::desk::{Answer, Document, Presentation, Question};
-use super::input::{InputArguments, LeftOut, workload_kinds};
+use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser, binding_name, cluster_names};
-use super::setup::ProfileArguments;
 use super::tables::check_clusters;
-use super::time::TimeArguments;
-use super::{logging, record};
-use crate::exit::EXIT_CODES;
+use super::{reasons, record};
 use crate::report::binding_errors::BindingError;
-use crate::report::console::Console;
 use crate::report::costs::Pricer;
 use crate::report::entry::{self, ProfileSummary, Report, message};
-use crate::report::errors::{Diagnostic, Failure, headline};
-use crate::report::form::Form;
 use crate::report::format::{Content, Printed};
-use crate::report::layout::Layout;
 use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
-use crate::report::progress::Progress;
 use crate::report::table::{self, TableOptions};
-use crate::report::{cluster_views, structured, style, warnings};
+use crate::report::{cluster_views, structured, warnings};
+use divvy_command::chosen_profile::ChosenProfile;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure, headline};
+use divvy_command::exit::EXIT_CODES;
+use divvy_command::form::Form;
+use divvy_command::layout::Layout;
+use divvy_command::progress::Progress;
+use divvy_command::reading::workload_kinds;
+use divvy_command::setup::ProfileArguments;
+use divvy_command::style;
+use divvy_command::time::TimeArguments;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,7 +116,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long)]
     explain: bool,
     /// Break ties with this seed instead of the profile's
-    #[arg(long, value_name = "NUMBER", value_parser = super::seed::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = divvy_command::seed::parse, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     ///
@@ -212,7 +213,7 @@ impl Question for ScheduleArguments {
             Mutex::new(scheduler.knowing_placements_of(&input.detected.bindings))
         });
         let started = Instant::now();
-        let gives_reasons = logging::gives_reasons(console);
+        let gives_reasons = reasons::gives_reasons(console);
         let deciding = Deciding {
             scheduler,
             bindings: &input.detected.bindings,
@@ -244,7 +245,7 @@ impl Question for ScheduleArguments {
         tracing::info!(bindings = decisions.len(), clusters = input.fleet.len(), elapsed = ?started.elapsed(), "decided");
         decisions
             .iter()
-            .for_each(|decided| logging::decision(&decided.decision));
+            .for_each(|decided| reasons::decision(&decided.decision));
         Ok(Decided {
             decisions: ManuallyDrop::new(decisions),
             explanations,
@@ -341,7 +342,7 @@ impl ScheduleArguments {
     /// possible where a result affects the next ones, and where plugins are watched.
     fn explaining(&self, input: &Input, console: &Console) -> Explaining {
         let (is_page, shows_clusters) = (self.output.is_page(), self.choosing.shows_clusters());
-        let gives_reasons = logging::gives_reasons(console);
+        let gives_reasons = reasons::gives_reasons(console);
         let later = self.explain
             && !self.assume
             && console.verbosity() == 0

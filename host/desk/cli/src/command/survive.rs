@@ -1,6 +1,13 @@
 //! `divvy survive`: the single losses that workloads do not survive, and the smallest change with which one does.
 
 use clap::Args;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
+use divvy_command::reading::workload_kinds;
+use divvy_command::setup::ProfileArguments;
+use divvy_command::text::listed;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::{Each, Errors};
@@ -10,17 +17,10 @@ use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, su
 
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, LossOfEach, Prepared, SituationArguments};
-use super::input::workload_kinds;
 use super::output::{Output, OutputParser, binding_name};
-use super::setup::ProfileArguments;
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 use crate::report::format::Printed;
-use crate::report::progress::Progress;
 use crate::report::sheets;
 use crate::report::survive as report;
-use crate::report::text::listed;
 
 /// Maximum number of bindings that an error names.
 const NAMED_MAX: usize = 5;

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, headline, remark};
+use divvy_command::style;
 use divvy_karmada::api::Cluster;
 use divvy_profile::table::{TableKey, row_key};
 use divvy_scheduler::profile::Profile;
-
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, headline, remark};
-use crate::report::style;
 
 /// Rows that are named before the rest is counted.
 const NAMED_MAX: usize = 20;

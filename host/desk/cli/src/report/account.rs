@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use divvy_command::grid::write_text;
+use divvy_command::style;
+use divvy_command::text::printable;
 use divvy_controller::explanations::{Answer, Description, FailedGroup, HeldCapacity, Outcome, Rejected};
 use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::cycle::ClusterExplanation;
-
-use super::grid::write_text;
-use super::style;
-use super::text::printable;
 
 /// Lines of a decision, wrapped at the width of the terminal.
 struct Lines<'a> {

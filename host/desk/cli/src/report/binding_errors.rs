@@ -5,12 +5,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use divvy_command::console::Console;
+use divvy_command::errors::{headline, remark};
+use divvy_command::style;
+use divvy_command::text::listed;
 use divvy_scheduler::cycle::CycleError;
-
-use super::console::Console;
-use super::errors::{headline, remark};
-use super::style;
-use super::text::listed;
 
 /// Maximum number of bindings that are named per error without `--verbose`.
 const NAMED_MAX: usize = 3;

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::counted;
 use divvy_forecast::cluster_view::{ClusterView, ClusterViewRow, ClusterViewsDocument, Standing};
 
 use super::forecast::{clusters, from_count, signed};
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
-use super::style;
-use super::text::counted;
 
 /// Writes the views, one after the other.
 pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use divvy_command::text::{counted, listed};
 use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::movement::Movement;
@@ -13,7 +14,6 @@ use divvy_scheduler::fleet::Footprint;
 use serde::Serialize;
 
 use super::clusters::shares::Share;
-use super::text::{counted, listed};
 
 /// Digits after the decimal point of a cost in a table, at least.
 const DIGITS: u32 = 4;

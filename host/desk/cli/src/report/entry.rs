@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::clusters::names::Names;
-use super::clusters::shares::{Share, shares};
+use divvy_command::errors::location;
+use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
@@ -16,10 +16,10 @@ use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
 use super::binding_errors::BindingError;
+use super::clusters::names::Names;
+use super::clusters::shares::{Share, shares};
 use super::clusters::targets::{Target, Targets};
 use super::costs::Pricer;
-use super::errors::location;
-use crate::exit::Exit;
 
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]

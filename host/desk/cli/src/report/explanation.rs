@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use divvy_command::grid::Grid;
+use divvy_command::style;
+use divvy_command::text::listed;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, LeftOut, PluginScore};
 use divvy_scheduler::decision::Outcome;
 
 use super::entry::{Entry, ProfileSummary};
-use super::grid::Grid;
-use super::style;
-use super::text::listed;
 
 /// Maximum number of clusters that are not selected and named.
 const NAMED_MAX: usize = 24;

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::{counted, partial_count};
 use divvy_forecast::document::{
     BindingRow, ClusterCounts, ClusterRow, Document, Latent, OverlayRow, Rejections, ResourceRow, SideDocument, Sums,
     Totals, Violations,
@@ -11,11 +15,7 @@ use divvy_forecast::document::{
 use divvy_forecast::movement::Movement;
 
 use super::costs;
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
 use super::reasons::no_cluster_fits;
-use super::style;
-use super::text::{counted, partial_count};
 
 /// Maximum number of clusters of a binding whose changes are shown, unless all details are.
 const CHANGES_MAX: usize = 8;

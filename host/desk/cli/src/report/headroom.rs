@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::{counted, listed, partial_count};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomStop};
 
 use super::costs;
 use super::forecast::{header, side};
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
-use super::style;
-use super::text::{counted, listed, partial_count};
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;

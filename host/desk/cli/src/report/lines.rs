@@ -6,9 +6,8 @@
 
 use std::io;
 
+use divvy_command::form::Form;
 use serde::Serialize;
-
-use super::form::Form;
 
 /// Maximum length of a name that is written directly. The library for YAML folds long texts.
 const NAME_LENGTH_MAX: usize = 63;

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use super::clusters::sums::Counts;
 use divvy_forecast::gone::Gone;
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
@@ -15,6 +14,7 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
+use super::clusters::sums::Counts;
 use super::entry::{Entry, Report};
 
 /// Replicas of bindings with the same requests: one of the bindings, and the counts of all of them before and after.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::plural;
 use divvy_forecast::document::{FailureRow, FailureTotals, FailuresDocument};
 
 use super::forecast::{header, side};
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
-use super::style;
-use super::text::plural;
 
 /// Writes the loss of each cluster, region, zone or provider. `beyond_top` losses are left out.
 pub(crate) fn write(

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::text::counted;
 use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::Placed;
 use divvy_forecast::cost::Costs;
@@ -15,14 +18,11 @@ use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading, Pag
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
-use super::console::Console;
 use super::costs;
 use super::entry::{Entry, Report};
-use super::errors::{Diagnostic, Failure};
 use super::forecast::{others, sentence};
 use super::headroom::stopped_by;
 use super::loads::movement;
-use super::text::counted;
 
 /// Maximum pairs of a binding and a cluster for which every cluster is explained; beyond it, only those of the results.
 const EXPLAINED_MAX: usize = 500_000;

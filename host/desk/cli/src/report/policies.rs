@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::{counted, listed};
 use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals, Severity};
-
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
-use super::style;
-use super::text::{counted, listed};
 
 /// Maximum number of names that a line shows.
 const NAMED_MAX: usize = 3;

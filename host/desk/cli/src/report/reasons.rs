@@ -1,6 +1,6 @@
 //! Reasons why no cluster fits, in few words for a table. Data, events and conditions have the text of Karmada.
 
-use super::text::listed;
+use divvy_command::text::listed;
 
 /// Maximum number of details per cause, such as taints.
 const DETAILS_MAX: usize = 2;

@@ -1,5 +1,8 @@
 //! The pages of `-o html` that are tables: of `divvy diff --without-each`, `survive` and `policies`.
 
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+use divvy_command::text::{counted, listed, plural};
 use divvy_forecast::document::{FailuresDocument, SideDocument};
 use divvy_forecast::policies::document::{Code, PoliciesDocument};
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument};
@@ -7,10 +10,7 @@ use divvy_page::Heading;
 use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
 use divvy_page::verdict::{Figure, Tone, Verdict};
 
-use super::console::Console;
-use super::errors::Failure;
 use super::page::{arguments, print_page};
-use super::text::{counted, listed, plural};
 
 /// Maximum number of names in a cell.
 const NAMED_MAX: usize = 12;

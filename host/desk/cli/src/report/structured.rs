@@ -5,8 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::clusters::shares::Share;
-use super::clusters::sums::Sums;
+use divvy_command::form::Form;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{ClusterRow, FORMAT, SideDocument};
 use divvy_karmada::api::Timestamp;
@@ -15,9 +14,10 @@ use divvy_scheduler::decision::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use super::clusters::shares::Share;
+use super::clusters::sums::Sums;
 use super::costs::BindingCosts;
 use super::entry::{Entry, Report};
-use super::form::Form;
 use super::lines::{self, Line};
 
 /// The beginning of the document.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::{counted, listed, plural};
 use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveDocument, SurviveRow, SurviveTotals};
 
 use super::forecast::{header, side};
-use super::grid::{Cell, Column, Grid};
-use super::layout::Layout;
-use super::style;
-use super::text::{counted, listed, plural};
 
 /// Maximum number of losses per binding.
 const LOSSES_MAX: usize = 3;

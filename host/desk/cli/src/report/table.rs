@@ -5,22 +5,22 @@
 
 use std::io::{self, Write};
 
-use super::clusters::rows::{self, Rows, change};
-use super::clusters::shares::{Share, free, growth, is_uniform};
-use super::clusters::sums::Sums;
 use anstyle::Style;
+use divvy_command::grid::{Cell, Column, Grid, Widths};
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::{counted, listed, partial_count};
 use divvy_forecast::document::ClusterRow;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Outcome;
 
+use super::clusters::rows::{self, Rows, change};
+use super::clusters::shares::{Share, free, growth, is_uniform};
+use super::clusters::sums::Sums;
 use super::entry::{Entry, Report};
 use super::explanation::Account;
 use super::forecast::clusters;
-use super::grid::{Cell, Column, Grid, Widths};
-use super::layout::Layout;
 use super::reasons::no_cluster_fits;
-use super::style;
-use super::text::{counted, listed, partial_count};
 
 /// Maximum number of clusters named in a sentence.
 const NAMED_MAX: usize = 12;

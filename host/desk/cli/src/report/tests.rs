@@ -1,5 +1,11 @@
 //! Rendering of constructed decisions. No plugin is loaded.
 
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::form::Form;
+use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::text::{listed, printable, wrapped};
+use divvy_command::{form, style};
 use divvy_controller::explanations::Answer;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
@@ -15,13 +21,8 @@ use serde_json::{Value, json};
 
 use super::clusters::targets::Targets;
 use super::entry::{Decided, ProfileSummary, Report};
-use super::errors::{Diagnostic, Failure};
-use super::form::Form;
-use super::grid::{Cell, Column, Grid};
 use super::table::{self, TableOptions};
-use super::text::{listed, printable, wrapped};
-use super::{account, form, structured, style, warnings};
-use crate::exit::Exit;
+use super::{account, structured, warnings};
 
 /// Four bindings and three clusters; `divided` has a last result.
 const MANIFESTS: &str = "

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::clusters::sums::Sums;
+use divvy_command::layout::Layout;
+use divvy_command::style;
+use divvy_command::text::counted;
 
+use super::clusters::sums::Sums;
 use super::costs;
 use super::entry::Report;
-use super::layout::Layout;
-use super::style;
-use super::text::counted;
 
 /// Writes the totals, and if `is_wide` also the profile and its plugins.
 pub(super) fn write(

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use divvy_command::console::Console;
+use divvy_command::errors::{headline, location, remark};
+use divvy_command::style;
+use divvy_command::text::{counted, listed};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
-
-use super::console::Console;
-use super::errors::{headline, location, remark};
-use super::style;
-use super::text::{counted, listed};
 
 /// Maximum number of objects named per warning without `--verbose`; a note names twice as many.
 const NAMED_MAX: usize = 3;

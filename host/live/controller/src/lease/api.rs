@@ -2,11 +2,10 @@
 
 use std::future::Future;
 
+use divvy_client::worded;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Api;
 use kube::api::PostParams;
-
-use crate::client::worded;
 
 /// A request about a lease that failed.
 #[derive(Debug, thiserror::Error)]

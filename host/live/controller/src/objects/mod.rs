@@ -6,12 +6,11 @@
 
 mod binding;
 mod fetched;
-mod kind;
 
 pub use binding::BindingDocument;
 pub(crate) use binding::{AggregatedStatus, Health};
+pub use divvy_client::Kind;
 pub use fetched::Fetched;
-pub use kind::Kind;
 
 use divvy_karmada::api::{BindingScope, Cluster, PropagationPolicy};
 

@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use divvy_client::{Clients, ConnectionError, ConnectionOptions, REQUEST_DEADLINE, connect};
 use divvy_estimator::{EstimatorOptions, Estimators};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot, watch as signal};
@@ -21,8 +22,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::thread::Thread;
 use self::worker::{Worker, start_workers};
-
-use crate::client::{Clients, ConnectionError, ConnectionOptions, REQUEST_DEADLINE, connect};
 use crate::engine::{ActiveProfile, Trial};
 use crate::estimates::Answers;
 use crate::events::EventSender;

@@ -22,7 +22,6 @@
 
 mod answers;
 mod confirmation;
-mod request;
 mod server;
 
 #[cfg(test)]
@@ -35,7 +34,6 @@ use serde_json::Value;
 
 pub use confirmation::Unconfirmed;
 pub(crate) use confirmation::{Confirmation, Confirmations};
-pub use request::{Response, get, post};
 pub use server::ServeError;
 pub(crate) use server::Server;
 

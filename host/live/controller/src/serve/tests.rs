@@ -226,7 +226,7 @@ async fn missing_clusters_are_confirmed_by_name() {
     assert_eq!(running.get("/missing-clusters").await, (200, r#"["m1"]"#.to_owned()));
     let (address, deadline) = (running.address, Duration::from_secs(5));
     let post = move |body: &'static str| async move {
-        let posted = move || super::post(address, "/missing-clusters", body, deadline);
+        let posted = move || divvy_client::request::post(address, "/missing-clusters", body, deadline);
         let response = tokio::task::spawn_blocking(posted)
             .await
             .expect("no panic")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::Request as HttpRequest;
+use divvy_client::{REQUEST_DEADLINE, asked_wait, delay, worded};
 use divvy_karmada::api::TargetCluster;
 use kube::Client;
 use kube::api::{Patch, PatchParams};
@@ -15,7 +16,6 @@ use tokio::time::{sleep, timeout};
 use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
 use super::rights::Rights;
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
-use crate::client::{REQUEST_DEADLINE, asked_wait, delay, worded};
 use crate::condition::ScheduledReason;
 use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};

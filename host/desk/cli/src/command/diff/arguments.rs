@@ -1,6 +1,8 @@
 //! The arguments of `divvy diff`: sides, changes, limits and lists.
 
 use clap::{Args, ValueEnum};
+use divvy_command::setup::ProfileArguments;
+use divvy_command::time::TimeArguments;
 use divvy_forecast::change::Changes;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::count::ReplicaCount;
@@ -12,8 +14,6 @@ use crate::command::choosing::ChoosingArguments;
 use crate::command::desk::Presentation;
 use crate::command::input::InputArguments;
 use crate::command::output::{Output, OutputParser};
-use crate::command::setup::ProfileArguments;
-use crate::command::time::TimeArguments;
 
 const EXAMPLES: &str = "\
 Examples:

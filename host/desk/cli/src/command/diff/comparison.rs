@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
 use divvy_forecast::document::{BindingRow, Document, FORMAT, SideDocument, Sums, Totals};
@@ -16,11 +19,8 @@ use divvy_page::Explanations;
 use super::arguments::{DiffArguments, SumOf};
 use super::{Input, Prepared, fault};
 use crate::command::choosing::{Shown, keep_top};
-use crate::command::logging;
-use crate::exit::Exit;
+use crate::command::reasons;
 use crate::report::binding_errors::BindingError;
-use crate::report::errors::{Diagnostic, Failure};
-use crate::report::progress::Progress;
 use crate::report::{forecast as report, page};
 
 /// Both futures.
@@ -78,7 +78,7 @@ impl Futures {
         };
         drop(progress);
         let decisions = futures.after.entries.iter().filter_map(|entry| entry.decision());
-        decisions.for_each(logging::decision);
+        decisions.for_each(reasons::decision);
         futures
     }
 

@@ -1,14 +1,14 @@
 //! The limits of `divvy diff`, and the exit code of a difference.
 
+use divvy_command::console::Console;
+use divvy_command::errors::headline;
+use divvy_command::exit::Exit;
+use divvy_command::style;
+use divvy_command::text::{counted, listed, plural};
 use divvy_forecast::capacity::{TooFull, too_full};
 use divvy_forecast::document::{Document, Totals};
 
 use super::arguments::{DiffArguments, FullLimit, MovedLimit};
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::headline;
-use crate::report::style;
-use crate::report::text::{counted, listed, plural};
 
 /// Maximum number of clusters that an error names.
 const NAMED_MAX: usize = 5;

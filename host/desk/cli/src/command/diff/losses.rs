@@ -1,5 +1,11 @@
 //! `divvy diff --without-each`: the loss of each cluster, region, zone or provider.
 
+use divvy_command::console::Console;
+use divvy_command::errors::{headline, remark};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
+use divvy_command::style;
+use divvy_command::text::counted;
 use divvy_forecast::document::{FORMAT, FailureRow, FailureTotals, FailuresDocument};
 use divvy_forecast::failures::{Each, Errors, Failures, failures};
 
@@ -7,13 +13,8 @@ use super::Input;
 use super::arguments::{DiffArguments, FullLimit};
 use crate::command::choosing::keep_top;
 use crate::command::desk::{Answer, Document};
-use crate::exit::Exit;
-use crate::report::console::Console;
-use crate::report::errors::{headline, remark};
 use crate::report::format::Printed;
-use crate::report::progress::Progress;
-use crate::report::text::counted;
-use crate::report::{losses, sheets, style};
+use crate::report::{losses, sheets};
 
 impl DiffArguments {
     /// Decides each loss, in addition to the changes.

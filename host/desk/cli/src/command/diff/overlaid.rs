@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use divvy_command::errors::{Diagnostic, Failure, location};
+use divvy_command::reading::{ValidateMode, read_files};
+use divvy_command::text::{counted, listed};
 use divvy_forecast::document::OverlayRow;
 use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{ObjectMeta, PropagationPolicy, TypeMeta};
@@ -14,9 +17,6 @@ use divvy_spanned::names::{nearest, quoted_list};
 
 use super::arguments::{ChangeArguments, DeletedName, DeletedObject, SituationArguments};
 use crate::command::clusters::chosen_from;
-use crate::command::input::{ValidateMode, read_files};
-use crate::report::errors::{Diagnostic, Failure, location};
-use crate::report::text::{counted, listed};
 
 /// Maximum number of objects that a remark names.
 const NAMED_MAX: usize = 3;

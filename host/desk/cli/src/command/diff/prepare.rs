@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use divvy_command::chosen_profile::ChosenProfile;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
 use divvy_forecast::change::{ChangeError, ResolvedChanges};
 use divvy_forecast::document::{OverlayRow, SideDocument};
 use divvy_forecast::eviction::{Horizon, evict};
@@ -18,14 +21,11 @@ use divvy_scheduler::decision::Scheduler;
 use super::arguments::{MissingClusters, SituationArguments};
 use super::overlaid::{self, Overlays};
 use crate::command::choosing::Shown;
-use crate::command::chosen_profile::ChosenProfile;
 use crate::command::clusters;
 use crate::command::input::LeftOut;
 use crate::command::origin::Origin;
 use crate::command::schedule::{PlanFindings, check_strategy, report_warnings};
 use crate::command::tables::check_clusters;
-use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
 
 /// One side with the names that are printed.
 pub(in crate::command) struct Loaded {

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
+use divvy_command::console::Console;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
 use divvy_scheduler::decision::{Decision, Scheduler};
@@ -10,7 +11,6 @@ use divvy_scheduler::plan::PlanResult;
 use divvy_scheduler::profile::Profile;
 
 use crate::command::{clusters, moving};
-use crate::report::console::Console;
 use crate::report::warnings;
 
 /// Findings from the plans of all bindings. The plans are not kept.

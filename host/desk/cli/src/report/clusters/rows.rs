@@ -1,7 +1,7 @@
 //! One row of a table per cluster.
 
-use crate::report::grid::{Cell, Grid};
-use crate::report::style;
+use divvy_command::grid::{Cell, Grid};
+use divvy_command::style;
 
 use super::names::Names;
 use super::shares::Share;

@@ -9,15 +9,15 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use divvy_command::console::Console;
+use divvy_command::errors::{Failure, headline};
+use divvy_command::style;
+use divvy_command::text::is_hidden;
 use jsonpath_rust::parser::model::JpQuery;
 use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::{QueryRef, js_path_process};
 use serde_json::Value;
 
-use super::super::console::Console;
-use super::super::errors::{Failure, headline};
-use super::super::style;
-use super::super::text::is_hidden;
 use super::{Content, Format, Needs, Offer};
 
 /// `-o jsonpath=TEMPLATE`.

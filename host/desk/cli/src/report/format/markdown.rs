@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::console::Console;
-use super::super::errors::Failure;
-use super::super::layout::Layout;
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+use divvy_command::layout::Layout;
+
 use super::{Content, Format, Needs, Offer};
 
 /// `-o markdown`.

@@ -14,13 +14,12 @@ use std::fmt::Debug;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+use divvy_command::form::Form;
+use divvy_command::layout::Layout;
 use serde::Serialize;
 use serde_json::Value;
-
-use super::console::Console;
-use super::errors::Failure;
-use super::form::Form;
-use super::layout::Layout;
 
 /// All formats, in the order in which `--help` lists them.
 pub(crate) const OFFERS: &[Offer] = &[

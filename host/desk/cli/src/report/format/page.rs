@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use super::super::console::Console;
-use super::super::errors::{Diagnostic, Failure};
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+
 use super::{Content, Format, Needs, Offer};
 
 /// `-o html`.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::console::Console;
-use super::super::errors::Failure;
+use divvy_command::console::Console;
+use divvy_command::errors::Failure;
+
 use super::{Content, Format, Needs, Offer};
 
 /// `-o table`.

@@ -1,0 +1,228 @@
+//! The child's side of `divvy plugin verify`: one check, or one case of it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use divvy_command::additional::{is_file, with_plugins};
+use divvy_command::chosen_profile::ChosenProfile;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::libraries::plugin_names;
+use divvy_conformance::check::{self, Effort};
+use divvy_conformance::generate::Shape;
+use divvy_conformance::supervise::{Event, Loaded};
+use divvy_conformance::{Case, Subject};
+use divvy_loader::PluginFile;
+
+use super::VerifyArguments;
+
+/// Arguments that only this program passes.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ChildArguments {
+    /// The step to take: `load`, or a check
+    #[arg(long, hide = true)]
+    step: Option<String>,
+    /// Decide only the case in this file
+    #[arg(long, hide = true)]
+    one: Option<PathBuf>,
+    /// Only print the case with this number
+    #[arg(long, hide = true)]
+    print_case: Option<u64>,
+}
+
+/// The step that loads the plugin.
+const LOAD: &str = "load";
+
+/// Time of the cases that the user provides, in milliseconds since 1970, so that every run decides the same.
+const NOON: i64 = 1_800_000_000_000;
+
+impl ChildArguments {
+    pub(super) fn is_child(&self) -> bool {
+        self.step.is_some()
+    }
+}
+
+/// Arguments of a child that loads the plugin.
+pub(super) fn load() -> Vec<OsString> {
+    check(LOAD)
+}
+
+/// Arguments of a child that runs a check.
+pub(super) fn check(name: &str) -> Vec<OsString> {
+    vec![format!("--step={name}").into()]
+}
+
+/// Arguments of a child that runs a check on one case.
+pub(super) fn one(name: &str, case: &Path) -> Vec<OsString> {
+    let mut arguments = check(name);
+    arguments.extend(["--one".into(), case.into()]);
+    arguments
+}
+
+/// Arguments of a child that prints a case.
+pub(super) fn print_case(number: u64) -> Vec<OsString> {
+    let mut arguments = check(LOAD);
+    arguments.push(format!("--print-case={number}").into());
+    arguments
+}
+
+/// Runs a step and reports its outcome, one JSON object per line.
+pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Failure> {
+    let step = arguments.child.step.as_deref().unwrap_or(LOAD);
+    let subject = subject(arguments)?;
+    let effort = Effort {
+        seed: arguments.seed,
+        runs: arguments.runs,
+        largest: arguments.clusters,
+        own: own_cases(arguments, &subject)?,
+    };
+    if let Some(number) = arguments.child.print_case {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        if let Some(case) = check::cases(&Shape::of(&subject), &effort).nth(number) {
+            say(console, &Event::Case(case))?;
+        }
+        return Ok(Exit::Success);
+    }
+    if step == LOAD {
+        say(console, &Event::Loaded(loaded(&subject)?))?;
+        return Ok(Exit::Success);
+    }
+    let one = arguments.child.one.as_deref().map(read_case).transpose()?;
+    // In a thread of its own, whose end is part of the check: it drops a plugin's thread-local state.
+    let checked = std::thread::scope(|scope| {
+        let check = scope.spawn(|| run_check(console, &subject, step, &effort, one.as_ref()));
+        check.join()
+    });
+    drop(subject);
+    checked.unwrap_or_else(|_| Err(Failure::internal(Diagnostic::new("a check panicked"))))?;
+    Ok(Exit::Success)
+}
+
+fn run_check(
+    console: &Console,
+    subject: &Subject,
+    name: &str,
+    effort: &Effort,
+    one: Option<&Case>,
+) -> Result<(), Failure> {
+    let known = check::all();
+    let Some(check) = known.iter().find(|check| check.name == name) else {
+        return Err(Failure::internal(Diagnostic::new(format!("unknown check `{name}`"))));
+    };
+    let outcome = match one {
+        Some(case) => check::run_one(check, subject, case),
+        // If the parent is gone, nothing reads the output, and this process ends on its own.
+        None => check::run(check, subject, effort, |case| _ = say(console, &Event::Begins { case })),
+    };
+    let peak_bytes = peak_bytes();
+    say(console, &Event::Done { outcome, peak_bytes })
+}
+
+fn say(console: &Console, event: &Event) -> Result<(), Failure> {
+    console.print(|out| {
+        serde_json::to_writer(&mut *out, event)?;
+        writeln!(out)
+    })
+}
+
+/// The plugin in the profile that will run.
+fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
+    let directories = arguments.profile.directories()?;
+    let chosen = arguments.profile.read()?;
+    let (mut chosen, plugin) = with_subject(chosen, arguments, &directories)?;
+    // A plugin that changes the working directory must not make its own file seem to be missing.
+    for table in chosen.configuration.plugin.values_mut() {
+        table.path = table.path.take().map(|path| std::path::absolute(&path).unwrap_or(path));
+    }
+    let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
+        Ok(subject) => return Ok(subject),
+        Err(errors) => errors,
+    };
+    Err(Failure::usage_errors(
+        errors.iter().map(|error| chosen.diagnostic(error)).collect(),
+    ))
+}
+
+/// The profile with the plugin, and the plugin's name. A profile that uses the plugin keeps it where it is, and only
+/// its file is replaced.
+fn with_subject(
+    chosen: ChosenProfile,
+    arguments: &VerifyArguments,
+    directories: &divvy_loader::PluginDirectories,
+) -> Result<(ChosenProfile, String), Failure> {
+    let argument = arguments.plugin.as_str();
+    let used = plugin_names(&chosen.configuration);
+    if !is_file(argument) {
+        return match used.iter().any(|name| name == argument) {
+            true => Ok((chosen, argument.to_owned())),
+            false => {
+                let with = with_plugins(
+                    chosen,
+                    &[argument.to_owned()],
+                    directories,
+                    arguments.profile.allows_uncertified(),
+                )?;
+                Ok((with, argument.to_owned()))
+            }
+        };
+    }
+    let path = PathBuf::from(argument);
+    let names = PluginFile::read(&path)
+        .map_err(|error| Failure::usage(divvy_command::libraries::diagnostic(&error)))?
+        .names();
+    let known = names.iter().find(|name| used.contains(name)).cloned();
+    if let Some(name) = known {
+        let mut chosen = chosen;
+        let table = chosen.configuration.plugin.entry(name.clone()).or_default();
+        table.path = Some(path);
+        // The checksum in the profile is that of the replaced file.
+        table.sha256 = None;
+        table.allow_uncertified |= arguments.profile.allows_uncertified();
+        return Ok((chosen, name));
+    }
+    let chosen = with_plugins(
+        chosen,
+        &[argument.to_owned()],
+        directories,
+        arguments.profile.allows_uncertified(),
+    )?;
+    let first = names.into_iter().next();
+    let name = first.ok_or_else(|| Failure::usage(Diagnostic::new(format!("`{argument}` contains no plugin"))))?;
+    Ok((chosen, name))
+}
+
+fn loaded(subject: &Subject) -> Result<Loaded, Failure> {
+    let mut loaded = subject.describe()?;
+    let applying = check::all().into_iter().filter(|check| check.applies(subject));
+    loaded.checks = applying.map(|check| check.name.to_owned()).collect();
+    Ok(loaded)
+}
+
+fn own_cases(arguments: &VerifyArguments, subject: &Subject) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for path in &arguments.cases {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::usage(Diagnostic::new(format!("`{name}` cannot be read")).with_cause(error.to_string()))
+        })?;
+        let read = subject.cases_from_manifests(&name, &text, NOON);
+        cases.extend(read.map_err(|problem| Failure::usage(Diagnostic::new(problem)))?);
+    }
+    Ok(cases)
+}
+
+fn read_case(path: &Path) -> Result<Case, Failure> {
+    let unreadable = |cause: String| Failure::internal(Diagnostic::new("a case cannot be read").with_cause(cause));
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
+}
+
+/// Peak memory of this process, in bytes; 0 if the system does not report it.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse::<u64>().ok());
+    kilobytes.unwrap_or(0).saturating_mul(1024)
+}
