@@ -1,6 +1,6 @@
 //! Explanations that a running scheduler keeps: every cluster of a small fleet, and the relevant ones of a large fleet.
 
-use divvy_controller::explanations::Description;
+use divvy_client::explanation::Description;
 use serde_json::{Value, json};
 
 use super::simulation::Simulation;

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 39] = [
+const CRATES: [(&str, &[&str]); 43] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -130,7 +130,8 @@ const CRATES: [(&str, &[&str]); 39] = [
             "divvy-profile",
         ],
     ),
-    ("divvy-estimator", &["divvy-karmada"]),
+    ("divvy-client", &["divvy-karmada", "divvy-scheduler"]),
+    ("divvy-estimator", &["divvy-client", "divvy-karmada"]),
     (
         "divvy-recordings",
         &["divvy-spanned", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
@@ -167,6 +168,7 @@ const CRATES: [(&str, &[&str]); 39] = [
         "divvy-controller",
         &[
             "divvy-attribution",
+            "divvy-client",
             "divvy-estimator",
             "divvy-framework-view",
             "divvy-karmada",
@@ -174,30 +176,67 @@ const CRATES: [(&str, &[&str]); 39] = [
             "divvy-scheduler",
         ],
     ),
-    ("divvy-load", &["divvy-controller"]),
+    ("divvy-load", &["divvy-client", "divvy-controller"]),
     // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
-        "divvy-cli",
+        "divvy-command",
         &[
             "divvy-attribution",
-            "divvy-conformance",
-            "divvy-controller",
             "divvy-spanned",
+            "divvy-framework-abi",
+            "divvy-isolation",
+            "divvy-karmada",
+            "divvy-loader",
+            "divvy-manifests",
+            "divvy-profile",
+            "divvy-scheduler",
+        ],
+    ),
+    (
+        "divvy-live",
+        &[
+            "divvy-client",
+            "divvy-command",
+            "divvy-controller",
             "divvy-estimator",
+            "divvy-loader",
+            "divvy-scheduler",
+        ],
+    ),
+    (
+        "divvy-cli",
+        &[
+            "divvy-client",
+            "divvy-command",
+            "divvy-spanned",
             "divvy-forecast",
+            "divvy-framework-view",
+            "divvy-karmada",
+            "divvy-loader",
+            "divvy-manifests",
+            "divvy-page",
+            "divvy-parallel",
+            "divvy-profile",
+            "divvy-recordings",
+            "divvy-scheduler",
+        ],
+    ),
+    (
+        "divvy-bench",
+        &[
+            "divvy-command",
+            "divvy-conformance",
+            "divvy-spanned",
             "divvy-framework-abi",
             "divvy-framework-view",
             "divvy-isolation",
             "divvy-karmada",
             "divvy-loader",
             "divvy-manifests",
-            "divvy-scaffold",
-            "divvy-page",
-            "divvy-parallel",
             "divvy-profile",
-            "divvy-recordings",
+            "divvy-scaffold",
             "divvy-scheduler",
         ],
     ),
@@ -207,7 +246,7 @@ const CRATES: [(&str, &[&str]); 39] = [
     (
         "divvy-fuzzing",
         &[
-            "divvy-controller",
+            "divvy-client",
             "divvy-isolation",
             "divvy-karmada",
             "divvy-loader",
@@ -282,11 +321,15 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
     let terminals = ["clap", "indicatif", "anstream", "terminal_size", "console"];
     let mut broken = Vec::new();
     let may = [
+        "divvy-bench",
         "divvy-cli",
+        "divvy-client",
+        "divvy-command",
         "divvy-control-plane-tests",
         "divvy-controller",
         "divvy-estimator",
-        // It reads kubeconfigs as the controller does.
+        "divvy-live",
+        // It reads kubeconfigs as the scheduler does.
         "divvy-fuzzing",
         "divvy-load",
         "divvy-plugin",
@@ -334,7 +377,13 @@ fn a_plugin_depends_only_on_the_sdk_and_its_own_arithmetic() {
 
 #[test]
 fn the_host_and_the_sdk_link_no_plugin() {
-    for name in ["divvy-cli", "divvy-framework", "divvy-tests"] {
+    for name in [
+        "divvy-bench",
+        "divvy-cli",
+        "divvy-live",
+        "divvy-framework",
+        "divvy-tests",
+    ] {
         let linked = closure(name)
             .into_iter()
             .filter(|name| name.starts_with("divvy-plugin-"));
@@ -362,6 +411,54 @@ fn the_host_is_built_without_the_sdk() {
             .collect(),
         "the host takes from framework/ what is below the SDK: abi, arithmetic, calls, view",
     );
+}
+
+/// What runs in a control plane has no code of the desk or the bench, what only reads manifests has none of the scheduler's engine, and whoever
+/// writes a plugin compiles no client of an API server.
+#[test]
+fn each_program_links_its_own_house_and_the_foundation() {
+    let houses: [(&str, &[&str]); 3] = [
+        (
+            "divvy-live",
+            &[
+                "divvy-forecast",
+                "divvy-page",
+                "divvy-recordings",
+                "divvy-conformance",
+                "divvy-witness",
+                "divvy-scaffold",
+            ],
+        ),
+        (
+            "divvy-cli",
+            &[
+                "divvy-controller",
+                "divvy-estimator",
+                "divvy-conformance",
+                "divvy-witness",
+                "divvy-scaffold",
+                "opentelemetry",
+            ],
+        ),
+        (
+            "divvy-bench",
+            &[
+                "divvy-controller",
+                "divvy-client",
+                "divvy-forecast",
+                "divvy-page",
+                "kube",
+                "tokio",
+                "tonic",
+            ],
+        ),
+    ];
+    let linked = houses.iter().flat_map(|(program, others)| {
+        let linked = closure(program);
+        let wrong = others.iter().filter(move |other| linked.contains(**other));
+        wrong.map(move |other| format!("{program} depends on {other}"))
+    });
+    check_none(linked.collect(), "a program links its house and what all build on");
 }
 
 /// A plugin does not compile the parsers of profiles and manifests.

@@ -9,23 +9,32 @@
 use super::{SourceFile, check_none, files};
 
 /// The modules of each folder, the lowest first. Those of one line do not use each other.
-const HOUSES: [(&str, &[&str]); 7] = [
-    ("host/desk/cli/src", &["allocator", "exit", "report", "command"]),
+const HOUSES: [(&str, &[&str]); 10] = [
+    (
+        "host/core/command/src",
+        &[
+            // Words, and arguments of several commands.
+            "allocator closed connection duration exit seed style text time",
+            "completing errors escaping layout progress",
+            // Streams.
+            "console form grid man_pages reading",
+            // The profile, and the program around a command.
+            "chosen_profile ends libraries logging",
+            "additional worker",
+            "program setup",
+        ],
+    ),
+    ("host/desk/cli/src", &["report", "command"]),
     (
         "host/desk/cli/src/report",
         &[
-            // Words and columns.
-            "style text",
-            "layout",
-            "closed escaping errors grid",
-            "console form",
+            // Words.
             "lines",
             // What is reported.
-            "binding_errors clusters declared profile progress reasons verification warnings",
+            "binding_errors clusters profile reasons warnings",
             "costs",
             "entry",
-            "account explanation loads schema",
-            "inspection plugins",
+            "account explanation loads",
             "forecast policies",
             "cluster_views headroom losses survive",
             "page structured totals",
@@ -38,27 +47,27 @@ const HOUSES: [(&str, &[&str]); 7] = [
         "host/desk/cli/src/command",
         &[
             // Arguments that commands share, and what they mean.
-            "connection ends logging output seed tables time",
-            "chosen_profile libraries origin",
-            "additional",
-            "setup input",
+            "output programs reasons tables",
+            "origin",
+            "input",
             "candidates choosing clusters desk moving record",
             // The commands.
-            "completions explain man_pages plugin profile replay run schedule worker",
+            "completions explain profile replay schedule",
             "bench missing_clusters",
             "diff",
             "headroom policies survive",
         ],
     ),
+    ("host/bench/cli/src", &["report", "command"]),
+    ("host/live/cli/src", &["estimators loading logging", "run"]),
     (
         "host/live/controller/src",
         &[
-            "files",
-            "client condition guard objects outage queue refusals",
+            "condition guard objects outage queue refusals",
             "lease lookup",
             "holdings",
             "observe",
-            "assumed decision estimates listing placements serve watch watchdog",
+            "assumed decision estimates placements serve watch watchdog",
             "explanations takings",
             "write",
             "store",

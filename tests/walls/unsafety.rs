@@ -21,7 +21,7 @@ const FOLDERS: [(&str, &str); 9] = [
          prepare/calls score/calls select/calls testing/explanation testing/metrics testing/scenario value/calls",
     ),
     ("host/core/attribution/src", "exits line signals slot stack"),
-    ("host/desk/cli/src", "allocator report/closed"),
+    ("host/core/command/src", "allocator closed"),
     (
         "host/core/isolation/src",
         "call exchange region sandbox/linux/descriptors sandbox/linux/files sandbox/linux/resources worker/mod worker/serve \

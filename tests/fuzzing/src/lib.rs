@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use divvy_controller::client::check_kubeconfig;
+use divvy_client::check_kubeconfig;
 use divvy_isolation::{Event, messages};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::inspection::Inspection;

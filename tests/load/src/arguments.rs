@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use divvy_controller::client::ConnectionOptions;
+use divvy_client::ConnectionOptions;
 use divvy_load::LoadError;
 use divvy_load::bench::BenchOptions;
 use divvy_load::scale::ScaleOptions;

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_controller::client::{Clients, WATCH_SECONDS};
+use divvy_client::{Clients, WATCH_SECONDS};
 use divvy_controller::objects::Kind;
 use futures::StreamExt;
 use futures::future::try_join_all;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use divvy_controller::client::{ConnectionOptions, connect};
+use divvy_client::{ConnectionOptions, connect};
 use divvy_controller::objects::Kind;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;

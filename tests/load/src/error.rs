@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use divvy_controller::client::ConnectionError;
+use divvy_client::ConnectionError;
 
 /// A measurement that could not be made.
 #[derive(Debug, thiserror::Error)]

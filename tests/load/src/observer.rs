@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use divvy_controller::client::WATCH_SECONDS;
+use divvy_client::WATCH_SECONDS;
 use divvy_controller::objects::Kind;
 use futures::StreamExt;
 use kube::Client;

@@ -86,7 +86,7 @@ impl Scheduler {
         while start.elapsed() < limit {
             let address = self.address;
             let answer = tokio::task::spawn_blocking(move || {
-                divvy_controller::serve::get(address, "/readyz", Duration::from_secs(5))
+                divvy_client::request::get(address, "/readyz", Duration::from_secs(5))
             });
             if let Ok(Ok(response)) = answer.await
                 && response.status == 200

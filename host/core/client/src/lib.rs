@@ -10,12 +10,13 @@
 //!   of files by which a change is noticed.
 //! - [`wording`]: failures in words.
 //! - [`kind`]: the kinds that Divvy reads, with their paths. [`listing`]: a control plane as manifests, for commands that read it once.
-//! - [`request`]: questions to the port of a running scheduler.
+//! - [`request`], [`explanation`]: questions to the port of a running scheduler, and its answer about a binding.
 
 mod certificate;
 mod configuration;
 mod error;
 mod exec;
+pub mod explanation;
 mod files;
 mod kind;
 mod kubeconfig;

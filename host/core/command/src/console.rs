@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use anstream::adapter::StripBytes;
@@ -12,6 +13,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::closed::is_output_closed;
 use crate::errors::Failure;
+use crate::exit::Exit;
 
 /// Standard output as it was when the process started, or the reason why it cannot be written, for instance because it is closed.
 static OUTPUT: OnceLock<io::Result<File>> = OnceLock::new();
@@ -133,6 +135,15 @@ impl Console {
             io::ErrorKind::BrokenPipe => Ok(()),
             _ => Err(Failure::output(&error)),
         }
+    }
+
+    /// The exit code of a command. A failure is printed, and has its own.
+    pub fn finish(&self, done: Result<Exit, Failure>) -> ExitCode {
+        let exit = done.unwrap_or_else(|failure| {
+            self.report(&failure);
+            failure.exit
+        });
+        exit.into()
     }
 
     /// Prints every error of a failure, then its conclusion, to standard error.

@@ -102,16 +102,7 @@ pub fn run(
         }
         command(&console)
     });
-    finish(&console, done)
-}
-
-/// The exit code of a command. A failure is printed.
-pub fn finish(console: &Console, done: Result<Exit, Failure>) -> ExitCode {
-    let exit = done.unwrap_or_else(|failure| {
-        console.report(&failure);
-        failure.exit
-    });
-    exit.into()
+    console.finish(done)
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

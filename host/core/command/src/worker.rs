@@ -10,7 +10,6 @@ use crate::console::Console;
 use crate::errors::{Diagnostic, Failure};
 use crate::exit::Exit;
 use crate::logging;
-use crate::program::finish;
 
 /// The only argument of the process.
 const NAME: &str = "plugin-worker";
@@ -45,5 +44,5 @@ pub fn serve_if_asked() -> Option<ExitCode> {
             .map(|()| Exit::Success)
             .map_err(|error| Failure::usage(Diagnostic::new(error.to_string())))
     });
-    Some(finish(&console, done))
+    Some(console.finish(done))
 }

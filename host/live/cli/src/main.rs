@@ -56,9 +56,9 @@ fn main() -> ExitCode {
     let console = line.general.console();
     if let Some(Other::ManPages(arguments)) = &line.other {
         let command = CommandLine::command().name("divvy-run").bin_name("divvy run");
-        return program::finish(&console, man_pages::run(arguments, command, &[]));
+        return console.finish(man_pages::run(arguments, command, &[]));
     }
     worker::announce(worker::DEADLINE_OF_SCHEDULER);
     let _armed = ends::arm();
-    program::finish(&console, run::run(&line.arguments, &console))
+    console.finish(run::run(&line.arguments, &console))
 }

@@ -111,7 +111,7 @@ fn ask(scenario: &Scenario, path: &str) -> (u16, String) {
 /// The answer of a scheduler to a GET of a path: status and body; 0 and the cause if there is none.
 fn ask_scheduler(scheduler: &Divvy, path: &str) -> (u16, String) {
     let address = scheduler.address.parse().expect("an address");
-    match divvy_controller::serve::get(address, path, Duration::from_secs(10)) {
+    match divvy_client::request::get(address, path, Duration::from_secs(10)) {
         Ok(response) => (response.status, String::from_utf8_lossy(&response.body).into_owned()),
         Err(error) => (0, error.to_string()),
     }

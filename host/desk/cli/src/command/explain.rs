@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use divvy_client::explanation::Answer;
 use divvy_client::request::Response;
 use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
-use divvy_controller::explanations::Answer;
 use serde_json::Value;
 
 use crate::report::account;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use divvy_client::explanation::{Answer, Description, FailedGroup, HeldCapacity, Outcome, Rejected};
 use divvy_command::grid::write_text;
 use divvy_command::style;
 use divvy_command::text::printable;
-use divvy_controller::explanations::{Answer, Description, FailedGroup, HeldCapacity, Outcome, Rejected};
 use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::cycle::ClusterExplanation;
 

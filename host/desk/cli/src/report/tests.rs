@@ -1,12 +1,12 @@
 //! Rendering of constructed decisions. No plugin is loaded.
 
+use divvy_client::explanation::Answer;
 use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::form::Form;
 use divvy_command::grid::{Cell, Column, Grid};
 use divvy_command::text::{listed, printable, wrapped};
 use divvy_command::{form, style};
-use divvy_controller::explanations::Answer;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};

@@ -10,9 +10,9 @@ use divvy_scheduler::fleet::Footprint;
 use super::{Engine, Moment};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::{LiveDecision, replicas_on};
-use crate::explanations::{HeldByResult, HeldCapacity};
 use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
 use crate::objects::BindingKey;
+use divvy_client::explanation::{HeldByResult, HeldCapacity};
 use divvy_scheduler::decide::affinity::selects;
 
 /// Messages of the bindings that wait for held capacity. A binding keeps its message until it waits for something else, because each new
