@@ -103,6 +103,12 @@ pub fn binary() -> Result<&'static Path, Error> {
     bundled().map(|bundled| bundled.binary.as_path())
 }
 
+/// A program that is installed, such as `divvy-scheduler`.
+pub fn program(name: &str) -> Result<&'static Path, Error> {
+    let binary = bundled()?.artifacts.binary(name);
+    binary.map_err(|output| Error::Build { output })
+}
+
 /// The folder that the bundled plugins are built in. It has other files, too.
 pub fn plugins() -> Result<&'static Path, Error> {
     bundled().map(|bundled| bundled.plugins.as_path())

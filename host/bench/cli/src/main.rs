@@ -8,7 +8,6 @@ mod report;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use divvy_command::exit::EXIT_CODES;
 use divvy_command::program::{self, GeneralArguments, HangArguments};
 use divvy_command::{completing, worker};
 
@@ -19,7 +18,6 @@ use divvy_command::{completing, worker};
     version = program::version(),
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = EXIT_CODES,
     max_term_width = 100,
 )]
 struct CommandLine {

@@ -1,20 +1,21 @@
-//! `man-pages` of each program: writes the man pages of its commands, for packages.
+//! The man pages of the commands of a program, for packages.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::errors::{Diagnostic, Failure};
-use crate::exit::Exit;
 use clap::{Args, Command};
 use clap_mangen::Man;
+
+use crate::errors::{Diagnostic, Failure};
+use crate::exit::Exit;
 
 /// Write the man pages of all commands to a folder
 #[derive(Debug, Args)]
 pub struct ManPagesArguments {
     /// Folder, which is created if it does not exist
     #[arg(value_name = "DIRECTORY")]
-    directory: PathBuf,
+    pub directory: PathBuf,
 }
 
 /// Writes one page per command: `divvy.1`, `divvy-plugin-list.1`. A folder that cannot be written is an error with exit code 2.
@@ -24,11 +25,10 @@ pub struct ManPagesArguments {
 /// # Errors
 ///
 /// The folder or a page cannot be written.
-pub fn run(arguments: &ManPagesArguments, mut command: Command, programs: &[&str]) -> Result<Exit, Failure> {
-    let directory = &arguments.directory;
+pub fn write(directory: &Path, mut command: Command, programs: &[&str]) -> Result<Exit, Failure> {
     // Gives each command its full name, and the global options.
     command.build();
-    let written = fs::create_dir_all(directory).and_then(|()| write(&command, directory, programs));
+    let written = fs::create_dir_all(directory).and_then(|()| write_below(&command, directory, programs));
     written.map_err(|error| {
         let message = format!("the man pages cannot be written to `{}`", directory.display());
         Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
@@ -37,10 +37,10 @@ pub fn run(arguments: &ManPagesArguments, mut command: Command, programs: &[&str
 }
 
 /// Writes the page of a command, and those of the commands below it.
-fn write(command: &Command, directory: &Path, programs: &[&str]) -> io::Result<()> {
+fn write_below(command: &Command, directory: &Path, programs: &[&str]) -> io::Result<()> {
     Man::new(command.clone()).generate_to(directory)?;
     let mut below = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set() && below.get_name() != "help" && !programs.contains(&below.get_name()));
-    below.try_for_each(|below| write(below, directory, &[]))
+    below.try_for_each(|below| write_below(below, directory, &[]))
 }

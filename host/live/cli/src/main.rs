@@ -7,10 +7,11 @@ mod loading;
 mod logging;
 mod run;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use divvy_command::man_pages::{self, ManPagesArguments};
+use clap::{CommandFactory, Parser};
+use divvy_command::man_pages;
 use divvy_command::program::{self, GeneralArguments};
 use divvy_command::{completing, ends, worker};
 
@@ -25,23 +26,15 @@ use divvy_command::{completing, ends, worker};
     after_long_help = run::EXAMPLES,
     after_help = "See `--help` for examples.",
     max_term_width = 100,
-    disable_help_subcommand = true,
-    args_conflicts_with_subcommands = true
 )]
 struct CommandLine {
     #[command(flatten)]
     general: GeneralArguments,
     #[command(flatten)]
     arguments: run::RunArguments,
-    #[command(subcommand)]
-    other: Option<Other>,
-}
-
-/// What packages ask for.
-#[derive(Debug, Subcommand)]
-enum Other {
-    #[command(hide = true)]
-    ManPages(ManPagesArguments),
+    /// Write the man page to this folder, for packages
+    #[arg(long, value_name = "DIRECTORY", hide = true)]
+    man_pages: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -54,9 +47,9 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let console = line.general.console();
-    if let Some(Other::ManPages(arguments)) = &line.other {
+    if let Some(directory) = &line.man_pages {
         let command = CommandLine::command().name("divvy-run").bin_name("divvy run");
-        return console.finish(man_pages::run(arguments, command, &[]));
+        return console.finish(man_pages::write(directory, command, &[]));
     }
     worker::announce(worker::DEADLINE_OF_SCHEDULER);
     let _armed = ends::arm();

@@ -125,7 +125,7 @@ pub(super) fn run(
         PluginCommand::Verify(arguments) => verify::run(arguments, console),
         PluginCommand::New(arguments) => new::run(arguments, console),
         PluginCommand::Test(arguments) => test::run(arguments, console),
-        PluginCommand::ManPages(arguments) => man_pages::run(arguments, definition(), &[]),
+        PluginCommand::ManPages(arguments) => man_pages::write(&arguments.directory, definition(), &[]),
     }
 }
 

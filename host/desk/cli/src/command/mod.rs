@@ -130,7 +130,9 @@ impl Command {
             Self::Bench(arguments) => bench::run(arguments, console),
             Self::Profile(command) => profile::run(command, console),
             Self::Completions(arguments) => completions::run(arguments, &CommandLine::command(), console),
-            Self::ManPages(arguments) => man_pages::run(arguments, CommandLine::command(), &programs::NAMES),
+            Self::ManPages(arguments) => {
+                man_pages::write(&arguments.directory, CommandLine::command(), &programs::NAMES)
+            }
             Self::Version => {
                 let text = format!("divvy {}", program::version());
                 console.print(|out| writeln!(out, "{text}")).map(|()| Exit::Success)
