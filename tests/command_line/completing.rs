@@ -184,8 +184,12 @@ fn bash_completes_with_the_script() {
 fn every_command_has_a_man_page() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let pages = folder.path().join("man1");
-    let (exit, stdout, stderr) = run(&["man-pages", pages.to_str().expect("the path is UTF-8")]);
-    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
+    // Each program writes its own, as a release has them do.
+    let folder_of_pages = pages.to_str().expect("the path is UTF-8");
+    for command in [&["man-pages"][..], &["plugin", "man-pages"], &["run", "--man-pages"]] {
+        let (exit, stdout, stderr) = run(&[command, &[folder_of_pages]].concat());
+        assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "", ""), "{command:?}");
+    }
     let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     for (name, heading, option) in [
         ("divvy.1", "divvy", "color"),

@@ -262,14 +262,16 @@ fn decides_whole_cycles(new: &New) {
     );
 }
 
-/// The binary in a folder without plugins, as a link: only arguments and variables say where they are.
+/// `divvy` and `divvy-plugin` in a folder without plugins, as links: only arguments and variables say where they are.
 fn alone() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
-    let program = folder.join("divvy");
     fs::create_dir_all(&folder).expect("a folder can be made");
-    let _ = fs::remove_file(&program);
-    fs::hard_link(workspace().binary("divvy"), &program).expect("a file can be linked");
-    program
+    for name in ["divvy", "divvy-plugin"] {
+        let program = folder.join(name);
+        let _ = fs::remove_file(&program);
+        fs::hard_link(workspace().binary(name), &program).expect("a file can be linked");
+    }
+    folder.join("divvy")
 }
 
 #[test]

@@ -98,13 +98,14 @@ impl Project {
     }
 
     /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler
-    /// use this program, with `directories` searched for plugins before the usual ones.
+    /// use the `divvy` beside this program, or else that of PATH, with `directories` searched for plugins before the usual ones.
     pub(super) fn test(&self, directories: &[PathBuf]) -> Result<(), Failure> {
         let mut command = self.command(&["test"]);
-        let program = std::env::current_exe().map_err(|error| {
+        let own = std::env::current_exe().map_err(|error| {
             Failure::internal(Diagnostic::new("this program does not know its own path").with_cause(error.to_string()))
         })?;
-        command.env("DIVVY", program);
+        let divvy = Some(own.with_file_name("divvy")).filter(|divvy| divvy.is_file());
+        command.envs(divvy.map(|divvy| ("DIVVY", divvy)));
         // The library that tests build is the one that is loaded afterwards.
         command.env("DIVVY_PLUGIN_FEATURES", self.features.as_deref().unwrap_or_default());
         if !directories.is_empty() {

@@ -189,9 +189,9 @@ fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<()
 
 /// Runs `divvy plugin verify` on the library, and returns its exit code.
 fn verify(library: &Path, profile: &ProfileArguments, arguments: &TestArguments) -> Result<Exit, Failure> {
-    let started = std::env::current_exe().and_then(|divvy| {
-        let mut verify = Command::new(divvy);
-        verify.args(["plugin", "verify"]).arg(library).args(profile.repeated());
+    let started = std::env::current_exe().and_then(|program| {
+        let mut verify = Command::new(program);
+        verify.arg("verify").arg(library).args(profile.repeated());
         verify.arg(format!("--runs={}", arguments.runs));
         if !arguments.release {
             // A library without optimisation takes many times as long as the one that will run.

@@ -206,7 +206,7 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     let path = std::env::current_exe().map_err(|error| {
         Failure::internal(Diagnostic::new("this program does not know its own path").with_cause(error.to_string()))
     })?;
-    let mut common: Vec<OsString> = ["plugin", "verify"].map(OsString::from).to_vec();
+    let mut common: Vec<OsString> = vec!["verify".into()];
     common.push(OsString::from(&arguments.plugin));
     common.extend(arguments.profile.repeated().into_iter().map(OsString::from));
     common.push(format!("--seed={}", arguments.seed).into());
