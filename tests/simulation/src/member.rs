@@ -367,6 +367,14 @@ impl Member {
         (allocated, allocating)
     }
 
+    /// Requests of the pods of a binding, bound or not.
+    pub(crate) fn usage_of(&self, key: &ObjectKey) -> Usage {
+        let pods = self.pods.iter().filter(|((of, _), _)| of == key);
+        let mut usage = Usage::default();
+        pods.flat_map(|(_, pods)| pods).for_each(|pod| usage.add(pod.requests));
+        usage
+    }
+
     /// The resource summary of a report.
     pub(crate) fn summary(&self, now: Millis) -> Value {
         let mut allocatable = Usage::default();

@@ -117,8 +117,10 @@ impl World<'_> {
             if !(has_grown || is_calm) || there.clone().next().is_none() {
                 return None;
             }
-            let asked = self.asked_of(process, &key.name);
-            let is_calm = is_calm && !self.runs_more(&key.name, asked);
+            let asked_by = self.asked_of(process, &key.name);
+            let mut asked = Usage::default();
+            asked_by.values().for_each(|usage| asked.add_all(*usage));
+            let is_calm = is_calm && !self.runs_more(&key.name, &asked_by);
             [
                 ("cpu", asked.requests.cpu),
                 ("memory", asked.requests.memory),
@@ -144,16 +146,18 @@ impl World<'_> {
         })
     }
 
-    /// True if a member still runs what no result gives it any more: it is cut off, or Karmada keeps what it evicts.
-    fn runs_more(&self, cluster: &str, asked: Usage) -> bool {
+    /// True if a member still runs pods of a binding that its result does not give it any more, whatever it lacks of others: it is cut off,
+    /// or Karmada keeps what it evicts.
+    fn runs_more(&self, cluster: &str, asked: &BTreeMap<&ObjectKey, Usage>) -> bool {
         let Some(member) = cluster_number(cluster).and_then(|number| self.members.get(number)) else {
             return false;
         };
-        let (mut usage, waiting) = member.usage();
-        usage.add_all(waiting);
-        usage.pods > asked.pods
-            || usage.requests.cpu > asked.requests.cpu
-            || usage.requests.memory > asked.requests.memory
+        member.bindings().iter().any(|key| {
+            let (usage, asked) = (member.usage_of(key), asked.get(key).copied().unwrap_or_default());
+            usage.pods > asked.pods
+                || usage.requests.cpu > asked.requests.cpu
+                || usage.requests.memory > asked.requests.memory
+        })
     }
 
     /// A cluster that the decision gives more, and on which all results then take more than is allocatable: capacity was given up before
@@ -206,13 +210,13 @@ impl World<'_> {
             || steps.any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)))
     }
 
-    /// Sum of what results take on a cluster: those that are written, and those that a process decided on the state that it has seen.
-    fn asked_of(&self, process: &Process, cluster: &str) -> Usage {
+    /// What the result of each binding takes on a cluster: the one that is written, and one that a process decided on the state that it has
+    /// seen.
+    fn asked_of<'a>(&'a self, process: &'a Process, cluster: &str) -> BTreeMap<&'a ObjectKey, Usage> {
         let seen = process.view.of_kind(Kind::Binding);
         let all: BTreeMap<_, _> = self.server.of_kind(Kind::Binding).chain(seen).collect();
-        let mut sum = Usage::default();
-        for key in all.keys() {
-            let decided = self.books.decided.get(*key);
+        let asked = all.into_keys().map(|key| {
+            let decided = self.books.decided.get(key);
             let versions = [
                 self.server.get(Kind::Binding, key),
                 process.view.get(Kind::Binding, key),
@@ -228,9 +232,9 @@ impl World<'_> {
                 most.requests.cpu = most.requests.cpu.max(usage.requests.cpu);
                 most.requests.memory = most.requests.memory.max(usage.requests.memory);
             }
-            sum.add_all(most);
-        }
-        sum
+            (key, most)
+        });
+        asked.collect()
     }
 
     fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {
