@@ -81,7 +81,7 @@ fn name_of(called: OsString) -> Option<String> {
     let called = called.into_string().ok()?;
     match Path::new(&called).file_stem()?.to_str()? {
         "kubectl-divvy" => Some("kubectl divvy".to_owned()),
-        name if name.starts_with("divvy ") || name.starts_with("kubectl divvy ") => Some(name.to_owned()),
+        name @ ("divvy run" | "divvy plugin" | "kubectl divvy run" | "kubectl divvy plugin") => Some(name.to_owned()),
         _ => None,
     }
 }
@@ -152,6 +152,7 @@ mod tests {
             ("/store/kubectl-divvy", Some("kubectl divvy")),
             ("divvy plugin", Some("divvy plugin")),
             ("kubectl divvy run", Some("kubectl divvy run")),
+            ("divvy plugin\nerror: all is lost", None),
         ];
         for (called, name) in expected {
             assert_eq!(name_of(called.into()).as_deref(), name, "{called}");
