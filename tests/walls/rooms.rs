@@ -9,7 +9,7 @@
 use super::{SourceFile, check_none, files};
 
 /// The modules of each folder, the lowest first. Those of one line do not use each other.
-const HOUSES: [(&str, &[&str]); 10] = [
+const HOUSES: [(&str, &[&str]); 14] = [
     (
         "host/core/command/src",
         &[
@@ -22,6 +22,48 @@ const HOUSES: [(&str, &[&str]); 10] = [
             "chosen_profile ends libraries logging",
             "additional worker",
             "program setup",
+        ],
+    ),
+    (
+        "host/core/client/src",
+        &[
+            "error exec explanation files kind listing proxy request wording",
+            "certificate kubeconfig",
+            "configuration",
+            "source",
+            "renewal",
+        ],
+    ),
+    (
+        "host/core/profile/src",
+        &[
+            "built_in cost duration error removed selectors table",
+            "deadline moves",
+            "model",
+            "lists",
+        ],
+    ),
+    (
+        "host/core/isolation/src",
+        &[
+            "deadline error event header output region request sandbox",
+            "call control",
+            "exchange",
+            "messages process",
+            "supervisor",
+            "plugin",
+            "worker",
+        ],
+    ),
+    (
+        "host/desk/page/src",
+        &[
+            "digest flow number packed texts",
+            "explanations",
+            "content",
+            "data verdict",
+            "sheet",
+            "render",
         ],
     ),
     ("host/desk/cli/src", &["report", "command"]),

@@ -12,7 +12,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::supervisor::WorkerLibrary;
+use crate::request::WorkerLibrary;
 
 /// Largest message in bytes.
 const LARGEST: usize = 64 << 10;

@@ -9,7 +9,7 @@
 //! - `call`: the calls, copied with everything that they point to by `divvy_framework_abi::carry`. Snapshots are not copied,
 //!   because a worker reads them where the host does (`divvy_framework_memory`).
 //! - `event`: what a plugin hands over during a call. The worker writes it down, and the host trusts none of it.
-//! - `output`: what a worker prints. [`messages`]: what a worker answers as bytes, for tests that make it up.
+//! - `request`: the libraries and plugins that the host asks for. `output`: what a worker prints. [`messages`]: what a worker answers as bytes, for tests that make it up.
 //! - `supervisor`, `process`, `deadline`: starting, watching and ending workers. `plugin`: instances and what they keep.
 //! - `sandbox`: what a worker gives up before it opens a library.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
@@ -28,6 +28,7 @@ mod output;
 mod plugin;
 mod process;
 mod region;
+mod request;
 #[cfg(not(feature = "testing"))]
 #[expect(unreachable_pub, reason = "its tests reach it, with the feature")]
 mod sandbox;
@@ -41,6 +42,6 @@ pub use control::MissingFacility;
 pub use error::{Ending, IsolationError, Operation};
 pub use event::Event;
 pub use plugin::{Answered, Constructed, IsolatedPlugin};
-pub use supervisor::{
-    IsolatedLibrary, LibraryRequest, Worker, WorkerLibrary, WorkerOptions, WorkerProgram, has_program, set_program,
-};
+pub use process::WorkerProgram;
+pub use request::{LibraryRequest, WorkerLibrary};
+pub use supervisor::{IsolatedLibrary, Worker, WorkerOptions, has_program, set_program};

@@ -5,7 +5,7 @@ use divvy_loader::LibraryDescription;
 
 use crate::event::Event;
 use crate::exchange::read_events;
-use crate::supervisor::Opened;
+use crate::request::Opened;
 
 /// Hands everything that a plugin handed over during an operation to `take`, which answers a text with a code. Returns the number of
 /// texts, or `None` if the bytes are no events; those before the first invalid one have then been handed over.

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use divvy_framework_abi::service::level;
 use divvy_framework_abi::{Address, PluginText};
-use serde::{Deserialize, Serialize};
 
 use crate::call::IsolatedCall;
 use crate::error::{IsolationError, Operation};
@@ -15,16 +14,8 @@ use crate::event::Event;
 use crate::exchange::{loaded, read_events};
 use crate::header::operation;
 use crate::process::Process;
-use crate::supervisor::{CONSTRUCTION, IsolatedLibrary, LibraryRequest, Worker, usual_deadline};
-
-/// What a worker needs to construct a plugin.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Construction {
-    /// Number of the library.
-    pub(crate) library: u64,
-    /// Configuration, a JSON object.
-    pub(crate) configuration: String,
-}
+use crate::request::{Construction, LibraryRequest};
+use crate::supervisor::{CONSTRUCTION, IsolatedLibrary, Worker, usual_deadline};
 
 /// Features of a constructed plugin, as bits of [`divvy_framework_abi::descriptor::feature`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -19,8 +20,8 @@ use crate::exchange::{Exchange, TooSmall, wait};
 use crate::header::state;
 use crate::output::Output;
 use crate::region::{LARGEST, Region};
+use crate::request::LibraryRequest;
 use crate::sandbox;
-use crate::supervisor::{LibraryRequest, WorkerProgram};
 
 /// Size of an exchange at first. Only pages that are written take memory.
 const FIRST_BYTES: usize = 4 << 20;
@@ -33,6 +34,17 @@ const OWN_MEMORY: u64 = 64 << 20;
 type Fill<'a, T> = dyn FnMut(&Exchange, bool) -> Result<T, TooSmall> + 'a;
 /// Takes an answer from an exchange, with its events; otherwise what is wrong with it.
 type Take<'a, T> = dyn FnMut(&Exchange, T, &[u8]) -> Result<(), &'static str> + 'a;
+
+/// The program that is started as a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerProgram {
+    /// Path of the program.
+    pub path: PathBuf,
+    /// Its arguments. With them it calls [`crate::worker::run`] and does nothing else.
+    pub arguments: Vec<String>,
+    /// Time for a call, unless a plugin has its own.
+    pub deadline: Duration,
+}
 
 /// A worker that runs, or has run.
 #[derive(Debug)]

@@ -4,28 +4,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use divvy_loader::LibraryDescription;
-use serde::{Deserialize, Serialize};
-
 use crate::control::{MissingFacility, Start};
 use crate::error::{IsolationError, Operation};
 use crate::exchange::{read_events, try_futex};
 use crate::header::operation;
-use crate::process::Process;
+use crate::process::{Process, WorkerProgram};
+use crate::request::{LibraryRequest, Opened, WorkerLibrary};
 
 /// Time for opening the library, and for constructing a plugin.
 pub(crate) const CONSTRUCTION: Duration = Duration::from_secs(30);
-
-/// The program that is started as a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerProgram {
-    /// Path of the program.
-    pub path: PathBuf,
-    /// Its arguments. With them it calls [`crate::worker::run`] and does nothing else.
-    pub arguments: Vec<String>,
-    /// Time for a call, unless a plugin has its own.
-    pub deadline: Duration,
-}
 
 static PROGRAM: OnceLock<WorkerProgram> = OnceLock::new();
 
@@ -50,15 +37,6 @@ pub struct WorkerOptions {
     pub memory: u64,
 }
 
-/// A library that a worker may open.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct WorkerLibrary {
-    /// Absolute path of the file.
-    pub path: PathBuf,
-    /// True if it is opened from a private copy, because the file may change.
-    pub is_copied: bool,
-}
-
 /// A library that a worker has opened.
 #[derive(Debug, Clone)]
 pub struct IsolatedLibrary {
@@ -68,33 +46,6 @@ pub struct IsolatedLibrary {
     pub worker: Arc<Worker>,
     /// Time for a call; that of the [`WorkerProgram`] if absent.
     pub deadline: Option<Duration>,
-}
-
-/// A library for a worker to open, and the conditions under which it may.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct LibraryRequest {
-    /// Absolute path of the library.
-    pub path: PathBuf,
-    /// Name of the plugin; `None` for the only one.
-    pub name: Option<String>,
-    /// SHA-256 checksum that the file must have.
-    pub checksum: String,
-    /// True if the bytes are to be opened from a private copy, which the worker made when it started.
-    pub is_copied: bool,
-    /// True if a library without a certificate is allowed.
-    pub allow_uncertified: bool,
-}
-
-/// What a worker answers to a [`LibraryRequest`].
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Opened {
-    /// The library, by the worker's own number.
-    Library {
-        number: u64,
-        description: Box<LibraryDescription>,
-    },
-    /// The loader's error.
-    Refused { message: String, hint: Option<String> },
 }
 
 /// A process that opens libraries and constructs their plugins. It is started when it is needed, and again after it has ended.

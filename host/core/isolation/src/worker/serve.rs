@@ -12,8 +12,7 @@ use divvy_loader::{LoadError, LoadOptions, PluginFile, PluginLibrary};
 use super::services::{self, Context};
 use crate::exchange::{wait, wake};
 use crate::header::{Header, Layout, operation, state};
-use crate::plugin::Construction;
-use crate::supervisor::{LibraryRequest, Opened};
+use crate::request::{Construction, LibraryRequest, Opened};
 
 /// The libraries that this process has opened.
 static LIBRARIES: Mutex<Vec<PluginLibrary>> = Mutex::new(Vec::new());
