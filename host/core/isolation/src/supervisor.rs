@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use divvy_loader::LibraryDescription;
+
 use crate::control::{MissingFacility, Start};
 use crate::error::{IsolationError, Operation};
 use crate::exchange::{read_events, try_futex};
