@@ -82,6 +82,11 @@ impl Panel {
         }
     }
 
+    /// Keeps nothing of the move of any binding.
+    pub(crate) fn nothing_moves(&self) {
+        locked(&self.moves).clear();
+    }
+
     /// Publishes the comparison with the scheduler in charge.
     pub(crate) fn shadowed(&self, page: Value) {
         *locked(&self.shadow) = Some(Arc::new(page));

@@ -7,8 +7,9 @@ use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
 use super::candidate::{Candidate, is_same_result, moved};
+use super::life::{InFlight, Life, Stage};
 use super::partials::{missing_demand, repaired_message, success_message};
-use super::{Engine, InFlight, Moment, News};
+use super::{Engine, Moment, News};
 use crate::condition::{Cause, Retry, ScheduledReason, scheduled_condition};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
@@ -165,14 +166,18 @@ impl Engine {
             true => candidate.specification(candidate.last(), true, &affinity, (valid_until, partial_of)),
             false => None,
         };
-        self.pauses.forget(&candidate.key);
+        self.lives.update(&candidate.key, |life| {
+            life.plugin_failure = None;
+            life.incomplete = None;
+        });
         let specification = self.with_pause(candidate, specification);
         let in_flight = InFlight {
             // The result stays, so nothing is held a second time after the write.
             last: candidate.last().to_vec(),
             partial: self
-                .partials
+                .lives
                 .get(&candidate.key)
+                .and_then(Life::settled)
                 .cloned()
                 .filter(|_| partial_of.is_some()),
             ..InFlight::new(None, moment)
@@ -207,7 +212,7 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         if self.shadow.is_some() {
-            self.queue.done(&candidate.key);
+            self.lives.queue.done(&candidate.key);
             return None;
         }
         let ResourceBinding { metadata, status, .. } = candidate.object();
@@ -220,7 +225,8 @@ impl Engine {
         }
         let term = self.term?;
         let is_step = in_flight.is_step;
-        self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
+        self.lives
+            .change(&candidate.key, |life| life.stage = Stage::InFlight(Box::new(in_flight)));
         Some(WriteJob {
             span: tracing::Span::current(),
             term,
@@ -260,13 +266,13 @@ impl Engine {
             self.metrics().incoming(IncomingEvent::AttemptFailed);
         }
         match in_flight.failure.map(|failure| failure.retry) {
-            None => self.queue.done(key),
-            Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
-            Some(Retry::Pause) => match self.pauses.remaining(key, moment.wall) {
-                Some(wait) => self.queue.pause(key, Cause::Deadly, wait, moment.instant),
-                None => _ = self.queue.retry(key, priority, moment.instant),
+            None => self.lives.queue.done(key),
+            Some(Retry::Backoff) => _ = self.lives.queue.retry(key, priority, moment.instant),
+            Some(Retry::Pause) => match self.lives.get(key).and_then(|life| life.pause(moment.wall)) {
+                Some(wait) => self.lives.queue.pause(key, Cause::Deadly, wait, moment.instant),
+                None => _ = self.lives.queue.retry(key, priority, moment.instant),
             },
-            Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
+            Some(Retry::After(cause)) => self.lives.queue.park(key, priority, cause, moment.instant),
         }
     }
 }

@@ -11,8 +11,9 @@ use serde_json::json;
 
 use super::candidate::Candidate;
 use super::held::{may_depend_on_holding, must_wait};
+use super::life::{InFlight, Life, Stage, Why};
 use super::moves::reason_to_interrupt;
-use super::{Engine, InFlight, Moment, News, Task};
+use super::{Engine, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
@@ -52,7 +53,7 @@ impl Engine {
         }
         self.load_moves(moment);
         loop {
-            let taken = self.queue.take(moment.instant)?;
+            let taken = self.lives.queue.take(moment.instant)?;
             self.metrics().queue_wait(taken.waited);
             if let Some(task) = self.look_at(&taken.key, None, moment) {
                 return Some(task);
@@ -62,7 +63,7 @@ impl Engine {
 
     /// Decides a binding with the estimators' answers.
     pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
-        let is_outdated = self.estimating.remove(key)?;
+        let is_outdated = self.lives.take_estimating(key)?;
         if !self.is_deciding() {
             return None;
         }
@@ -78,21 +79,25 @@ impl Engine {
         let _inside = span.entered();
         self.refresh_claims(moment);
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
-            self.queue.done(key);
+            self.lives.queue.done(key);
             return None;
         };
         let Some(mut candidate) = Candidate::new(key, record, self) else {
-            self.queue.done(key);
+            self.lives.queue.done(key);
             return None;
         };
-        if self.pauses.is_due(key) {
+        if self.lives.get(key).is_some_and(Life::is_completable) {
             candidate.expires_at(moment.milliseconds);
         }
         // A binding that another controller manages has no policy to wait for.
         let metadata = &candidate.object().metadata;
         let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
-        if is_awaited && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
-            self.queue.postpone(key, POLICY_WAIT, moment.instant);
+        let mut waits_first = || {
+            self.lives
+                .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
+        };
+        if is_awaited && candidate.applied.is_none() && waits_first() {
+            self.lives.queue.postpone(key, POLICY_WAIT, moment.instant);
             return None;
         }
         let placement = match &candidate.placement.placement {
@@ -110,7 +115,7 @@ impl Engine {
                 .map(Task::from_write);
         }
         let own = Request::from_annotations(&metadata.annotations);
-        self.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
+        self.lives.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
         let mark = self.read_mark(&candidate, moment);
         let is_moving = mark.as_ref().is_some_and(|mark| mark.valid().is_some());
         let standing = Standing {
@@ -123,7 +128,7 @@ impl Engine {
             applied: candidate.applied.as_ref(),
             is_reschedule_pending: candidate.is_reschedule_pending,
             is_moved_by_clusters: candidate.is_moved_by_clusters,
-            has_room_grown: !self.partials.contains_key(key),
+            has_room_grown: self.lives.get(key).and_then(Life::settled).is_none(),
             time: Some(moment.milliseconds),
             is_moving,
         };
@@ -141,16 +146,16 @@ impl Engine {
                 }
             },
             Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
-                self.queue.done(key);
+                self.lives.queue.done(key);
                 None
             }
             Some(reason) => {
                 if let Some(wait) = self.paused_for(&candidate, moment) {
-                    self.queue.pause(key, Cause::Deadly, wait, moment.instant);
+                    self.lives.queue.pause(key, Cause::Deadly, wait, moment.instant);
                     return None;
                 }
                 if let Some(job) = self.question(&candidate, placement, answers) {
-                    self.estimating.insert(Arc::clone(key), false);
+                    self.lives.change(key, |life| life.stage = Stage::Estimating(false));
                     return Some(Task::Estimate(job));
                 }
                 self.decide(&candidate, placement, reason, answers, moment)
@@ -177,22 +182,21 @@ impl Engine {
             Some(Detail::Full)
         } else {
             // Plugins give a reason for each cluster, which takes time. In a burst, decisions come first.
-            (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
+            (self.lives.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
         };
         let peers = self.peers(binding);
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        self.stray_rows
-            .report(&self.active.profile, &snapshot, self.cluster_sets);
-        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let (snapshot, set) = self.fleet.snapshot();
+        self.lines.stray_rows.report(&self.active.profile, &snapshot, set);
+        let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));
         let untaken = answers.map(Current::untaken);
-        let is_empty = self.holdings.is_empty() && self.takings.is_empty();
+        let is_empty = self.capacity.holdings.is_empty() && self.capacity.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
         let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
         let circumstances = Circumstances {
             profile: &self.active.profile,
             fleet: &snapshot,
-            ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),
+            ledger: Some(self.capacity.holdings.ledger(&snapshot, set)),
             estimates: current.as_ref().map(|current| current as &dyn Estimates),
             fresh: candidate.is_reschedule_pending,
             time: Some(moment.milliseconds),
@@ -253,7 +257,7 @@ impl Engine {
                 explanation,
                 moment,
             );
-            self.queue.done(&candidate.key);
+            self.lives.queue.done(&candidate.key);
             return None;
         }
         self.holds_until(&candidate.key, decision.decision.valid_until, moment);
@@ -265,10 +269,10 @@ impl Engine {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
             return self.report_failure(candidate, None, None, failure, Some(reason), moment);
         }
-        self.held_messages.remove(&candidate.key);
-        if decision.result.is_ok() {
-            self.failure_lines.forget(&candidate.key);
-        }
+        self.lives.update(&candidate.key, |life| {
+            life.held_message = None;
+            life.failure.take_if(|_| decision.result.is_ok());
+        });
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
@@ -285,7 +289,7 @@ impl Engine {
     /// Reports warnings about a binding in the log and as events, unless they were reported before.
     fn warn(&mut self, candidate: &Candidate, warnings: &[String]) {
         let key = &candidate.key;
-        let known = self.warned.get(key).map_or(&[][..], Vec::as_slice);
+        let known = self.lives.get(key).map_or(&[][..], |life| &life.warned);
         for warning in warnings.iter().filter(|warning| !known.contains(warning)) {
             tracing::warn!(binding = %key, warning, "a mistake in the binding or its policy is tolerated");
             if self.shadow.is_none() {
@@ -293,17 +297,15 @@ impl Engine {
                 self.announcements.push(announcement);
             }
         }
-        if warnings.is_empty() {
-            self.warned.remove(key);
-        } else if known != warnings {
-            self.warned.insert(Arc::clone(key), warnings.to_vec());
+        if known != warnings {
+            self.lives.change(key, |life| life.warned = warnings.to_vec());
         }
     }
 
     /// Sets the time at which a binding is decided again, in milliseconds since 1970; `None` for no such time.
     pub(super) fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
         let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
-        self.expiries.set(key, wait, moment.instant);
+        self.lives.set_due(key, Why::Expiry, wait, moment.instant);
     }
 
     /// Plans the write of a failure: the condition, and the removal of the result if no cluster fits.
@@ -342,14 +344,13 @@ impl Engine {
 
     /// Writes a line about a failure to the log, unless the failure was reported before or there are too many lines.
     pub(super) fn report_line(&mut self, key: &Arc<BindingKey>, failure: &Failure, moment: &Moment) {
-        if self.failure_lines.is_due(key, failure, moment.instant) {
+        let lines = &mut self.lines.failures;
+        let is_due = self
+            .lives
+            .change(key, |life| lines.is_due(&mut life.failure, failure, moment.instant));
+        if is_due {
             let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
             tracing::warn!(binding = %key, reason, cause, "not scheduled");
-        }
-        // A write may fail after its binding or the lease went to another scheduler, which counts the binding from then on.
-        let is_ours = self.bindings.get(key).is_some_and(|record| record.is_ours);
-        if !is_ours || !self.is_deciding() {
-            self.failure_lines.forget(key);
         }
     }
 
@@ -365,7 +366,7 @@ impl Engine {
     ) -> Option<WriteJob> {
         self.report_line(&candidate.key, &failure, moment);
         self.panel.moving(&candidate.key, None);
-        self.confirmations.failed(&candidate.key);
+        self.lives.update(&candidate.key, Life::fail_confirmation);
         self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::condition_alone(failure.reason, failure.message.clone(), moment.wall);

@@ -8,11 +8,8 @@
 //! The queue reads no clock: every method that depends on time takes it. It knows only the keys of bindings and the causes
 //! of failures, whose type the caller chooses.
 
-mod expiry;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use expiry::Expiries;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};

@@ -18,8 +18,9 @@ use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
 use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
 use crate::decision::{LiveDecision, replicas_on};
+use crate::engine::life::{InFlight, Stage, Why};
 use crate::engine::outcome::Chosen;
-use crate::engine::{InFlight, News, Task};
+use crate::engine::{News, Task};
 use crate::estimates::Answers;
 use crate::observe::IncomingEvent;
 use crate::write::execute::described;
@@ -58,7 +59,7 @@ impl Engine {
             && gives
             && let Some(job) = self.question(candidate, placement, answers)
         {
-            self.estimating.insert(Arc::clone(key), false);
+            self.lives.change(key, |life| life.stage = Stage::Estimating(false));
             return Some(Task::Estimate(job));
         }
         let policy = match goes_on {
@@ -242,7 +243,7 @@ impl Engine {
                 ];
                 let due = times.into_iter().flatten().min();
                 let due = due.map(|due| due.saturating_sub(moment.milliseconds));
-                self.moves.due.set(key, due, moment.instant);
+                self.lives.set_due(key, Why::Step, due, moment.instant);
                 if let Some(known) = judged.known {
                     self.keep_claim(key, known, moment.instant);
                 }
@@ -268,7 +269,7 @@ impl Engine {
                     Some(known) => self.keep_claim(key, known, moment.instant),
                     None => self.forget_move(key, moment.instant),
                 }
-                self.moves.due.set(key, due, moment.instant);
+                self.lives.set_due(key, Why::Step, due, moment.instant);
                 let message = message(&write);
                 self.panel.moving(key, text.is_some().then(|| message.clone()));
                 self.metrics().move_write(write.occasion);
@@ -294,7 +295,7 @@ impl Engine {
     fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
         let known = scheduled_condition(&candidate.object().status.conditions);
         if known.is_none_or(|condition| condition.status != "False") {
-            self.queue.done(&candidate.key);
+            self.lives.queue.done(&candidate.key);
             return None;
         }
         let wanted = StatusWanted::condition_alone(ScheduledReason::Success, SUCCESS_MESSAGE.to_owned(), moment.wall);
@@ -333,7 +334,7 @@ impl Engine {
 
     /// Tells people once what a move waits for, if they can end the wait.
     fn announce_wait(&mut self, candidate: &Candidate, wait: &Wait) {
-        let known = self.moves.known.get(&candidate.key);
+        let known = self.known_move(&candidate.key);
         let before = known.and_then(|known| known.wait.as_ref());
         let is_known = before.is_some_and(|(before, _)| before.word() == wait.word());
         if is_news(wait) && !is_known {
@@ -350,11 +351,11 @@ impl Engine {
         in_flight: InFlight,
         moment: &Moment,
     ) -> Option<InFlight> {
-        if !self.moves.refuse_surge(key) {
+        if !self.refuse_surge(key) {
             return Some(in_flight);
         }
         self.note_refused(key);
-        self.queue.done(key);
+        self.lives.queue.done(key);
         self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         None
     }
