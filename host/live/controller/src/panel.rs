@@ -87,6 +87,16 @@ impl Panel {
         locked(&self.moves).clear();
     }
 
+    /// The bindings of whose moves anything is said.
+    pub(crate) fn moving_keys(&self) -> Vec<Arc<BindingKey>> {
+        locked(&self.moves).keys().map(Arc::clone).collect()
+    }
+
+    /// The bindings whose decision is explained.
+    pub(crate) fn explained_keys(&self) -> Vec<Arc<BindingKey>> {
+        self.lock().keys().map(Arc::clone).collect()
+    }
+
     /// Publishes the comparison with the scheduler in charge.
     pub(crate) fn shadowed(&self, page: Value) {
         *locked(&self.shadow) = Some(Arc::new(page));

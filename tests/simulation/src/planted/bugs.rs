@@ -402,6 +402,28 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "failures-outlive-the-lease",
+        rule: Rule::E,
+        is_real: true,
+        text: "A process that lost the lease goes on counting the bindings that it could not schedule.",
+        edits: &[Edit {
+            file: "live/controller/src/engine/life.rs",
+            from: "            stage: std::mem::take(&mut self.stage),\n",
+            to: "            stage: std::mem::take(&mut self.stage),\n            failure: self.failure,\n",
+        }],
+    },
+    Bug {
+        name: "the-last-answer-leaves-a-turn",
+        rule: Rule::E,
+        is_real: true,
+        text: "A write that fails after the lease was lost leaves its binding in the queue.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "if !self.decides(key) {",
+            to: "if self.bindings.get(key).is_none() {",
+        }],
+    },
+    Bug {
         name: "observed-at-once",
         rule: Rule::F,
         is_real: true,

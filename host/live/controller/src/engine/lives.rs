@@ -103,6 +103,11 @@ impl Lives {
         self.lives.get(key).map(|life| &**life)
     }
 
+    /// All lives, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Life)> {
+        self.lives.iter().map(|(key, life)| (key, &**life))
+    }
+
     /// Changes a life, which begins if there is none, and ends if nothing is known any more.
     pub(super) fn change<T>(&mut self, key: &Arc<BindingKey>, change: impl FnOnce(&mut Life) -> T) -> T {
         let life = self.lives.entry(Arc::clone(key)).or_default();

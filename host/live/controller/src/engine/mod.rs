@@ -20,6 +20,7 @@
 //! - `report`: log lines about failed decisions.
 //! - `exchange`: another profile, between two decisions.
 //! - `shadow`: deciding beside another scheduler without writing.
+//! - `leftovers`: what tests look for of bindings that are not decided here.
 //! - `stray_rows`: rows of tables for clusters that do not exist.
 
 mod candidate;
@@ -28,6 +29,7 @@ mod confirmations;
 mod exchange;
 mod fleet;
 mod held;
+mod leftovers;
 mod life;
 mod lives;
 mod moves;

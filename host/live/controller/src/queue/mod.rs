@@ -228,6 +228,11 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         first(&self.backoff).into_iter().chain(first(&self.parked)).min()
     }
 
+    /// The bindings in the queue and those that were taken and not returned, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.entries.keys()
+    }
+
     /// True if a binding is in the queue, or has been taken and not returned.
     pub(crate) fn contains(&self, key: &K) -> bool {
         self.entries.contains_key(key)
