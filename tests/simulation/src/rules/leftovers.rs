@@ -21,7 +21,9 @@ const GAUGES: [&str; 6] = [
 impl World<'_> {
     /// Judges what a process remembers of bindings that it does not decide.
     pub(crate) fn judge_memory(&mut self, incarnation: u64) {
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let leftovers = process.engine.leftovers();
         if !leftovers.is_empty() {
             let text = format!("number {incarnation} remembers {}", leftovers.join(", "));
@@ -43,14 +45,18 @@ impl World<'_> {
             if matches!(process.role(), Role::Leader(_)) {
                 let counted = sum(&text, "divvy_unscheduled_bindings");
                 if usize::try_from(counted).is_ok_and(|counted| counted > failures) {
-                    breach = Some(format!("number {number} counts {counted} failures, {failures} are on bindings"));
+                    breach = Some(format!(
+                        "number {number} counts {counted} failures, {failures} are on bindings"
+                    ));
                 }
                 continue;
             }
             for gauge in GAUGES {
                 let counted = sum(&text, gauge);
                 if counted != 0 {
-                    breach = Some(format!("number {number}, which does not lead, shows {counted} as `{gauge}`"));
+                    breach = Some(format!(
+                        "number {number}, which does not lead, shows {counted} as `{gauge}`"
+                    ));
                 }
             }
         }

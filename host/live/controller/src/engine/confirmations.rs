@@ -12,6 +12,7 @@ use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::readiness::Reporting;
 use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 
+use super::apply::Outcome;
 use super::candidate::{Candidate, is_same_result};
 use super::life::{Life, Stage, Why};
 use super::moves::{REPORT_TIME, milliseconds, reports};
@@ -62,8 +63,15 @@ impl Life {
 }
 
 impl Engine {
-    /// True if the generation of a binding with this result may be recorded as observed.
-    pub(super) fn confirms(&mut self, candidate: &Candidate, result: &[TargetCluster], moment: &Moment) -> bool {
+    /// True if the generation of a binding with this result may be recorded as observed. Otherwise, the outcome has the time at which it may
+    /// be without a report.
+    pub(super) fn confirms(
+        &mut self,
+        candidate: &Candidate,
+        result: &[TargetCluster],
+        outcome: &mut Outcome,
+        moment: &Moment,
+    ) -> bool {
         let key = &candidate.key;
         let object = candidate.object();
         let tasks = &object.spec.graceful_eviction_tasks;
@@ -92,7 +100,7 @@ impl Engine {
         }
         let awaited = replacement.awaited(result, tasks, &reported);
         let wait = awaited.map(|at| at.saturating_sub(moment.milliseconds));
-        self.lives.set_due(key, Why::Confirmation, wait, moment.instant);
+        outcome.look_after(Why::Confirmation, wait);
         let known = Confirmation {
             generation: object.metadata.generation.saturating_add(i64::from(changes)),
             replacement,

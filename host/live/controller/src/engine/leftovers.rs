@@ -24,10 +24,20 @@ impl Engine {
         let explained = self.panel.explained_keys();
         let of_gone: [(&str, Vec<&Arc<BindingKey>>); 5] = [
             ("explanation", explained.iter().collect()),
-            ("held capacity", self.capacity.holdings.parts().map(|part: HeldPart<'_>| part.binding).collect()),
+            (
+                "held capacity",
+                self.capacity
+                    .holdings
+                    .parts()
+                    .map(|part: HeldPart<'_>| part.binding)
+                    .collect(),
+            ),
             ("recent taking", self.capacity.takings.keys().collect()),
             ("assumed workload", self.capacity.assumed.keys().collect()),
-            ("assumed placement", self.placements.iter().flat_map(LivePlacements::keys).collect()),
+            (
+                "assumed placement",
+                self.placements.iter().flat_map(LivePlacements::keys).collect(),
+            ),
         ];
         let of_gone = of_gone.iter().flat_map(|(what, keys)| {
             let gone = keys.iter().filter(|key| is_gone(key));

@@ -10,6 +10,7 @@
 //! - [`observe`](self): changes of objects, and the bindings that they wake.
 //! - `question`: the estimators that are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
+//! - `apply`: the outcome of a look, and the one function that carries it out.
 //! - `outcome`: the writes that follow from decisions.
 //! - `held`: capacity that results hold, and its effect on decisions.
 //! - `moves`: results that are written in steps.
@@ -23,6 +24,7 @@
 //! - `leftovers`: what tests look for of bindings that are not decided here.
 //! - `stray_rows`: rows of tables for clusters that do not exist.
 
+mod apply;
 mod candidate;
 mod complete;
 mod confirmations;

@@ -9,11 +9,12 @@ use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
+use super::apply::{Count, Next, Outcome};
 use super::candidate::Candidate;
 use super::held::{may_depend_on_holding, must_wait};
-use super::life::{InFlight, Life, Stage, Why};
+use super::life::{InFlight, Life};
 use super::moves::reason_to_interrupt;
-use super::{Engine, Moment, News, Task};
+use super::{Announcement, Engine, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
@@ -23,7 +24,7 @@ use crate::objects::BindingKey;
 use crate::observe::CYCLE;
 use crate::takings::Current;
 use crate::write::execute::described;
-use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
+use crate::write::{SpecificationPatch, StatusWanted};
 use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 
@@ -78,13 +79,14 @@ impl Engine {
         let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
         let _inside = span.entered();
         self.refresh_claims(moment);
-        let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
-            self.lives.queue.done(key);
-            return None;
-        };
-        let Some(mut candidate) = Candidate::new(key, record, self) else {
-            self.lives.queue.done(key);
-            return None;
+        let outcome = self.look(key, answers, moment);
+        self.apply(key, outcome, moment)
+    }
+
+    fn look(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Outcome {
+        let record = self.bindings.get(key).filter(|record| record.is_ours);
+        let Some(mut candidate) = record.and_then(|record| Candidate::new(key, record, self)) else {
+            return Outcome::default();
         };
         if self.lives.get(key).is_some_and(Life::is_completable) {
             candidate.expires_at(moment.milliseconds);
@@ -97,22 +99,17 @@ impl Engine {
                 .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
         };
         if is_awaited && candidate.applied.is_none() && waits_first() {
-            self.lives.queue.postpone(key, POLICY_WAIT, moment.instant);
-            return None;
+            return Outcome::new(Next::Later(POLICY_WAIT));
         }
         let placement = match &candidate.placement.placement {
             Ok(placement) => placement,
             Err(error) => {
                 let failure = Failure::invalid_binding(format!("the placement cannot be read: {error}"));
-                return self
-                    .failed(&candidate, None, failure, None, moment)
-                    .map(Task::from_write);
+                return self.failed(&candidate, None, failure, None, moment);
             }
         };
         if let Some(failure) = self.unenforced(candidate.object(), placement) {
-            return self
-                .failed(&candidate, None, failure, None, moment)
-                .map(Task::from_write);
+            return self.failed(&candidate, None, failure, None, moment);
         }
         let own = Request::from_annotations(&metadata.annotations);
         self.lives.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
@@ -138,28 +135,24 @@ impl Engine {
             self.clusters.is_deleting(name)
         }) {
             None if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
-            None => match self.take_back(&candidate, placement, answers, moment) {
-                Some(task) => task,
-                None => {
+            None => {
+                let mut found = Outcome::default();
+                let taken_back = self.take_back(&candidate, placement, answers, &mut found, moment);
+                let outcome = taken_back.unwrap_or_else(|| {
                     self.forget_waiting(key, moment.instant);
-                    self.satisfied(&candidate, moment).map(Task::from_write)
-                }
-            },
-            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
-                self.lives.queue.done(key);
-                None
+                    self.satisfied(&candidate, moment)
+                });
+                outcome.after(found)
             }
+            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => Outcome::default(),
             Some(reason) => {
                 if let Some(wait) = self.paused_for(&candidate, moment) {
-                    self.lives.queue.pause(key, Cause::Deadly, wait, moment.instant);
-                    return None;
+                    return Outcome::new(Next::Pause(wait));
                 }
                 if let Some(job) = self.question(&candidate, placement, answers) {
-                    self.lives.change(key, |life| life.stage = Stage::Estimating(false));
-                    return Some(Task::Estimate(job));
+                    return Outcome::new(Next::Ask(Box::new(job)));
                 }
                 self.decide(&candidate, placement, reason, answers, moment)
-                    .map(Task::from_write)
             }
         }
     }
@@ -176,7 +169,7 @@ impl Engine {
         reason: Reason,
         answers: Option<&Answers>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         let binding = &*candidate.binding;
         let detail = if self.clusters.len() <= EXPLAINED_CLUSTERS {
             Some(Detail::Full)
@@ -247,7 +240,8 @@ impl Engine {
         };
         self.panel.explained(&candidate.key, &explanation);
         let shown = self.shadow.is_some().then(|| json!(explanation));
-        self.warn(candidate, &warnings);
+        let mut found = Outcome::default();
+        found.said.events = self.warn(candidate, &warnings);
         if let Some(explanation) = shown {
             self.wait_for_other(
                 &candidate.key,
@@ -257,17 +251,17 @@ impl Engine {
                 explanation,
                 moment,
             );
-            self.lives.queue.done(&candidate.key);
-            return None;
+            return found;
         }
-        self.holds_until(&candidate.key, decision.decision.valid_until, moment);
+        found.holds_until(decision.decision.valid_until, moment);
         for (group, error) in decision.decision.failures().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {error}");
-            self.announcements.push(candidate.announcement(News::Failed, message));
+            found.said.events.push(candidate.announcement(News::Failed, message));
         }
         if waits {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
-            return self.report_failure(candidate, None, None, failure, Some(reason), moment);
+            let outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
+            return outcome.after(found);
         }
         self.lives.update(&candidate.key, |life| {
             life.held_message = None;
@@ -277,35 +271,32 @@ impl Engine {
             Ok(result) => result,
             Err(failure) => {
                 self.forget_waiting(&candidate.key, moment.instant);
-                return self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
+                let outcome = self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
+                return outcome.after(found);
             }
         };
         if self.guard.is_on() && takes_away(last, result) {
-            return self.held_back(candidate, reason, moment);
+            return self.held_back(candidate, reason, moment).after(found);
         }
-        self.resulting(candidate, (placement, answers), &decision, result, reason, moment)
+        let outcome = self.resulting(candidate, (placement, answers), &decision, result, reason, moment);
+        outcome.after(found)
     }
 
-    /// Reports warnings about a binding in the log and as events, unless they were reported before.
-    fn warn(&mut self, candidate: &Candidate, warnings: &[String]) {
+    /// Reports warnings about a binding in the log, unless they were reported before. Returns their events.
+    fn warn(&mut self, candidate: &Candidate, warnings: &[String]) -> Vec<Announcement> {
+        let mut events = Vec::new();
         let key = &candidate.key;
         let known = self.lives.get(key).map_or(&[][..], |life| &life.warned);
         for warning in warnings.iter().filter(|warning| !known.contains(warning)) {
             tracing::warn!(binding = %key, warning, "a mistake in the binding or its policy is tolerated");
             if self.shadow.is_none() {
-                let announcement = candidate.announcement(News::Warning, warning.clone());
-                self.announcements.push(announcement);
+                events.push(candidate.announcement(News::Warning, warning.clone()));
             }
         }
         if known != warnings {
             self.lives.change(key, |life| life.warned = warnings.to_vec());
         }
-    }
-
-    /// Sets the time at which a binding is decided again, in milliseconds since 1970; `None` for no such time.
-    pub(super) fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
-        let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
-        self.lives.set_due(key, Why::Expiry, wait, moment.instant);
+        events
     }
 
     /// Plans the write of a failure: the condition, and the removal of the result if no cluster fits.
@@ -316,7 +307,7 @@ impl Engine {
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         let last = candidate.last();
         let clears = decision.is_some_and(|decision| self.clears(decision));
         if clears && self.guard.is_on() && takes_away(last, &[]) {
@@ -334,7 +325,13 @@ impl Engine {
             tracing::warn!(binding = %candidate.key, result, "the result is removed: no cluster fits");
             self.assume_placement(&candidate.key, &[], moment.instant);
         }
-        self.report_failure(candidate, specification, cleared, failure, reason, moment)
+        self.report_failure(
+            candidate,
+            specification.map(|patch| (patch, cleared)),
+            failure,
+            reason,
+            moment,
+        )
     }
 
     /// True if a decision that failed removes the previous result.
@@ -358,14 +355,15 @@ impl Engine {
     pub(super) fn report_failure(
         &mut self,
         candidate: &Candidate,
-        specification: Option<SpecificationPatch>,
-        cleared: Option<Vec<TargetCluster>>,
+        change: Option<(SpecificationPatch, Option<Vec<TargetCluster>>)>,
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
-        self.report_line(&candidate.key, &failure, moment);
-        self.panel.moving(&candidate.key, None);
+    ) -> Outcome {
+        let mut outcome = Outcome::default().moving(None);
+        outcome.said.failure = Some(failure.clone());
+        let (specification, cleared) = change.unzip();
+        let cleared = cleared.flatten();
         self.lives.update(&candidate.key, Life::fail_confirmation);
         self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
@@ -382,12 +380,12 @@ impl Engine {
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };
-        self.dispatch(candidate, specification, wanted, in_flight, moment)
+        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
+        outcome
     }
 
     /// Holds back a result that would take replicas away while clusters are missing. Only the condition is written.
-    fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
-        self.metrics().held_back(1);
+    fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Outcome {
         let missing: Vec<&str> = self.guard.missing().take(5).collect();
         let failure = Failure {
             reason: ScheduledReason::SchedulerError,
@@ -397,7 +395,9 @@ impl Engine {
             ),
             retry: Retry::After(Cause::MissingClusters),
         };
-        self.report_failure(candidate, None, None, failure, Some(reason), moment)
+        let mut outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
+        outcome.said.counts.push(Count::HeldBack);
+        outcome
     }
 }
 
@@ -412,11 +412,5 @@ impl Engine {
             "`{field}` is not enforced by any filter of the profile `{}`: {UNENFORCED_HINT}, or name another scheduler in the policy",
             profile.name()
         )))
-    }
-}
-
-impl Task {
-    pub(super) fn from_write(job: WriteJob) -> Self {
-        Self::Write(Box::new(job))
     }
 }

@@ -12,8 +12,8 @@ use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
 use divvy_scheduler::moves::step::by_name;
 
 use super::{Candidate, Engine, Moment};
-use crate::engine::Task;
-use crate::engine::life::{Life, Stage, Why};
+use crate::engine::apply::{Next, Outcome};
+use crate::engine::life::{Life, Why};
 use crate::engine::lives::Group;
 use crate::estimates::Answers;
 use crate::objects::BindingKey;
@@ -82,14 +82,16 @@ impl Engine {
         (annotations.get(FAILBACK_ANNOTATION) != written.as_ref()).then_some(written)
     }
 
-    /// Decides a settled binding whose clusters may take back what left them. The outer `None` means that nothing goes back now.
+    /// Decides a settled binding whose clusters may take back what left them. `None` means that nothing goes back now;
+    /// `found` then has the time at which it may.
     pub(in crate::engine) fn take_back(
         &mut self,
         candidate: &Candidate,
         placement: &Arc<Placement>,
         answers: Option<&Answers>,
+        found: &mut Outcome,
         moment: &Moment,
-    ) -> Option<Option<Task>> {
+    ) -> Option<Outcome> {
         let key = &candidate.key;
         let left = candidate.left();
         let Some(window) = self.failback().filter(|_| self.shadow.is_none() && left.remains()) else {
@@ -103,17 +105,16 @@ impl Engine {
         // What does not go back now may as soon as there is room, or the policy wants it there again.
         let again = (!due.is_empty()).then(|| now.saturating_add(window));
         let next = next.into_iter().chain(again).min().map(|next| next.saturating_sub(now));
-        self.lives.set_due(key, Why::Return, next, moment.instant);
+        found.look_after(Why::Return, next);
         let names = left.clusters().map(str::to_owned).collect();
         self.lives.change(key, |life| life.departed = Some(names));
         let shown = format!("{left}; they go back once it has been Ready for the time of `failback`");
-        self.panel.moving(key, Some(shown));
+        found.said.moving = Some(Some(shown));
         if due.is_empty() || candidate.partial_of().is_some() {
             return None;
         }
         if let Some(job) = self.question(candidate, placement, answers) {
-            self.lives.change(key, |life| life.stage = Stage::Estimating(false));
-            return Some(Some(Task::Estimate(job)));
+            return Some(Outcome::new(Next::Ask(Box::new(job))));
         }
         // What the policy would want if there were no result.
         let profile = Arc::clone(&self.active.profile);
@@ -141,8 +142,7 @@ impl Engine {
             return None;
         }
         let reason = Reason::TakesBack;
-        let job = self.resulting(candidate, (placement, answers), &decision, &target, reason, moment);
-        Some(job.map(Task::from_write))
+        Some(self.resulting(candidate, (placement, answers), &decision, &target, reason, moment))
     }
 
     /// Forgets that replicas left a binding's clusters.
