@@ -75,6 +75,11 @@ impl AssumedResults {
         }
     }
 
+    /// The bindings whose results are assumed, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<BindingKey>> {
+        self.results.keys()
+    }
+
     /// Forgets workloads that were assumed for too long.
     pub(crate) fn expire(&mut self, now: Instant) {
         self.results

@@ -43,6 +43,11 @@ impl Explanations {
         }
     }
 
+    /// The bindings that are explained, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<BindingKey>> {
+        self.entries.keys()
+    }
+
     /// Keeps an explanation, replacing an older one of the same binding.
     pub(crate) fn insert(&mut self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.remove(key);

@@ -82,6 +82,21 @@ impl Panel {
         }
     }
 
+    /// Keeps nothing of the move of any binding.
+    pub(crate) fn nothing_moves(&self) {
+        locked(&self.moves).clear();
+    }
+
+    /// The bindings of whose moves anything is said.
+    pub(crate) fn moving_keys(&self) -> Vec<Arc<BindingKey>> {
+        locked(&self.moves).keys().map(Arc::clone).collect()
+    }
+
+    /// The bindings whose decision is explained.
+    pub(crate) fn explained_keys(&self) -> Vec<Arc<BindingKey>> {
+        self.lock().keys().map(Arc::clone).collect()
+    }
+
     /// Publishes the comparison with the scheduler in charge.
     pub(crate) fn shadowed(&self, page: Value) {
         *locked(&self.shadow) = Some(Arc::new(page));

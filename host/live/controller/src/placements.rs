@@ -83,6 +83,11 @@ impl LivePlacements {
         self.set(key, None);
     }
 
+    /// The bindings whose decision is in flight, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<BindingKey>> {
+        self.in_flight.keys()
+    }
+
     /// The placements, for a decision.
     pub(crate) fn index(&self) -> &Placements {
         &self.index

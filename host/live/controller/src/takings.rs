@@ -87,6 +87,11 @@ impl Takings {
         self.entries.len() < before
     }
 
+    /// The bindings of the entries.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<BindingKey>> {
+        self.entries.iter().map(|taking| &taking.key)
+    }
+
     /// Forgets entries that are older than any answer.
     pub(crate) fn expire(&mut self, now: Instant) {
         let is_old = |taking: &Taking| now.saturating_duration_since(taking.at) >= REMEMBERED;

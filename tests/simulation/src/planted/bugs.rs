@@ -148,12 +148,12 @@ pub(crate) const BUGS: &[Bug] = &[
         edits: &[
             Edit {
                 file: SCHEDULE,
-                from: "let current = answers.map(|answers| Current::new(answers, &self.takings));",
-                to: "let current = answers.map(|answers| Current::new(answers, &self.takings));\n        let nothing_is_held = divvy_scheduler::fleet::Ledger::default();",
+                from: "let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));",
+                to: "let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));\n        let nothing_is_held = divvy_scheduler::fleet::Ledger::default();",
             },
             Edit {
                 file: SCHEDULE,
-                from: "ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),",
+                from: "ledger: Some(self.capacity.holdings.ledger(&snapshot, set)),",
                 to: "ledger: Some(&nothing_is_held),",
             },
         ],
@@ -242,9 +242,9 @@ pub(crate) const BUGS: &[Bug] = &[
         is_real: false,
         text: "A changed cluster does not replace the snapshot that decisions read.",
         edits: &[Edit {
-            file: OBSERVE,
+            file: "live/controller/src/engine/fleet.rs",
             from: "        // The snapshot must be gone before the fleet changes, or the fleet would be copied.\n        self.snapshot = None;",
-            to: "        if change.is_new {\n            self.snapshot = None;\n        }",
+            to: "        if is_new {\n            self.snapshot = None;\n        }",
         }],
     },
     Bug {
@@ -342,8 +342,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "An event that removes the cause of a failure is missed while the failure is written.",
         edits: &[Edit {
             file: OBSERVE,
-            from: "in_flight.is_outdated |= helps(record, cause);",
-            to: "in_flight.is_outdated |= helps(record, cause) && record.version == 0;",
+            from: "(Some(Retry::After(cause)), Some(record)) => helps(record, cause),",
+            to: "(Some(Retry::After(cause)), Some(record)) => helps(record, cause) && record.version == 0,",
         }],
     },
     Bug {
@@ -386,8 +386,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write that failed is not tried again.",
         edits: &[Edit {
             file: OUTCOME,
-            from: "Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),",
-            to: "Some(Retry::Backoff) => self.queue.park(key, priority, Cause::Binding, moment.instant),",
+            from: "Some(Retry::Backoff) => _ = self.lives.queue.retry(key, priority, moment.instant),",
+            to: "Some(Retry::Backoff) => self.lives.queue.park(key, priority, Cause::Binding, moment.instant),",
         }],
     },
     Bug {
@@ -399,6 +399,28 @@ pub(crate) const BUGS: &[Bug] = &[
             file: OBSERVE,
             from: "for key in gone.into_iter().flatten() {",
             to: "for key in gone.into_iter().flatten().take(0) {",
+        }],
+    },
+    Bug {
+        name: "failures-outlive-the-lease",
+        rule: Rule::E,
+        is_real: true,
+        text: "A process that lost the lease goes on counting the bindings that it could not schedule.",
+        edits: &[Edit {
+            file: "live/controller/src/engine/life.rs",
+            from: "            stage: std::mem::take(&mut self.stage),\n",
+            to: "            stage: std::mem::take(&mut self.stage),\n            failure: self.failure,\n",
+        }],
+    },
+    Bug {
+        name: "the-last-answer-leaves-a-turn",
+        rule: Rule::E,
+        is_real: true,
+        text: "A write that fails after the lease was lost leaves its binding in the queue.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "if !self.decides(key) {",
+            to: "if self.bindings.get(key).is_none() {",
         }],
     },
     Bug {

@@ -231,8 +231,8 @@ pub(crate) const BUGS: &[Bug] = &[
         "A move goes on only when the time that reports take has passed.",
         &[Edit {
             file: "live/controller/src/engine/observe.rs",
-            from: "let may_step = change.aggregated && self.moves.report(&key);",
-            to: "let may_step = change.aggregated && self.moves.report(&key) && self.moves.next_due().is_none();",
+            from: "let may_step = change.aggregated && self.move_follows(&key);",
+            to: "let may_step = change.aggregated && self.move_follows(&key) && self.lives.next_due().is_none();",
         }],
     ),
     bug(
@@ -243,12 +243,12 @@ pub(crate) const BUGS: &[Bug] = &[
             Edit {
                 file: CLAIMS,
                 from: "let frees = before.is_some_and(|before| known.frees(before));",
-                to: "let frees = before.is_some_and(|before| known.frees(before)) && self.moves.known.is_empty();",
+                to: "let frees = before.is_some_and(|before| known.frees(before)) && self.lives.keys(Group::Moving).is_empty();",
             },
             Edit {
                 file: MOVES,
-                from: "if self.moves.known.remove(key).is_some() {",
-                to: "if self.moves.known.remove(key).is_some() && self.moves.known.is_empty() {",
+                from: "self.lives.update(key, Life::end_move);\n        if was_moving {",
+                to: "self.lives.update(key, Life::end_move);\n        if was_moving && self.lives.keys(Group::Moving).is_empty() {",
             },
         ],
     ),
@@ -258,8 +258,8 @@ pub(crate) const BUGS: &[Bug] = &[
         "A quota that once refused a surge lets no step be made for ever.",
         &[Edit {
             file: MOVES,
-            from: "        self.refused.remove(key);\n    }\n\n    /// Bindings whose time",
-            to: "        let _refused = self.refused.contains(key);\n    }\n\n    /// Bindings whose time",
+            from: "self.lives.update(key, |life| life.is_surge_refused = false);",
+            to: "let _refused = self.lives.get(key).is_some_and(|life| life.is_surge_refused);",
         }],
     ),
 ];

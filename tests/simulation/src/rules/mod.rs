@@ -3,12 +3,14 @@
 //! - `write`: rule a, at each write.
 //! - `decision`: rules b and c, at each decision.
 //! - `rest`: rules d and e, at rest.
+//! - `leftovers`: rule e, of what a process does not decide.
 //! - `eviction`: rule f, when Karmada removes an old copy.
 //! - `moves`: rule g, at each step.
 
 mod decision;
 mod effort;
 mod eviction;
+mod leftovers;
 mod moves;
 mod rest;
 mod write;

@@ -63,6 +63,7 @@ impl World<'_> {
             return;
         }
         self.judge_leftovers();
+        self.judge_gauges();
     }
 
     /// A move that has not ended, although nothing but its own end is left.
@@ -203,7 +204,7 @@ pub(super) fn follows_room(binding: &Value) -> bool {
     !is_divided && constraints.is_some_and(|constraints| !constraints.is_empty())
 }
 
-fn is_ours(binding: &Value) -> bool {
+pub(super) fn is_ours(binding: &Value) -> bool {
     binding["spec"]["schedulerName"] == "default-scheduler" && binding["spec"]["suspension"]["scheduling"] != true
 }
 
@@ -248,7 +249,7 @@ fn contradiction(binding: &Value, opinion: &Opinion) -> Option<String> {
 }
 
 /// The condition `Scheduled`.
-fn scheduled(binding: &Value) -> Value {
+pub(super) fn scheduled(binding: &Value) -> Value {
     let conditions = binding["status"]["conditions"].as_array().into_iter().flatten();
     let mut conditions = conditions.filter(|condition| condition["type"] == "Scheduled");
     conditions.next().cloned().unwrap_or_default()

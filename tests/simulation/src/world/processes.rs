@@ -89,7 +89,7 @@ impl World<'_> {
     }
 
     /// A process that runs.
-    pub(super) fn process(&mut self, incarnation: u64) -> Option<&mut Process> {
+    pub(crate) fn process(&mut self, incarnation: u64) -> Option<&mut Process> {
         let mut running = self.processes.iter_mut().flatten();
         running.find(|process| process.incarnation == incarnation)
     }
@@ -195,6 +195,7 @@ impl World<'_> {
         {
             self.hand_out(incarnation, task);
         }
+        self.judge_memory(incarnation);
         self.sleep(incarnation);
     }
 

@@ -41,7 +41,10 @@ impl Candidate {
             workload_version: &object.spec.resource.resource_version,
             was_scheduled: record.applied_placement.is_some(),
             has_changed: object.status.scheduler_observed_generation != record.generation
-                && !engine.confirmations.is_decided(key, record.generation),
+                && !engine
+                    .lives
+                    .get(key)
+                    .is_some_and(|life| life.is_decided(record.generation)),
         };
         let request = request_in_force(policy.as_deref(), applied.as_ref(), awaited);
         let binding = Binding {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
 
+use super::life::{InFlight, Life, Missing};
 use super::observe::Source;
-use super::{Engine, InFlight, Moment, News};
+use super::{Engine, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::decision::replicas_on;
 use crate::objects::{BindingKey, Kind, Object};
@@ -16,7 +17,7 @@ use crate::write::{WriteOutcome, Written};
 impl Engine {
     /// Handles the outcome of a write.
     pub fn complete(&mut self, key: &Arc<BindingKey>, written: Written, moment: &Moment) {
-        let Some(mut in_flight) = self.in_flight.remove(key) else {
+        let Some(mut in_flight) = self.lives.take_in_flight(key) else {
             return;
         };
         let is_outdated = in_flight.is_outdated;
@@ -51,11 +52,11 @@ impl Engine {
         // Or what is left of it, because clusters were evicted since.
         let is_shown = is_written || self.has_growth(key, in_flight.placed.as_deref(), &in_flight.last);
         match in_flight.taken.take() {
-            Some(number) if is_shown => self.holdings.confirm(key, number),
+            Some(number) if is_shown => self.capacity.holdings.confirm(key, number),
             Some(number) => {
                 // Nothing was written, so nothing was taken.
-                self.holdings.retract(key, number);
-                self.takings.retract(key);
+                self.capacity.holdings.retract(key, number);
+                self.capacity.takings.retract(key);
                 let placed = in_flight.placed.as_deref().unwrap_or_default();
                 let clusters: Vec<&str> = placed.iter().map(|target| target.name.as_str()).collect();
                 self.room_grew(&clusters, moment.instant);
@@ -72,7 +73,7 @@ impl Engine {
         });
         let announcements = std::mem::take(&mut in_flight.announcements);
         if is_written && in_flight.placed.is_some() {
-            self.confirmations.written(key, moment);
+            self.lives.update(key, |life| life.result_written(moment));
         }
         if is_written && in_flight.ends_move {
             self.end_move(key, moment.instant);
@@ -80,7 +81,7 @@ impl Engine {
         let mut looks_again = is_outdated || is_written && in_flight.looks_again;
         // Without an answer, it may be written.
         if !matches!(outcome, WriteOutcome::Failed(_)) {
-            self.moves.written(key);
+            self.claim_may_change(key);
         }
         match outcome {
             WriteOutcome::Done => {
@@ -111,7 +112,7 @@ impl Engine {
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Fenced => self.retry(key, in_flight, moment),
-            WriteOutcome::Gone => self.queue.done(key),
+            WriteOutcome::Gone => self.lives.queue.done(key),
         }
         if let Some(latest) = latest {
             self.store(key, latest, moment);
@@ -123,7 +124,9 @@ impl Engine {
             looks_again |= record.generation > generation;
         }
         if is_outdated {
-            self.partials.remove(key);
+            self.lives.update(key, |life| {
+                life.missing.take_if(|missing| matches!(missing, Missing::Settled(_)))
+            });
         }
         if looks_again {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);
@@ -132,17 +135,21 @@ impl Engine {
             // The reports may have arrived during the write.
             self.confirm(key, moment);
         }
+        // Meanwhile, the binding or the lease may have gone to another scheduler, which decides the binding from now on.
+        if !self.decides(key) {
+            self.forget_decisions(key, moment.instant);
+        }
     }
 
     /// Confirms a result that the watch shows before the answer to its write arrives.
     pub(super) fn confirm_result(&mut self, key: &BindingKey) {
-        let Some(in_flight) = self.in_flight.get(key) else {
+        let Some(in_flight) = self.lives.get(key).and_then(Life::in_flight) else {
             return;
         };
         if let Some(number) = in_flight.taken
             && self.has_result(key, in_flight.placed.as_deref())
         {
-            self.holdings.confirm(key, number);
+            self.capacity.holdings.confirm(key, number);
         }
     }
 
@@ -236,18 +243,7 @@ impl Engine {
     pub(super) fn note_refused(&mut self, key: &Arc<BindingKey>) {
         // It may be gone by the time of the answer.
         if self.bindings.get(key).is_some() {
-            let refused = self.refused_by_quota.entry(key.namespace.clone()).or_default();
-            refused.insert(Arc::clone(key));
-        }
-    }
-
-    /// Forgets that a quota refused a binding that is gone.
-    pub(super) fn forget_refused(&mut self, key: &Arc<BindingKey>) {
-        if let Some(refused) = self.refused_by_quota.get_mut(&key.namespace) {
-            refused.remove(key);
-            if refused.is_empty() {
-                self.refused_by_quota.remove(&key.namespace);
-            }
+            self.lives.change(key, |life| life.is_refused_by_quota = true);
         }
     }
 }

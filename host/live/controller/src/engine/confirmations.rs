@@ -4,7 +4,6 @@
 //! of the last scheduling is that of the result is said by the generation in the condition `Scheduled`. What is remembered here makes the rule
 //! exact, because it has the reports from before a result. The rule is in `divvy_scheduler::moves::replacement`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,23 +12,17 @@ use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::readiness::Reporting;
 use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 
+use super::apply::Outcome;
 use super::candidate::{Candidate, is_same_result};
+use super::life::{Life, Stage, Why};
 use super::moves::{REPORT_TIME, milliseconds, reports};
 use super::{Engine, Moment};
 use crate::condition::scheduled_condition;
 use crate::objects::BindingKey;
-use crate::queue::Expiries;
 
-/// Bindings that Karmada evicts.
-#[derive(Debug, Default)]
-pub(super) struct Confirmations {
-    known: HashMap<Arc<BindingKey>, Known>,
-    /// Times at which the observed generation may be brought up to date without a report.
-    due: Expiries<Arc<BindingKey>>,
-}
-
+/// The result of a binding that Karmada evicts.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Confirmation {
     /// Generation of the binding with its last result.
     generation: i64,
     /// What its results gave.
@@ -37,59 +30,54 @@ struct Known {
     /// True if the observed generation lags behind for want of reports.
     lags: bool,
     /// True if the binding is in the queue for no other reason.
-    is_confirmed: bool,
+    pub(super) is_alone: bool,
 }
 
-impl Confirmations {
-    /// True if this generation of a binding has been decided, although it may not be recorded as observed.
-    pub(super) fn is_decided(&self, key: &BindingKey, generation: i64) -> bool {
-        self.known.get(key).is_some_and(|known| known.generation == generation)
+impl Life {
+    /// True if this generation has been decided, although it may not be recorded as observed.
+    pub(super) fn is_decided(&self, generation: i64) -> bool {
+        let known = self.confirmation.as_ref();
+        known.is_some_and(|known| known.generation == generation)
     }
 
-    /// Forgets a binding that is gone, not decided here, or not evicted any more.
-    pub(super) fn forget(&mut self, key: &Arc<BindingKey>) {
-        if self.known.remove(key).is_some() {
-            self.due.forget(key);
-        }
+    /// Forgets the result of a binding that is not evicted any more.
+    fn end_confirmation(&mut self) {
+        self.confirmation = None;
+        self.set_due(Why::Confirmation, None);
     }
 
-    /// Notes that the result of a binding was written.
-    pub(super) fn written(&mut self, key: &BindingKey, moment: &Moment) {
-        if let Some(known) = self.known.get_mut(key) {
+    /// Notes that the result was written.
+    pub(super) fn result_written(&mut self, moment: &Moment) {
+        if let Some(known) = &mut self.confirmation {
             known.replacement.written(moment.milliseconds);
         }
     }
 
-    /// Notes that a binding is looked at for another reason, too.
-    pub(super) fn woken(&mut self, key: &BindingKey) {
-        if let Some(known) = self.known.get_mut(key) {
-            known.is_confirmed = false;
-        }
-    }
-
-    /// Notes that a binding has failed: nothing of it is confirmed before another decision.
-    pub(super) fn failed(&mut self, key: &Arc<BindingKey>) {
-        if let Some(known) = self.known.get_mut(key) {
+    /// Notes that the binding has failed: nothing of it is confirmed before another decision.
+    pub(super) fn fail_confirmation(&mut self) {
+        if let Some(known) = &mut self.confirmation {
             known.lags = false;
-            self.due.forget(key);
+            self.set_due(Why::Confirmation, None);
         }
-    }
-
-    /// The next time at which something may be brought up to date.
-    pub(super) fn next_due(&self) -> Option<Instant> {
-        self.due.next_due()
     }
 }
 
 impl Engine {
-    /// True if the generation of a binding with this result may be recorded as observed.
-    pub(super) fn confirms(&mut self, candidate: &Candidate, result: &[TargetCluster], moment: &Moment) -> bool {
+    /// True if the generation of a binding with this result may be recorded as observed. Otherwise, the outcome has the time at which it may
+    /// be without a report.
+    pub(super) fn confirms(
+        &mut self,
+        candidate: &Candidate,
+        result: &[TargetCluster],
+        outcome: &mut Outcome,
+        moment: &Moment,
+    ) -> bool {
         let key = &candidate.key;
         let object = candidate.object();
         let tasks = &object.spec.graceful_eviction_tasks;
         // In shadow mode, the other scheduler records it.
         if self.shadow.is_some() || awaiting(tasks).next().is_none() {
-            self.confirmations.forget(key);
+            self.lives.update(key, Life::end_confirmation);
             return true;
         }
         let Some(record) = self.bindings.get(key) else {
@@ -104,27 +92,29 @@ impl Engine {
         };
         let last = candidate.last();
         let changes = !is_same_result(last, result);
-        let known = self.confirmations.known.remove(key).map(|known| known.replacement);
+        let known = self.lives.update(key, |life| life.confirmation.take()).flatten();
+        let known = known.map(|known| known.replacement);
         let mut replacement = known.unwrap_or_else(|| first_seen(candidate, changes, moment));
         if changes {
             replacement.give(last, result, &reported);
         }
         let awaited = replacement.awaited(result, tasks, &reported);
         let wait = awaited.map(|at| at.saturating_sub(moment.milliseconds));
-        self.confirmations.due.set(key, wait, moment.instant);
-        let known = Known {
+        outcome.look_after(Why::Confirmation, wait);
+        let known = Confirmation {
             generation: object.metadata.generation.saturating_add(i64::from(changes)),
             replacement,
             lags: awaited.is_some(),
-            is_confirmed: false,
+            is_alone: false,
         };
-        self.confirmations.known.insert(Arc::clone(key), known);
+        self.lives.change(key, |life| life.confirmation = Some(Box::new(known)));
         awaited.is_none()
     }
 
     /// Brings the observed generation of a binding up to date if the reports show its result by now. Nothing else has to be looked at.
     pub(super) fn confirm(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
-        let Some(known) = self.confirmations.known.get(key).filter(|known| known.lags) else {
+        let known = self.lives.get(key).and_then(|life| life.confirmation.as_deref());
+        let Some(known) = known.filter(|known| known.lags) else {
             return;
         };
         let record = self.bindings.get(key).filter(|record| record.is_ours);
@@ -147,45 +137,40 @@ impl Engine {
         }
     }
 
-    /// Looks at the bindings whose time has come.
-    pub(super) fn confirm_due(&mut self, now: Instant) {
-        while let Some(key) = self.confirmations.due.take(now) {
-            self.look_to_confirm(&key, now);
-        }
-    }
-
     /// Puts a binding into the queue, unless it is looked at anyway.
-    fn look_to_confirm(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let is_busy = self.in_flight.contains_key(key) || self.estimating.contains_key(key) || self.queue.contains(key);
+    pub(super) fn look_to_confirm(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let life = self.lives.get(key);
+        let is_busy = life.is_some_and(|life| !matches!(life.stage, Stage::Idle)) || self.lives.queue.contains(key);
         let Some(record) = self.bindings.get(key).filter(|_| !is_busy) else {
             return;
         };
-        self.queue.add(key, record.priority, now);
-        if let Some(known) = self.confirmations.known.get_mut(key) {
-            known.is_confirmed = true;
-        }
+        self.lives.queue.add(key, record.priority, now);
+        self.lives.update(key, |life| {
+            if let Some(known) = &mut life.confirmation {
+                known.is_alone = true;
+            }
+        });
     }
 
     /// While a binding is being written, a version with the previous result has reports from before the result.
     pub(super) fn outdate_reports(&mut self, key: &Arc<BindingKey>) {
-        let Some(known) = self.confirmations.known.get_mut(key) else {
-            return;
-        };
-        let placed = self.in_flight.get(key).and_then(|in_flight| in_flight.placed.as_ref());
-        if let (Some(placed), Some(record)) = (placed, self.bindings.get(key))
-            && !record.clusters.are(placed)
-        {
-            known.replacement.outdated(&reports(&record.aggregated));
-        }
+        let Some(record) = self.bindings.get(key) else { return };
+        self.lives.update(key, |life| {
+            let is_previous = life.placed().is_some_and(|placed| !record.clusters.are(placed));
+            if let Some(known) = life.confirmation.as_mut().filter(|_| is_previous) {
+                known.replacement.outdated(&reports(&record.aggregated));
+            }
+        });
     }
 
     /// The rule by which a binding is decided, unless it is looked at for nothing but its observed generation: what is decided at each look
     /// would move for no reason.
     pub(super) fn reason_beside_confirmation(&self, candidate: &Candidate, reason: Option<Reason>) -> Option<Reason> {
-        let known = self.confirmations.known.get(&candidate.key);
+        let life = self.lives.get(&candidate.key);
+        let known = life.and_then(|life| life.confirmation.as_ref());
         let generation = candidate.object().metadata.generation;
-        let is_confirmed = known.is_some_and(|known| known.is_confirmed && known.generation == generation);
-        reason.filter(|reason| !is_confirmed || *reason != Reason::GoesEverywhere)
+        let is_alone = known.is_some_and(|known| known.is_alone && known.generation == generation);
+        reason.filter(|reason| !is_alone || *reason != Reason::GoesEverywhere)
     }
 }
 

@@ -66,13 +66,13 @@ impl Engine {
         if new.needs_placements() && self.placements.is_none() {
             self.index_placements();
         }
-        self.relisting.extend(kinds.iter().map(|kind| (*kind, false)));
+        self.listing.again.extend(kinds.iter().map(|kind| (*kind, false)));
         kinds
     }
 
     /// True if everything that [`Self::prepare`] requested has been listed since.
     pub fn is_prepared(&self) -> bool {
-        self.relisting.is_empty()
+        self.listing.again.is_empty()
     }
 
     /// Keeps nothing that the plugins of the present profile do not read.
@@ -85,7 +85,7 @@ impl Engine {
         // What is kept already goes with the next version of each object.
         self.fleet.keep_raw(raw);
         self.policies.keep_metadata(metadata);
-        self.relisting.clear();
+        self.listing.again.clear();
     }
 
     /// Tries a new profile on the last decisions, against the clusters as they are now, and lets it decide from now on
@@ -124,10 +124,12 @@ impl Engine {
             super::measure_plugins(&self.panel, &new.profile);
             self.active = new;
             if !self.active.holds() {
-                self.holdings.clear();
+                self.capacity.holdings.clear();
             }
             // Bindings that failed may succeed under the new profile.
-            self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
+            self.lives
+                .queue
+                .wake_parked(now, |_, cause| cause != Cause::MissingClusters);
             self.unsettle_all(now);
             self.reset_moves(now);
         }
@@ -150,7 +152,7 @@ impl Engine {
 
     /// The kinds that a new profile must see listed again first.
     fn unlisted(&self) -> Option<String> {
-        let kinds: Vec<&str> = self.relisting.keys().map(|kind| kind.kind()).collect();
+        let kinds: Vec<&str> = self.listing.again.keys().map(|kind| kind.kind()).collect();
         (!kinds.is_empty()).then(|| format!("{} objects are not listed again yet", kinds.join(" and ")))
     }
 
@@ -165,12 +167,12 @@ impl Engine {
         holds: bool,
     ) -> LiveDecision {
         let peers = self.peers(binding);
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let (snapshot, set) = self.fleet.snapshot();
+        let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));
         let circumstances = Circumstances {
             profile,
             fleet: &snapshot,
-            ledger: holds.then(|| self.holdings.ledger(&snapshot, self.cluster_sets)),
+            ledger: holds.then(|| self.capacity.holdings.ledger(&snapshot, set)),
             estimates: current.as_ref().map(|current| current as &dyn Estimates),
             fresh,
             time: Some(time),

@@ -1,6 +1,6 @@
 //! Capacity that results hold: changes of results that take or release it, and its effect on decisions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,6 @@ use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
 use crate::objects::BindingKey;
 use divvy_client::explanation::{HeldByResult, HeldCapacity};
 use divvy_scheduler::decide::affinity::selects;
-
-/// Messages of the bindings that wait for held capacity. A binding keeps its message until it waits for something else, because each new
-/// message is a write.
-pub(super) type HeldMessages = HashMap<Arc<BindingKey>, String>;
 
 /// Held parts that an explanation lists.
 const LISTED_MAX: usize = 20;
@@ -50,15 +46,19 @@ impl Engine {
     ) -> Option<DecisionNumber> {
         let record = self.bindings.get(key);
         let aggregated = record.map(|record| &*record.aggregated).unwrap_or_default();
-        if self.assumes_workloads {
-            self.assumed.assume(key, targets, aggregated, footprint, moment.instant);
+        if self.estimators.know_assumed {
+            self.capacity
+                .assumed
+                .assume(key, targets, aggregated, footprint, moment.instant);
         }
         // A last answer lacks what was assigned since it was given, whether the profile holds capacity for reports or not.
-        if self.asks_estimators {
-            self.takings.push(key, targets, last, footprint, moment.instant);
+        if self.estimators.are_asked {
+            self.capacity
+                .takings
+                .push(key, targets, last, footprint, moment.instant);
         }
         if !self.active.holds() {
-            return self.asks_estimators.then(|| self.holdings.number());
+            return self.estimators.are_asked.then(|| self.capacity.holdings.number());
         }
         let result = NewResult {
             targets,
@@ -69,7 +69,7 @@ impl Engine {
             since: moment.instant,
             began: moment.wall,
         };
-        Some(self.holdings.take(key, &result))
+        Some(self.capacity.holdings.take(key, &result))
     }
 
     /// Updates holdings to a result that may differ from the one before, whichever scheduler wrote it: its growth is held, and its
@@ -77,7 +77,7 @@ impl Engine {
     pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
         let Some(record) = self.bindings.get(key) else { return };
         let is_same = record.clusters.are(before);
-        if is_same && !self.holdings.holds(key) {
+        if is_same && !self.capacity.holdings.holds(key) {
             return;
         }
         let (targets, footprint) = (record.clusters.targets(), record.footprint());
@@ -85,7 +85,7 @@ impl Engine {
             self.forget_guess(key);
             self.hold(key, &targets, before, &footprint, true, moment);
         }
-        if self.holdings.shrink(key, &targets, &footprint) {
+        if self.capacity.holdings.shrink(key, &targets, &footprint) {
             self.wake_for(Cause::Capacity, moment.instant);
             let clusters: Vec<&str> = before.iter().map(|target| target.name.as_str()).collect();
             self.room_grew(&clusters, moment.instant);
@@ -94,7 +94,7 @@ impl Engine {
 
     /// Holds the part of a listed binding's result that its clusters cannot have reported yet.
     pub(super) fn targets_found(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
-        self.holdings.remove(key);
+        self.capacity.holdings.remove(key);
         if !self.active.holds() {
             return;
         }
@@ -113,14 +113,14 @@ impl Engine {
             since: moment.instant.checked_sub(age).unwrap_or(moment.instant),
             began: record.answered.unwrap_or(moment.wall),
         };
-        self.holdings.restore(key, &result, age);
+        self.capacity.holdings.restore(key, &result, age);
     }
 
     /// Records the state of a binding's resource. What has ended holds nothing any more, so that others may have its room.
     pub(super) fn state_changed(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let Some(record) = self.bindings.get(key) else { return };
-        let ended = self.holdings.observe(key, &record.aggregated, now);
-        self.assumed.observe(key, &record.aggregated);
+        let ended = self.capacity.holdings.observe(key, &record.aggregated, now);
+        self.capacity.assumed.observe(key, &record.aggregated);
         if !ended.is_empty() {
             self.holding_ended(ended.iter().map(|cluster| &**cluster), now);
         }
@@ -128,7 +128,7 @@ impl Engine {
 
     /// Releases capacity that reports must contain by now, and what was held for too long.
     pub(super) fn give_up_holdings(&mut self, now: Instant) {
-        let ended = self.holdings.expire(now);
+        let ended = self.capacity.holdings.expire(now);
         for (key, cluster) in &ended.given_up {
             tracing::debug!(binding = %key, %cluster, "capacity is no longer held: no report has shown its pods");
         }
@@ -149,14 +149,14 @@ impl Engine {
     /// Capacity that is held on the clusters that a placement selects.
     pub(super) fn held_there(&self, placement: &Placement) -> HeldThere<'_> {
         let mut there = HeldThere::default();
-        if self.holdings.is_empty() {
+        if self.capacity.holdings.is_empty() {
             return there;
         }
         let clusters = self
             .clusters
             .present()
             .filter(|(cluster, _)| selects(placement, cluster));
-        for part in clusters.flat_map(|(cluster, _)| self.holdings.parts_on(&cluster.name)) {
+        for part in clusters.flat_map(|(cluster, _)| self.capacity.holdings.parts_on(&cluster.name)) {
             for (resource, quantity) in &part.resources {
                 let sum = there.sums.entry(*resource).or_default();
                 *sum = sum.saturating_add(*quantity);
@@ -183,12 +183,14 @@ impl Engine {
             Err(failure) => format!("{}; {held}", failure.message),
             Ok(_) => format!("a result that moves replicas waits; {held}"),
         };
-        if !self.held_messages.contains_key(key) {
+        let known = self.lives.get(key).and_then(|life| life.held_message.as_deref());
+        if known.is_none() {
             let by: Vec<String> = there.parts.iter().take(LOGGED_MAX).map(HeldPart::to_string).collect();
             let further = there.parts.len() - by.len() + there.further;
             tracing::info!(binding = %key, by = by.join(", "), further, "waiting for clusters to report their pods");
         }
-        let message = self.held_messages.entry(Arc::clone(key)).or_insert(message).clone();
+        let message = known.map_or(message, str::to_owned);
+        self.lives.change(key, |life| life.held_message = Some(message.clone()));
         Failure {
             reason: ScheduledReason::Unschedulable,
             message,

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::{BindingScope, Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
 
+use super::life::{Life, Why};
+use super::lives::Group;
 use super::peers::observed;
 use super::{Engine, Moment, binding_scope};
 use crate::condition::{Cause, Retry};
@@ -56,12 +58,12 @@ impl Engine {
         }
         self.term = term;
         // The next term looks at every binding and finds the times in their annotations.
-        self.reset_moves(moment.instant);
-        self.pauses.clear();
-        let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
-        for key in &keys {
-            self.forget_decisions(key, moment.instant);
+        for key in self.lives.keys(Group::Compared).clone() {
+            self.forget_guess(&key);
         }
+        self.lives.forget_all();
+        self.pauses.clear();
+        self.panel.nothing_moves();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -71,18 +73,16 @@ impl Engine {
     /// Handles the passing of time.
     pub fn tick(&mut self, now: Instant) {
         while self.is_deciding()
-            && let Some(key) = self.expiries.take(now)
+            && let Some((why, key)) = self.lives.take_due(now)
         {
-            self.wake(&key, now);
-        }
-        while self.is_deciding()
-            && let Some(key) = self.moves.take_due(now)
-        {
-            self.moves.permit_surge(&key);
-            self.wake(&key, now);
-        }
-        if self.is_deciding() {
-            self.confirm_due(now);
+            match why {
+                Why::Expiry => self.wake(&key, now),
+                Why::Step | Why::Return => {
+                    self.permit_surge(&key);
+                    self.wake(&key, now);
+                }
+                Why::Confirmation => self.look_to_confirm(&key, now),
+            }
         }
         // There are many holdings, and they can end a second late.
         let is_due = self
@@ -101,14 +101,14 @@ impl Engine {
             );
             self.wake_for(Cause::MissingClusters, now);
         }
-        if let Some(bindings) = self.failure_lines.take_left_out(now) {
+        if let Some(bindings) = self.lines.failures.take_left_out(now) {
             tracing::warn!(
                 bindings,
                 "further bindings were not scheduled; their conditions and events say why"
             );
         }
-        self.takings.expire(now);
-        self.assumed.expire(now);
+        self.capacity.takings.expire(now);
+        self.capacity.assumed.expire(now);
         self.give_up_holdings(now);
     }
 
@@ -140,7 +140,7 @@ impl Engine {
 
     /// Prepares the first decisions after a start, once everything is listed and this process leads.
     fn start(&mut self, moment: &Moment) {
-        self.takings.clear();
+        self.capacity.takings.clear();
         self.change_placements(moment.instant, LivePlacements::take_back_all);
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
@@ -164,7 +164,7 @@ impl Engine {
     }
 
     fn list_begins(&mut self, kind: Kind) {
-        if let Some(began) = self.relisting.get_mut(&kind) {
+        if let Some(began) = self.listing.again.get_mut(&kind) {
             *began = true;
         }
         match kind {
@@ -198,10 +198,10 @@ impl Engine {
             Kind::Quota => {}
         }
         // A list that began before more of its objects was kept is not enough.
-        if self.relisting.get(&kind) == Some(&true) {
-            self.relisting.remove(&kind);
+        if self.listing.again.get(&kind) == Some(&true) {
+            self.listing.again.remove(&kind);
         }
-        if self.synced.insert(kind) && self.is_deciding() {
+        if self.listing.synced.insert(kind) && self.is_deciding() {
             self.start(moment);
         }
     }
@@ -253,14 +253,15 @@ impl Engine {
         }
         // While a binding is being written, its targets are compared once the outcome is known: with those that were decided, because the
         // record may still have those before.
-        if self.in_flight.contains_key(&key) {
+        let is_in_flight = self.lives.get(&key).and_then(Life::in_flight).is_some();
+        if is_in_flight {
             self.confirm_result(&key);
             self.outdate_reports(&key);
         } else if source != Source::Answer {
             let before = before.filter(|_| !change.is_new);
             let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
             match before {
-                Some(_) if is_same && (is_listed || !self.holdings.holds(&key)) => {}
+                Some(_) if is_same && (is_listed || !self.capacity.holdings.holds(&key)) => {}
                 Some(before) if !is_listed => self.targets_changed(&key, &before.targets(), moment),
                 _ => self.targets_found(&key, moment),
             }
@@ -274,7 +275,6 @@ impl Engine {
         }
         if !ours {
             self.forget_decisions(&key, moment.instant);
-            self.panel.moving(&key, None);
             return;
         }
         self.compare_with_other(&key, moment);
@@ -282,9 +282,8 @@ impl Engine {
             return;
         }
         // If the state has changed when estimates arrive, they are requested again.
-        let is_in_flight = self.in_flight.contains_key(&key);
         // While a binding is being written, a new generation may be the write itself: its answer decides.
-        let may_step = change.aggregated && self.moves.report(&key);
+        let may_step = change.aggregated && self.move_follows(&key);
         if change.aggregated && !may_step {
             // Its replicas that are ready now may permit the steps of others.
             self.refresh_claims(moment);
@@ -301,36 +300,33 @@ impl Engine {
     }
 
     /// Forgets what deciding a binding has left behind, because it is not decided here any more: it is gone, suspended or another
-    /// scheduler's, or another process leads. Whatever is kept by binding is forgotten here, or gauges count bindings of others.
+    /// scheduler's, or another process leads.
     ///
     /// Decisions under way end by themselves. What a result takes up and where it is stays known until the binding is gone, because
     /// decisions of other bindings depend on it whoever wrote it; so does the explanation of the last decision here.
     pub(super) fn forget_decisions(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        self.queue.done(key);
-        self.expiries.forget(key);
-        self.awaited_policy.remove(key);
-        self.warned.remove(key);
-        self.pauses.forget(key);
-        self.held_messages.remove(key);
-        self.failure_lines.forget(key);
-        self.confirmations.forget(key);
-        self.forget_partial(key);
-        self.end_move(key, now);
-        self.forget_departed(key);
-        self.forget_refused(key);
         self.forget_guess(key);
-        self.forget_shadow(key);
+        let was_moving = self.lives.keys(Group::Moving).contains(key);
+        self.lives.forget(key);
+        self.panel.moving(key, None);
+        if was_moving {
+            self.wake_admitted(now);
+        }
+    }
+
+    /// True if this process decides a binding.
+    pub(super) fn decides(&self, key: &BindingKey) -> bool {
+        self.is_deciding() && self.bindings.get(key).is_some_and(|record| record.is_ours)
     }
 
     fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let record = self.bindings.get(key);
         let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
         self.bindings.remove(key);
-        let had_held = self.holdings.remove(key) | self.takings.remove(key);
+        let had_held = self.capacity.holdings.remove(key) | self.capacity.takings.remove(key);
         self.forget_decisions(key, now);
-        self.assumed.remove(key);
+        self.capacity.assumed.remove(key);
         self.panel.forget(key);
-        self.panel.moving(key, None);
         self.change_placements(now, |placements| placements.forget(key));
         if had_held {
             self.wake_for(Cause::Capacity, now);
@@ -346,15 +342,12 @@ impl Engine {
             return;
         }
         // A relist names every cluster again, although few have changed. The others need not be written, so the snapshot stays.
-        if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
+        if change.is_same && !self.listing.again.contains_key(&Kind::Cluster) {
             return;
         }
-        // The snapshot must be gone before the fleet changes, or the fleet would be copied.
-        self.snapshot = None;
-        self.fleet.upsert(cluster);
-        self.cluster_sets += u64::from(change.is_new);
+        self.fleet.upsert(cluster, change.is_new);
         let was_missing = self.guard.appeared(name);
-        let has_settled = self.holdings.reported(name, Usage::new(cluster), now);
+        let has_settled = self.capacity.holdings.reported(name, Usage::new(cluster), now);
         let has_room = has_settled || change.has_grown;
         if !self.is_deciding() {
             return;
@@ -387,7 +380,7 @@ impl Engine {
         };
         self.outdate_failures(helps);
         let bindings = &self.bindings;
-        self.queue.wake_parked(now, |key, cause| {
+        self.lives.queue.wake_parked(now, |key, cause| {
             bindings.get(key).is_some_and(|record| helps(record, cause))
         });
     }
@@ -401,7 +394,7 @@ impl Engine {
         };
         // A result that is being written may name the cluster, too.
         let is_placed_there = |key: &BindingKey| {
-            let placed = self.in_flight.get(key).and_then(|in_flight| in_flight.placed.as_ref());
+            let placed = self.lives.get(key).and_then(Life::placed);
             placed.is_some_and(|placed| placed.iter().any(|target| target.name == name))
         };
         let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);
@@ -420,10 +413,8 @@ impl Engine {
 
     fn cluster_gone(&mut self, name: &str, now: Instant) {
         let is_unannounced = self.clusters.remove(name);
-        self.snapshot = None;
-        self.cluster_sets += 1;
         self.fleet.remove(name);
-        self.holdings.forget_reports(name);
+        self.capacity.holdings.forget_reports(name);
         if is_unannounced {
             self.guard.vanished(name, now);
             self.report_missing();
@@ -457,8 +448,8 @@ impl Engine {
     }
 
     fn quota_changed(&mut self, namespace: &str, now: Instant) {
-        for key in self.refused_by_quota.remove(namespace).into_iter().flatten() {
-            self.moves.permit_surge(&key);
+        for key in self.lives.take_refused(namespace) {
+            self.permit_surge(&key);
             self.add(&key, IncomingEvent::PolicyChanged, now);
         }
     }
@@ -468,18 +459,20 @@ impl Engine {
         if wanted == Cause::MissingClusters {
             self.wake_moves_of_missing(now);
         }
-        self.queue.wake_parked(now, |_, cause| cause == wanted);
+        self.lives.queue.wake_parked(now, |_, cause| cause == wanted);
     }
 
     /// Marks bindings as changed whose failure is still being written when an event removes its cause: they are parked only after the
     /// write, and would miss the event.
     fn outdate_failures(&mut self, helps: impl Fn(&Record, Cause) -> bool) {
-        for (key, in_flight) in &mut self.in_flight {
-            let retry = in_flight.failure.as_ref().map(|failure| failure.retry);
-            if let (Some(Retry::After(cause)), Some(record)) = (retry, self.bindings.get(key)) {
-                in_flight.is_outdated |= helps(record, cause);
+        let bindings = &self.bindings;
+        self.lives.outdate(|key, life| {
+            let failure = life.in_flight().and_then(|in_flight| in_flight.failure.as_ref());
+            match (failure.map(|failure| failure.retry), bindings.get(key)) {
+                (Some(Retry::After(cause)), Some(record)) => helps(record, cause),
+                _ => false,
             }
-        }
+        });
     }
 }
 

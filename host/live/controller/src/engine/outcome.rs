@@ -6,9 +6,11 @@ use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
+use super::apply::{Count, Next, Outcome};
 use super::candidate::{Candidate, is_same_result, moved};
+use super::life::{InFlight, Life};
 use super::partials::{missing_demand, repaired_message, success_message};
-use super::{Engine, InFlight, Moment, News};
+use super::{Engine, Moment, News};
 use crate::condition::{Cause, Retry, ScheduledReason, scheduled_condition};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
@@ -55,7 +57,7 @@ impl Engine {
         result: &[TargetCluster],
         reason: Reason,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         let partial = decision.decision.partial.as_ref();
         let chosen = Chosen {
             result,
@@ -74,7 +76,8 @@ impl Engine {
     }
 
     /// Plans the write of a result.
-    pub(super) fn chosen(&mut self, candidate: &Candidate, chosen: &Chosen<'_>, moment: &Moment) -> Option<WriteJob> {
+    pub(super) fn chosen(&mut self, candidate: &Candidate, chosen: &Chosen<'_>, moment: &Moment) -> Outcome {
+        let mut outcome = Outcome::default();
         let (last, result, affinity) = (candidate.last(), chosen.result, chosen.affinity);
         let is_same = is_same_result(last, result);
         let kept = (chosen.valid_until, chosen.partial_of);
@@ -87,7 +90,7 @@ impl Engine {
         let notes_departures = departures.is_some();
         let specification = Candidate::with_departures(specification, departures);
         let specification = self.with_pause(candidate, specification);
-        let confirms = self.confirms(candidate, if is_same { last } else { result }, moment);
+        let confirms = self.confirms(candidate, if is_same { last } else { result }, &mut outcome, moment);
         let request = candidate.object().spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
@@ -102,7 +105,7 @@ impl Engine {
         let taken = match is_same {
             true => None,
             false => {
-                self.metrics().replicas_moved(moved(last, result));
+                outcome.said.counts.push(Count::ReplicasMoved(moved(last, result)));
                 self.assume_placement(&candidate.key, result, moment.instant);
                 self.hold(&candidate.key, result, last, chosen.footprint, false, moment)
             }
@@ -125,21 +128,23 @@ impl Engine {
             ends_move: chosen.mark.is_none() && candidate.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };
-        self.dispatch(candidate, specification, wanted, in_flight, moment)
+        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
+        outcome
     }
 
     /// Updates the status of a satisfied binding: the observed generation, and the status that is missing if a write ended
     /// between its two patches.
-    pub(super) fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+    pub(super) fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Outcome {
         self.stays(candidate, true, moment)
     }
 
     /// Updates the status of a binding whose result stays. The generation is recorded as observed if it `observes`.
-    pub(super) fn stays(&mut self, candidate: &Candidate, observes: bool, moment: &Moment) -> Option<WriteJob> {
+    pub(super) fn stays(&mut self, candidate: &Candidate, observes: bool, moment: &Moment) -> Outcome {
+        let mut outcome = Outcome::default();
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
         // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
-        self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
-        let observes = self.confirms(candidate, candidate.last(), moment) && observes;
+        outcome.holds_until(valid_until.filter(|_| self.shadow.is_none()), moment);
+        let observes = self.confirms(candidate, candidate.last(), &mut outcome, moment) && observes;
         let status = &candidate.object().status;
         let is_scheduled = scheduled_condition(&status.conditions).is_some_and(|known| known.status == "True");
         let request = candidate.object().spec.reschedule_triggered_at;
@@ -165,21 +170,27 @@ impl Engine {
             true => candidate.specification(candidate.last(), true, &affinity, (valid_until, partial_of)),
             false => None,
         };
-        self.pauses.forget(&candidate.key);
+        self.lives.update(&candidate.key, |life| {
+            life.plugin_failure = None;
+            life.incomplete = None;
+        });
         let specification = self.with_pause(candidate, specification);
         let in_flight = InFlight {
             // The result stays, so nothing is held a second time after the write.
             last: candidate.last().to_vec(),
             partial: self
-                .partials
+                .lives
                 .get(&candidate.key)
+                .and_then(Life::settled)
                 .cloned()
                 .filter(|_| partial_of.is_some()),
             ..InFlight::new(None, moment)
         };
-        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
-        self.metrics().repairs(u64::from(is_repair && job.is_some()));
-        job
+        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
+        if is_repair && matches!(outcome.next, Next::Write(..)) {
+            outcome.said.counts.push(Count::Repair);
+        }
+        outcome
     }
 
     /// Returns the write of a decision, unless the binding already is as wanted. What clusters changed has been answered.
@@ -189,39 +200,35 @@ impl Engine {
         specification: Option<SpecificationPatch>,
         wanted: StatusWanted,
         in_flight: InFlight,
-        moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Next {
         if let Some(record) = self.bindings.get_mut(&candidate.key) {
             record.is_moved_by_clusters = false;
         }
-        self.write(candidate, specification, wanted, in_flight, moment)
+        self.write(candidate, specification, wanted, in_flight)
     }
 
     /// Returns a write, unless the binding already is as wanted.
     pub(super) fn write(
-        &mut self,
+        &self,
         candidate: &Candidate,
         specification: Option<SpecificationPatch>,
         wanted: StatusWanted,
         in_flight: InFlight,
-        moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Next {
         if self.shadow.is_some() {
-            self.queue.done(&candidate.key);
-            return None;
+            return Next::Rest;
         }
         let ResourceBinding { metadata, status, .. } = candidate.object();
         let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
         let is_current =
             specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
         if is_current {
-            self.end(&candidate.key, in_flight, moment);
-            return None;
+            return Next::End(Box::new(in_flight));
         }
-        let term = self.term?;
+        // Nothing is looked at while another process leads.
+        let Some(term) = self.term else { return Next::Rest };
         let is_step = in_flight.is_step;
-        self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
-        Some(WriteJob {
+        let job = WriteJob {
             span: tracing::Span::current(),
             term,
             key: Arc::clone(&candidate.key),
@@ -229,7 +236,8 @@ impl Engine {
             specification,
             status: wanted,
             is_step,
-        })
+        };
+        Next::Write(Box::new(job), Box::new(in_flight))
     }
 
     /// Ends a decision that was written, or that had nothing to write.
@@ -260,13 +268,13 @@ impl Engine {
             self.metrics().incoming(IncomingEvent::AttemptFailed);
         }
         match in_flight.failure.map(|failure| failure.retry) {
-            None => self.queue.done(key),
-            Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
-            Some(Retry::Pause) => match self.pauses.remaining(key, moment.wall) {
-                Some(wait) => self.queue.pause(key, Cause::Deadly, wait, moment.instant),
-                None => _ = self.queue.retry(key, priority, moment.instant),
+            None => self.lives.queue.done(key),
+            Some(Retry::Backoff) => _ = self.lives.queue.retry(key, priority, moment.instant),
+            Some(Retry::Pause) => match self.lives.get(key).and_then(|life| life.pause(moment.wall)) {
+                Some(wait) => self.lives.queue.pause(key, Cause::Deadly, wait, moment.instant),
+                None => _ = self.lives.queue.retry(key, priority, moment.instant),
             },
-            Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
+            Some(Retry::After(cause)) => self.lives.queue.park(key, priority, cause, moment.instant),
         }
     }
 }

@@ -4,21 +4,19 @@
 //! wakes it only if one more replica fits there by the general estimate, which accurate estimates can only reduce. A process that did
 //! not decide the binding itself does not know the room at the time, and decides once.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use divvy_scheduler::decision::Partial;
 use divvy_scheduler::fleet::estimate::{Demand, estimate};
 
-use super::{Engine, InFlight};
+use super::Engine;
+use super::life::{InFlight, Life, Missing};
+use super::lives::Group;
 use crate::condition::{MESSAGE_MAX, SUCCESS_MESSAGE, shortened};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
 use divvy_scheduler::decide::affinity::{ClusterProperties, selects};
-
-/// The settled bindings, each with the demand of one replica.
-pub(super) type Partials = BTreeMap<Arc<BindingKey>, Demand>;
 
 impl Engine {
     /// Wakes the moves that lack room in these clusters, and the bindings with missing replicas for which one of them has room, because
@@ -27,14 +25,14 @@ impl Engine {
         for cluster in clusters {
             self.wake_moves_on(cluster, true, now);
         }
-        if !self.knows_quorums {
+        if !self.lives.knows_quorums {
             return;
         }
         let known = clusters.iter().filter(|name| !self.clusters.is_deleting(name));
         let grown: Vec<&ClusterProperties> = known.filter_map(|name| self.clusters.properties(name)).collect();
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot());
+        let (snapshot, set) = self.fleet.snapshot();
         let columns = snapshot.snapshot().clusters();
-        let ledger = self.holdings.ledger(snapshot, self.cluster_sets);
+        let ledger = self.capacity.holdings.ledger(&snapshot, set);
         let has_room = |demand: &Demand, cluster: &ClusterProperties| {
             let row = columns
                 .row(&cluster.name)
@@ -52,18 +50,16 @@ impl Engine {
                 selected.any(|cluster| demand.is_none_or(|demand| has_room(demand, cluster)))
             })
         };
-        for (key, in_flight) in &mut self.in_flight {
-            if let Some(demand) = &in_flight.partial {
-                in_flight.is_outdated |= is_concerned(key, Some(demand));
+        self.lives.outdate(|key, life| match (life.in_flight(), &life.missing) {
+            (Some(in_flight), _) => {
+                let partial = in_flight.partial.as_ref();
+                partial.is_some_and(|demand| is_concerned(key, Some(demand)))
             }
-        }
-        for (key, is_outdated) in &mut self.estimating {
-            *is_outdated |= is_concerned(key, self.unsettled.get(key));
-        }
-        let woken = self
-            .partials
-            .iter()
-            .filter(|(key, demand)| is_concerned(key, Some(demand)));
+            (None, Some(Missing::Unsettled(demand))) => is_concerned(key, Some(demand)),
+            (None, _) => is_concerned(key, None),
+        });
+        let settled = self.lives.of(Group::Settled);
+        let woken = settled.filter(|(key, life)| life.settled().is_some_and(|demand| is_concerned(key, Some(demand))));
         let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
         for key in &woken {
             self.unsettle(key, now);
@@ -72,39 +68,45 @@ impl Engine {
 
     /// Decides a binding with missing replicas again.
     fn unsettle(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        if let Some(demand) = self.partials.remove(key) {
-            self.unsettled.insert(Arc::clone(key), demand);
+        let is_unsettled = self.lives.update(key, |life| match life.missing.take() {
+            Some(Missing::Settled(demand)) => {
+                life.missing = Some(Missing::Unsettled(demand));
+                true
+            }
+            other => {
+                life.missing = other;
+                false
+            }
+        });
+        if is_unsettled == Some(true) {
             self.wake(key, now);
         }
     }
 
     /// Decides every binding with missing replicas again, because the profile has changed.
     pub(super) fn unsettle_all(&mut self, now: Instant) {
-        for key in std::mem::take(&mut self.partials).into_keys() {
+        for key in self.lives.keys(Group::Settled).clone() {
+            self.lives.update(&key, |life| life.missing = None);
             self.wake(&key, now);
         }
     }
 
-    /// Forgets a binding that is gone or not decided here.
-    pub(super) fn forget_partial(&mut self, key: &BindingKey) {
-        self.partials.remove(key);
-        self.unsettled.remove(key);
-    }
-
     /// Does not leave a binding settled whose estimates are older than the room of a cluster.
     pub(super) fn unsettle_outdated(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated |= in_flight.partial.is_some(),
+        match self.lives.get(key).and_then(Life::in_flight) {
+            Some(in_flight) if in_flight.partial.is_none() => {}
+            Some(_) => _ = self.lives.update(key, Life::outdate),
             None => self.unsettle(key, now),
         }
     }
 
     /// Settles a binding at the end of its decision, or of its look, if replicas are missing.
     pub(super) fn settle(&mut self, key: &Arc<BindingKey>, in_flight: &InFlight) {
-        self.unsettled.remove(key);
         match in_flight.partial.clone().filter(|_| in_flight.failure.is_none()) {
-            Some(demand) => _ = self.partials.insert(Arc::clone(key), demand),
-            None => _ = self.partials.remove(key),
+            Some(demand) => self
+                .lives
+                .change(key, |life| life.missing = Some(Missing::Settled(demand))),
+            None => _ = self.lives.update(key, |life| life.missing = None),
         }
     }
 }

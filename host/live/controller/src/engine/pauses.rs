@@ -4,7 +4,7 @@
 //! A worker would die on the same binding again, so events around the binding do not cause another try. The wait is kept in an
 //! annotation, so that a restart does not end it. It is void once the binding, its policy, the profile or a plugin's file changes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
 use super::candidate::Candidate;
+use super::life::Life;
+use super::lives::{Group, Lives};
 use super::{Engine, Moment};
 use crate::condition::Cause;
 use crate::decision::LiveDecision;
@@ -37,7 +39,7 @@ fn pause(failures: u32) -> Duration {
 
 /// A result that plugins had no part in.
 #[derive(Debug, Default)]
-struct Incomplete {
+pub(super) struct Incomplete {
     /// Those that were not called because they are suspended. Others failed on this binding, and may do so again.
     suspended: BTreeSet<String>,
     /// Decisions without them in a row.
@@ -54,50 +56,32 @@ struct Suspension {
     until: Instant,
 }
 
-/// All waits after failures of plugins.
+/// Waits of plugins after their failures.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
-    failures: HashMap<Arc<BindingKey>, PluginFailure>,
-    incomplete: HashMap<Arc<BindingKey>, Incomplete>,
     /// The suspended plugins that results lack: nearly always none, so that a decision need not look at the results.
     awaited: BTreeSet<String>,
     suspensions: BTreeMap<&'static str, Suspension>,
 }
 
 impl Pauses {
-    /// Forgets a binding that is gone.
-    pub(super) fn forget(&mut self, key: &BindingKey) {
-        self.failures.remove(key);
-        self.incomplete.remove(key);
-    }
-
-    /// Forgets all bindings: another process may have decided them since. The annotations have their waits.
+    /// Forgets the plugins that results lack: another process may have decided them since.
     pub(super) fn clear(&mut self) {
-        self.failures.clear();
-        self.incomplete.clear();
         self.awaited.clear();
     }
 
-    /// Remaining wait of a binding.
-    pub(super) fn remaining(&self, key: &BindingKey, now: Timestamp) -> Option<Duration> {
-        let seconds = self.failures.get(key)?.until.seconds().saturating_sub(now.seconds());
-        let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
-        // The annotation may have been written by a clock that was wrong.
-        Some(Duration::from_secs(seconds).min(PAUSE_MAX))
-    }
-
-    /// True if a plugin that had no part in a binding's result answers again.
-    pub(super) fn is_due(&self, key: &BindingKey) -> bool {
-        self.incomplete.get(key).is_some_and(|incomplete| incomplete.is_due)
-    }
-
     /// Takes in the plugins that a decision went on without. Returns the wait until it is made again.
-    fn went_without(&mut self, key: &Arc<BindingKey>, skipped: &[Skipped], profile: &Profile) -> Option<Duration> {
+    fn went_without(
+        &mut self,
+        incomplete: &mut Option<Box<Incomplete>>,
+        skipped: &[Skipped],
+        profile: &Profile,
+    ) -> Option<Duration> {
         if skipped.is_empty() {
-            self.incomplete.remove(key);
+            *incomplete = None;
             return None;
         }
-        let incomplete = self.incomplete.entry(Arc::clone(key)).or_default();
+        let incomplete = incomplete.get_or_insert_default();
         let is_suspended = |name: &str| {
             profile
                 .plugins()
@@ -112,7 +96,7 @@ impl Pauses {
     }
 
     /// The bindings whose results lack a plugin that was suspended and answers again. Each is returned once.
-    fn completable(&mut self, profile: &Profile) -> Vec<Arc<BindingKey>> {
+    fn completable(&mut self, lives: &mut Lives, profile: &Profile) -> Vec<Arc<BindingKey>> {
         if self.awaited.is_empty() {
             return Vec::new();
         }
@@ -128,17 +112,17 @@ impl Pauses {
         if back.is_empty() {
             return Vec::new();
         }
-        let lacking = self
-            .incomplete
-            .iter_mut()
-            .filter(|(_, incomplete)| !incomplete.is_due && !incomplete.suspended.is_disjoint(&back));
-        let mut due: Vec<Arc<BindingKey>> = lacking
-            .map(|(key, incomplete)| {
-                incomplete.is_due = true;
-                Arc::clone(key)
-            })
-            .collect();
-        due.sort();
+        let lacks = |incomplete: &Incomplete| !incomplete.is_due && !incomplete.suspended.is_disjoint(&back);
+        let lacking = lives.of(Group::Incomplete);
+        let lacking = lacking.filter(|(_, life)| life.incomplete.as_deref().is_some_and(lacks));
+        let due: Vec<Arc<BindingKey>> = lacking.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &due {
+            lives.update(key, |life| {
+                if let Some(incomplete) = &mut life.incomplete {
+                    incomplete.is_due = true;
+                }
+            });
+        }
         due
     }
 
@@ -168,6 +152,26 @@ impl Pauses {
     }
 }
 
+/// Remaining wait after the failure of a plugin.
+fn remaining(failure: &PluginFailure, now: Timestamp) -> Option<Duration> {
+    let seconds = failure.until.seconds().saturating_sub(now.seconds());
+    let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
+    // The annotation may have been written by a clock that was wrong.
+    Some(Duration::from_secs(seconds).min(PAUSE_MAX))
+}
+
+impl Life {
+    /// Remaining wait of the binding, because a plugin's worker died on it.
+    pub(super) fn pause(&self, now: Timestamp) -> Option<Duration> {
+        remaining(self.plugin_failure.as_deref()?, now)
+    }
+
+    /// True if a plugin that had no part in its result answers again.
+    pub(super) fn is_completable(&self) -> bool {
+        self.incomplete.as_ref().is_some_and(|incomplete| incomplete.is_due)
+    }
+}
+
 /// The plugin whose worker died on a binding; `None` if none did.
 fn deadly(decision: &Decision) -> Option<&str> {
     decision.failures().find_map(|(_, error)| match error {
@@ -180,40 +184,45 @@ impl Engine {
     /// Time for which a binding still waits because a plugin's worker died on it, unless something changed since.
     pub(super) fn paused_for(&mut self, candidate: &Candidate, moment: &Moment) -> Option<Duration> {
         let key = &candidate.key;
-        if !self.pauses.failures.contains_key(key) {
-            let kept = candidate.object().metadata.annotations.get(PLUGIN_FAILURE)?;
-            // Anything else that somebody wrote there is replaced with the next write.
-            let kept = PluginFailure::read(kept)?;
-            self.pauses.failures.insert(Arc::clone(key), kept);
-        }
-        let situation = self.situation(candidate);
-        if self.pauses.failures.get(key)?.situation != situation {
-            self.pauses.failures.remove(key);
-        }
-        self.pauses.remaining(key, moment.wall)
+        let known = self.lives.get(key).and_then(|life| life.plugin_failure.as_deref());
+        let failure = match known {
+            Some(known) => known.clone(),
+            None => {
+                let kept = candidate.object().metadata.annotations.get(PLUGIN_FAILURE)?;
+                // Anything else that somebody wrote there is replaced with the next write.
+                PluginFailure::read(kept)?
+            }
+        };
+        let wait = remaining(&failure, moment.wall);
+        let failure = (failure.situation == self.situation(candidate)).then(|| Box::new(failure));
+        let lasts = failure.is_some();
+        self.lives.change(key, |life| life.plugin_failure = failure);
+        wait.filter(|_| lasts)
     }
 
     /// Takes in which plugins failed in a decision, for the next try.
     pub(super) fn note_failures(&mut self, candidate: &Candidate, decision: &mut LiveDecision, moment: &Moment) {
         let key = &candidate.key;
-        if let Some(wait) = self
-            .pauses
-            .went_without(key, &decision.decision.without, &self.active.profile)
-        {
+        let (pauses, without) = (&mut self.pauses, &decision.decision.without);
+        let profile = &self.active.profile;
+        let wait = self
+            .lives
+            .change(key, |life| pauses.went_without(&mut life.incomplete, without, profile));
+        if let Some(wait) = wait {
             let milliseconds = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
             let again = moment.milliseconds.saturating_add(milliseconds);
             let valid_until = &mut decision.decision.valid_until;
             *valid_until = Some(valid_until.map_or(again, |until| until.min(again)));
         }
-        for key in self.pauses.completable(&self.active.profile) {
+        for key in self.pauses.completable(&mut self.lives, &self.active.profile) {
             self.wake(&key, moment.instant);
         }
         let Some(plugin) = deadly(&decision.decision).map(str::to_owned) else {
-            self.pauses.failures.remove(key);
+            self.lives.update(key, |life| life.plugin_failure = None);
             return;
         };
         let situation = self.situation(candidate);
-        let before = self.pauses.failures.get(key);
+        let before = self.lives.get(key).and_then(|life| life.plugin_failure.as_deref());
         let before = before.filter(|before| before.situation == situation && before.plugin == plugin);
         let failures = before.map_or(1, |before| before.failures.saturating_add(1));
         let wait = i64::try_from(pause(failures).as_secs()).unwrap_or(i64::MAX);
@@ -221,15 +230,13 @@ impl Engine {
         if let Err(failure) = &mut decision.result {
             failure.tried_again_at(until);
         }
-        self.pauses.failures.insert(
-            Arc::clone(key),
-            PluginFailure {
-                plugin,
-                failures,
-                until,
-                situation,
-            },
-        );
+        let failure = Box::new(PluginFailure {
+            plugin,
+            failures,
+            until,
+            situation,
+        });
+        self.lives.change(key, |life| life.plugin_failure = Some(failure));
     }
 
     /// The specification's patch with the annotation of the binding's wait: written, changed or removed.
@@ -238,7 +245,8 @@ impl Engine {
         candidate: &Candidate,
         specification: Option<SpecificationPatch>,
     ) -> Option<SpecificationPatch> {
-        let failure = self.pauses.failures.get(&candidate.key);
+        let life = self.lives.get(&candidate.key);
+        let failure = life.and_then(|life| life.plugin_failure.as_deref());
         let wanted = failure.map(PluginFailure::write);
         let current = candidate.object().metadata.annotations.get(PLUGIN_FAILURE);
         if current == wanted.as_ref() {
@@ -277,12 +285,6 @@ mod tests {
 
     #[test]
     fn a_wait_ends_at_its_time_and_lasts_an_hour_at_most() {
-        let key = Arc::new(BindingKey {
-            scope: divvy_karmada::api::BindingScope::Namespaced,
-            namespace: "shop".to_owned(),
-            name: "web".to_owned(),
-        });
-        let mut pauses = Pauses::default();
         let failure = |seconds| PluginFailure {
             plugin: "hostile".to_owned(),
             failures: 1,
@@ -290,12 +292,11 @@ mod tests {
             situation: String::new(),
         };
         let now = Timestamp::from_seconds(1000);
-        assert_eq!(pauses.remaining(&key, now), None);
         for (until, remaining) in [(999, None), (1000, None), (1060, Some(60)), (9_000_000, Some(3600))] {
-            pauses.failures.insert(Arc::clone(&key), failure(until));
-            assert_eq!(pauses.remaining(&key, now), remaining.map(Duration::from_secs));
+            assert_eq!(
+                super::remaining(&failure(until), now),
+                remaining.map(Duration::from_secs)
+            );
         }
-        pauses.forget(&key);
-        assert_eq!(pauses.remaining(&key, now), None);
     }
 }

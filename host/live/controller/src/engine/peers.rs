@@ -8,7 +8,8 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::placements::Peers;
 
 use super::Engine;
-use super::shadow::Shadow;
+use super::life::Life;
+use super::lives::Group;
 use crate::condition::Cause;
 use crate::objects::BindingKey;
 use crate::placements::{LivePlacements, Observed, read_placement};
@@ -27,9 +28,10 @@ impl Engine {
         for (key, record) in self.bindings.iter().filter(|(_, record)| record.groups().is_some()) {
             placements.observe(key, observed(key, record));
         }
-        let written = self.in_flight.iter();
-        let written = written.filter_map(|(key, in_flight)| Some((key, in_flight.placed.as_deref()?)));
-        let awaited = self.shadow.iter().flat_map(Shadow::results);
+        let written = self.lives.of(Group::InFlight);
+        let written = written.filter_map(|(key, life)| Some((key, life.placed()?)));
+        let awaited = self.lives.of(Group::Compared);
+        let awaited = awaited.filter_map(|(key, life)| Some((key, life.compared_result()?)));
         for (key, result) in written.chain(awaited) {
             placements.assume(key, result);
         }
@@ -53,12 +55,17 @@ impl Engine {
             return;
         }
         for key in &affected {
-            if let Some(in_flight) = self.in_flight.get_mut(key) {
+            let Some(key) = self.bindings.shared_key(key) else {
+                continue;
+            };
+            match self.lives.get(key).and_then(Life::in_flight) {
                 // Its failure is being written, but the change may have made it obsolete.
-                in_flight.is_outdated |= in_flight.failure.is_some();
-            } else if let Some(key) = self.bindings.shared_key(key) {
-                let helps = |cause| matches!(cause, Cause::Filters | Cause::Capacity);
-                self.queue.wake_if_parked(key, now, helps);
+                Some(in_flight) if in_flight.failure.is_some() => _ = self.lives.update(key, Life::outdate),
+                Some(_) => {}
+                None => {
+                    let helps = |cause| matches!(cause, Cause::Filters | Cause::Capacity);
+                    self.lives.queue.wake_if_parked(key, now, helps);
+                }
             }
         }
     }

@@ -19,7 +19,7 @@ impl Engine {
         placement: &Placement,
         answers: Option<&Answers>,
     ) -> Option<EstimateJob> {
-        if !self.asks_estimators {
+        if !self.estimators.are_asked {
             return None;
         }
         let in_sets = self.active.profile.plan_options().component_sets;
@@ -28,7 +28,7 @@ impl Engine {
         if answers.is_some_and(|answers| answers.request == request) {
             return None;
         }
-        let mut assumed = match self.assumes_workloads {
+        let mut assumed = match self.estimators.know_assumed {
             true => self.assumed_workloads(),
             false => HashMap::new(),
         };
@@ -53,7 +53,7 @@ impl Engine {
     /// Results that do not run yet, as workloads on each cluster.
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
-        for (key, cluster, held) in self.assumed.pods() {
+        for (key, cluster, held) in self.capacity.assumed.pods() {
             let Some(record) = self.bindings.get(key) else { continue };
             let components: Vec<Component> = held
                 .into_iter()

@@ -1,20 +1,17 @@
 //! Log lines about failed decisions: one per binding and cause, and a bounded number per second.
 
-use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::condition::{Failure, ScheduledReason};
-use crate::objects::BindingKey;
+use super::life::Reported;
+use crate::condition::Failure;
 
 /// Lines per second. In a burst, the rest is counted.
 const LINES_MAX: u32 = 10;
 
-/// The last reported failure of each binding.
+/// Failures that were reported lately.
 #[derive(Debug, Default)]
 pub(super) struct FailureLines {
-    reported: HashMap<Arc<BindingKey>, (ScheduledReason, u64)>,
     /// Start of the present second.
     since: Option<Instant>,
     lines: u32,
@@ -22,11 +19,11 @@ pub(super) struct FailureLines {
 }
 
 impl FailureLines {
-    /// True if a failure gets a line: its reason or cause differs from that of the binding's last failure, and there are not too
-    /// many lines in this second. A difference in figures alone does not count.
-    pub(super) fn is_due(&mut self, key: &Arc<BindingKey>, failure: &Failure, now: Instant) -> bool {
+    /// True if a failure gets a line: its reason or cause differs from that of the binding's last failure, which it replaces, and there
+    /// are not too many lines in this second. A difference in figures alone does not count.
+    pub(super) fn is_due(&mut self, last: &mut Option<Reported>, failure: &Failure, now: Instant) -> bool {
         let cause = (failure.reason, without_figures(&failure.message));
-        if self.reported.insert(Arc::clone(key), cause) == Some(cause) {
+        if last.replace(cause) == Some(cause) {
             return false;
         }
         let is_over = self
@@ -42,20 +39,6 @@ impl FailureLines {
             false => self.left_out += 1,
         }
         is_due
-    }
-
-    /// Number of bindings whose last decision failed, by reason.
-    pub(super) fn by_reason(&self) -> BTreeMap<&'static str, usize> {
-        let mut bindings = BTreeMap::new();
-        for (reason, _) in self.reported.values() {
-            *bindings.entry(reason.as_str()).or_default() += 1;
-        }
-        bindings
-    }
-
-    /// Forgets the failure of a binding that was scheduled, or is gone.
-    pub(super) fn forget(&mut self, key: &BindingKey) {
-        self.reported.remove(key);
     }
 
     /// Failures without a line since the last call, once their second is over.
@@ -78,18 +61,8 @@ fn without_figures(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use divvy_karmada::api::BindingScope;
-
     use super::*;
-    use crate::condition::{Cause, Retry};
-
-    fn key(number: u32) -> Arc<BindingKey> {
-        Arc::new(BindingKey {
-            scope: BindingScope::Namespaced,
-            namespace: "shop".to_owned(),
-            name: format!("web-{number}"),
-        })
-    }
+    use crate::condition::{Cause, Retry, ScheduledReason};
 
     fn failure(message: &str) -> Failure {
         Failure {
@@ -101,28 +74,27 @@ mod tests {
 
     #[test]
     fn a_failure_is_reported_again_when_its_cause_changes_and_not_its_figures() {
-        let (mut lines, now) = (FailureLines::default(), Instant::now());
-        assert!(lines.is_due(&key(1), &failure("60 requested, 0 fit"), now));
-        assert!(!lines.is_due(&key(1), &failure("60 requested, 12 fit"), now));
-        assert!(lines.is_due(&key(1), &failure("0/12 clusters are available"), now));
+        let (mut lines, mut last, now) = (FailureLines::default(), None, Instant::now());
+        assert!(lines.is_due(&mut last, &failure("60 requested, 0 fit"), now));
+        assert!(!lines.is_due(&mut last, &failure("60 requested, 12 fit"), now));
+        assert!(lines.is_due(&mut last, &failure("0/12 clusters are available"), now));
         let other = Failure::invalid_binding("0/12 clusters are available");
-        assert!(lines.is_due(&key(1), &other, now), "another reason");
-        assert!(!lines.is_due(&key(1), &other, now));
-        lines.forget(&key(1));
-        assert!(lines.is_due(&key(1), &other, now), "it was scheduled meanwhile");
+        assert!(lines.is_due(&mut last, &other, now), "another reason");
+        assert!(!lines.is_due(&mut last, &other, now));
+        assert!(lines.is_due(&mut None, &other, now), "it was scheduled meanwhile");
     }
 
     #[test]
     fn a_burst_has_a_bounded_number_of_lines_and_then_one_with_the_rest() {
         let (mut lines, now) = (FailureLines::default(), Instant::now());
         let due = (0..200)
-            .filter(|number| lines.is_due(&key(*number), &failure("no room"), now))
+            .filter(|_| lines.is_due(&mut None, &failure("no room"), now))
             .count();
         assert_eq!(due, LINES_MAX as usize);
         assert_eq!(lines.take_left_out(now), None, "the second is not over");
         let later = now + Duration::from_secs(1);
         assert_eq!(lines.take_left_out(later), Some(200 - u64::from(LINES_MAX)));
         assert_eq!(lines.take_left_out(later), None);
-        assert!(lines.is_due(&key(1000), &failure("no room"), later));
+        assert!(lines.is_due(&mut None, &failure("no room"), later));
     }
 }

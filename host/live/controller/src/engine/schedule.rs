@@ -9,10 +9,12 @@ use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
+use super::apply::{Count, Next, Outcome};
 use super::candidate::Candidate;
 use super::held::{may_depend_on_holding, must_wait};
+use super::life::{InFlight, Life};
 use super::moves::reason_to_interrupt;
-use super::{Engine, InFlight, Moment, News, Task};
+use super::{Announcement, Engine, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
@@ -22,7 +24,7 @@ use crate::objects::BindingKey;
 use crate::observe::CYCLE;
 use crate::takings::Current;
 use crate::write::execute::described;
-use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
+use crate::write::{SpecificationPatch, StatusWanted};
 use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 
@@ -52,7 +54,7 @@ impl Engine {
         }
         self.load_moves(moment);
         loop {
-            let taken = self.queue.take(moment.instant)?;
+            let taken = self.lives.queue.take(moment.instant)?;
             self.metrics().queue_wait(taken.waited);
             if let Some(task) = self.look_at(&taken.key, None, moment) {
                 return Some(task);
@@ -62,7 +64,7 @@ impl Engine {
 
     /// Decides a binding with the estimators' answers.
     pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
-        let is_outdated = self.estimating.remove(key)?;
+        let is_outdated = self.lives.take_estimating(key)?;
         if !self.is_deciding() {
             return None;
         }
@@ -77,40 +79,40 @@ impl Engine {
         let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
         let _inside = span.entered();
         self.refresh_claims(moment);
-        let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
-            self.queue.done(key);
-            return None;
+        let outcome = self.look(key, answers, moment);
+        self.apply(key, outcome, moment)
+    }
+
+    fn look(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Outcome {
+        let record = self.bindings.get(key).filter(|record| record.is_ours);
+        let Some(mut candidate) = record.and_then(|record| Candidate::new(key, record, self)) else {
+            return Outcome::default();
         };
-        let Some(mut candidate) = Candidate::new(key, record, self) else {
-            self.queue.done(key);
-            return None;
-        };
-        if self.pauses.is_due(key) {
+        if self.lives.get(key).is_some_and(Life::is_completable) {
             candidate.expires_at(moment.milliseconds);
         }
         // A binding that another controller manages has no policy to wait for.
         let metadata = &candidate.object().metadata;
         let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
-        if is_awaited && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
-            self.queue.postpone(key, POLICY_WAIT, moment.instant);
-            return None;
+        let mut waits_first = || {
+            self.lives
+                .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
+        };
+        if is_awaited && candidate.applied.is_none() && waits_first() {
+            return Outcome::new(Next::Later(POLICY_WAIT));
         }
         let placement = match &candidate.placement.placement {
             Ok(placement) => placement,
             Err(error) => {
                 let failure = Failure::invalid_binding(format!("the placement cannot be read: {error}"));
-                return self
-                    .failed(&candidate, None, failure, None, moment)
-                    .map(Task::from_write);
+                return self.failed(&candidate, None, failure, None, moment);
             }
         };
         if let Some(failure) = self.unenforced(candidate.object(), placement) {
-            return self
-                .failed(&candidate, None, failure, None, moment)
-                .map(Task::from_write);
+            return self.failed(&candidate, None, failure, None, moment);
         }
         let own = Request::from_annotations(&metadata.annotations);
-        self.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
+        self.lives.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
         let mark = self.read_mark(&candidate, moment);
         let is_moving = mark.as_ref().is_some_and(|mark| mark.valid().is_some());
         let standing = Standing {
@@ -123,7 +125,7 @@ impl Engine {
             applied: candidate.applied.as_ref(),
             is_reschedule_pending: candidate.is_reschedule_pending,
             is_moved_by_clusters: candidate.is_moved_by_clusters,
-            has_room_grown: !self.partials.contains_key(key),
+            has_room_grown: self.lives.get(key).and_then(Life::settled).is_none(),
             time: Some(moment.milliseconds),
             is_moving,
         };
@@ -133,28 +135,24 @@ impl Engine {
             self.clusters.is_deleting(name)
         }) {
             None if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
-            None => match self.take_back(&candidate, placement, answers, moment) {
-                Some(task) => task,
-                None => {
+            None => {
+                let mut found = Outcome::default();
+                let taken_back = self.take_back(&candidate, placement, answers, &mut found, moment);
+                let outcome = taken_back.unwrap_or_else(|| {
                     self.forget_waiting(key, moment.instant);
-                    self.satisfied(&candidate, moment).map(Task::from_write)
-                }
-            },
-            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => {
-                self.queue.done(key);
-                None
+                    self.satisfied(&candidate, moment)
+                });
+                outcome.after(found)
             }
+            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => Outcome::default(),
             Some(reason) => {
                 if let Some(wait) = self.paused_for(&candidate, moment) {
-                    self.queue.pause(key, Cause::Deadly, wait, moment.instant);
-                    return None;
+                    return Outcome::new(Next::Pause(wait));
                 }
                 if let Some(job) = self.question(&candidate, placement, answers) {
-                    self.estimating.insert(Arc::clone(key), false);
-                    return Some(Task::Estimate(job));
+                    return Outcome::new(Next::Ask(Box::new(job)));
                 }
                 self.decide(&candidate, placement, reason, answers, moment)
-                    .map(Task::from_write)
             }
         }
     }
@@ -171,28 +169,27 @@ impl Engine {
         reason: Reason,
         answers: Option<&Answers>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         let binding = &*candidate.binding;
         let detail = if self.clusters.len() <= EXPLAINED_CLUSTERS {
             Some(Detail::Full)
         } else {
             // Plugins give a reason for each cluster, which takes time. In a burst, decisions come first.
-            (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
+            (self.lives.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
         };
         let peers = self.peers(binding);
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        self.stray_rows
-            .report(&self.active.profile, &snapshot, self.cluster_sets);
-        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let (snapshot, set) = self.fleet.snapshot();
+        self.lines.stray_rows.report(&self.active.profile, &snapshot, set);
+        let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));
         let untaken = answers.map(Current::untaken);
-        let is_empty = self.holdings.is_empty() && self.takings.is_empty();
+        let is_empty = self.capacity.holdings.is_empty() && self.capacity.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
         let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
         let circumstances = Circumstances {
             profile: &self.active.profile,
             fleet: &snapshot,
-            ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),
+            ledger: Some(self.capacity.holdings.ledger(&snapshot, set)),
             estimates: current.as_ref().map(|current| current as &dyn Estimates),
             fresh: candidate.is_reschedule_pending,
             time: Some(moment.milliseconds),
@@ -243,7 +240,8 @@ impl Engine {
         };
         self.panel.explained(&candidate.key, &explanation);
         let shown = self.shadow.is_some().then(|| json!(explanation));
-        self.warn(candidate, &warnings);
+        let mut found = Outcome::default();
+        found.said.events = self.warn(candidate, &warnings);
         if let Some(explanation) = shown {
             self.wait_for_other(
                 &candidate.key,
@@ -253,57 +251,52 @@ impl Engine {
                 explanation,
                 moment,
             );
-            self.queue.done(&candidate.key);
-            return None;
+            return found;
         }
-        self.holds_until(&candidate.key, decision.decision.valid_until, moment);
+        found.holds_until(decision.decision.valid_until, moment);
         for (group, error) in decision.decision.failures().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {error}");
-            self.announcements.push(candidate.announcement(News::Failed, message));
+            found.said.events.push(candidate.announcement(News::Failed, message));
         }
         if waits {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
-            return self.report_failure(candidate, None, None, failure, Some(reason), moment);
+            let outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
+            return outcome.after(found);
         }
-        self.held_messages.remove(&candidate.key);
-        if decision.result.is_ok() {
-            self.failure_lines.forget(&candidate.key);
-        }
+        self.lives.update(&candidate.key, |life| {
+            life.held_message = None;
+            life.failure.take_if(|_| decision.result.is_ok());
+        });
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
                 self.forget_waiting(&candidate.key, moment.instant);
-                return self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
+                let outcome = self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
+                return outcome.after(found);
             }
         };
         if self.guard.is_on() && takes_away(last, result) {
-            return self.held_back(candidate, reason, moment);
+            return self.held_back(candidate, reason, moment).after(found);
         }
-        self.resulting(candidate, (placement, answers), &decision, result, reason, moment)
+        let outcome = self.resulting(candidate, (placement, answers), &decision, result, reason, moment);
+        outcome.after(found)
     }
 
-    /// Reports warnings about a binding in the log and as events, unless they were reported before.
-    fn warn(&mut self, candidate: &Candidate, warnings: &[String]) {
+    /// Reports warnings about a binding in the log, unless they were reported before. Returns their events.
+    fn warn(&mut self, candidate: &Candidate, warnings: &[String]) -> Vec<Announcement> {
+        let mut events = Vec::new();
         let key = &candidate.key;
-        let known = self.warned.get(key).map_or(&[][..], Vec::as_slice);
+        let known = self.lives.get(key).map_or(&[][..], |life| &life.warned);
         for warning in warnings.iter().filter(|warning| !known.contains(warning)) {
             tracing::warn!(binding = %key, warning, "a mistake in the binding or its policy is tolerated");
             if self.shadow.is_none() {
-                let announcement = candidate.announcement(News::Warning, warning.clone());
-                self.announcements.push(announcement);
+                events.push(candidate.announcement(News::Warning, warning.clone()));
             }
         }
-        if warnings.is_empty() {
-            self.warned.remove(key);
-        } else if known != warnings {
-            self.warned.insert(Arc::clone(key), warnings.to_vec());
+        if known != warnings {
+            self.lives.change(key, |life| life.warned = warnings.to_vec());
         }
-    }
-
-    /// Sets the time at which a binding is decided again, in milliseconds since 1970; `None` for no such time.
-    pub(super) fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
-        let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
-        self.expiries.set(key, wait, moment.instant);
+        events
     }
 
     /// Plans the write of a failure: the condition, and the removal of the result if no cluster fits.
@@ -314,7 +307,7 @@ impl Engine {
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         let last = candidate.last();
         let clears = decision.is_some_and(|decision| self.clears(decision));
         if clears && self.guard.is_on() && takes_away(last, &[]) {
@@ -332,7 +325,13 @@ impl Engine {
             tracing::warn!(binding = %candidate.key, result, "the result is removed: no cluster fits");
             self.assume_placement(&candidate.key, &[], moment.instant);
         }
-        self.report_failure(candidate, specification, cleared, failure, reason, moment)
+        self.report_failure(
+            candidate,
+            specification.map(|patch| (patch, cleared)),
+            failure,
+            reason,
+            moment,
+        )
     }
 
     /// True if a decision that failed removes the previous result.
@@ -342,14 +341,13 @@ impl Engine {
 
     /// Writes a line about a failure to the log, unless the failure was reported before or there are too many lines.
     pub(super) fn report_line(&mut self, key: &Arc<BindingKey>, failure: &Failure, moment: &Moment) {
-        if self.failure_lines.is_due(key, failure, moment.instant) {
+        let lines = &mut self.lines.failures;
+        let is_due = self
+            .lives
+            .change(key, |life| lines.is_due(&mut life.failure, failure, moment.instant));
+        if is_due {
             let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
             tracing::warn!(binding = %key, reason, cause, "not scheduled");
-        }
-        // A write may fail after its binding or the lease went to another scheduler, which counts the binding from then on.
-        let is_ours = self.bindings.get(key).is_some_and(|record| record.is_ours);
-        if !is_ours || !self.is_deciding() {
-            self.failure_lines.forget(key);
         }
     }
 
@@ -357,15 +355,16 @@ impl Engine {
     pub(super) fn report_failure(
         &mut self,
         candidate: &Candidate,
-        specification: Option<SpecificationPatch>,
-        cleared: Option<Vec<TargetCluster>>,
+        change: Option<(SpecificationPatch, Option<Vec<TargetCluster>>)>,
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
-    ) -> Option<WriteJob> {
-        self.report_line(&candidate.key, &failure, moment);
-        self.panel.moving(&candidate.key, None);
-        self.confirmations.failed(&candidate.key);
+    ) -> Outcome {
+        let mut outcome = Outcome::default().moving(None);
+        outcome.said.failure = Some(failure.clone());
+        let (specification, cleared) = change.unzip();
+        let cleared = cleared.flatten();
+        self.lives.update(&candidate.key, Life::fail_confirmation);
         self.pass_over(&candidate.key, moment.instant);
         let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::condition_alone(failure.reason, failure.message.clone(), moment.wall);
@@ -381,12 +380,12 @@ impl Engine {
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };
-        self.dispatch(candidate, specification, wanted, in_flight, moment)
+        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
+        outcome
     }
 
     /// Holds back a result that would take replicas away while clusters are missing. Only the condition is written.
-    fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
-        self.metrics().held_back(1);
+    fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Outcome {
         let missing: Vec<&str> = self.guard.missing().take(5).collect();
         let failure = Failure {
             reason: ScheduledReason::SchedulerError,
@@ -396,7 +395,9 @@ impl Engine {
             ),
             retry: Retry::After(Cause::MissingClusters),
         };
-        self.report_failure(candidate, None, None, failure, Some(reason), moment)
+        let mut outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
+        outcome.said.counts.push(Count::HeldBack);
+        outcome
     }
 }
 
@@ -411,11 +412,5 @@ impl Engine {
             "`{field}` is not enforced by any filter of the profile `{}`: {UNENFORCED_HINT}, or name another scheduler in the policy",
             profile.name()
         )))
-    }
-}
-
-impl Task {
-    pub(super) fn from_write(job: WriteJob) -> Self {
-        Self::Write(Box::new(job))
     }
 }

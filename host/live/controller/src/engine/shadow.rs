@@ -4,12 +4,14 @@
 //! has decided once the result, the condition or the observed generation changes. From then on, its result counts and is
 //! held like an own one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde_json::{Value, json};
 
+use super::life::Life;
+use super::lives::Group;
 use super::{Engine, Moment};
 use crate::condition::{Failure, scheduled_condition};
 use crate::decision::LiveDecision;
@@ -22,10 +24,9 @@ use divvy_scheduler::decide::rules::Reason;
 /// Maximum number of differences that are kept.
 const DIFFERENCES_MAX: usize = 100;
 
-/// Decisions that wait for the other scheduler's, and the last differences.
+/// Decisions that were compared, and the last differences.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    waiting: HashMap<Arc<BindingKey>, Waiting>,
     differences: VecDeque<Value>,
     agreed: u64,
     differed: u64,
@@ -35,7 +36,7 @@ pub(super) struct Shadow {
 
 /// A decision that waits for the other scheduler's.
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     uid: String,
     /// The state that the decision was made from, to recognise the other scheduler's write.
     before: Mark,
@@ -85,11 +86,10 @@ impl Mark {
     }
 }
 
-impl Shadow {
-    /// Results that wait for those of the other scheduler.
-    pub(super) fn results(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &[TargetCluster])> {
-        let waiting = self.waiting.iter();
-        waiting.filter_map(|(key, waiting)| Some((key, waiting.result.as_deref().ok()?)))
+impl Life {
+    /// The result that waits for that of the other scheduler.
+    pub(super) fn compared_result(&self) -> Option<&[TargetCluster]> {
+        self.compared.as_ref()?.result.as_deref().ok()
     }
 }
 
@@ -129,17 +129,15 @@ impl Engine {
             strategy: decision.decision.strategy().to_owned(),
             explanation,
         };
-        if let Some(shadow) = &mut self.shadow {
-            shadow.waiting.insert(Arc::clone(key), waiting);
-        }
+        self.lives.change(key, |life| life.compared = Some(Box::new(waiting)));
     }
 
     /// Releases the result of a decision that waits for the other scheduler's, once that is seen or the binding is decided again.
     pub(super) fn forget_guess(&mut self, key: &Arc<BindingKey>) {
-        let waiting = self.shadow.as_mut().and_then(|shadow| shadow.waiting.get_mut(key));
-        if let Some(number) = waiting.and_then(|waiting| waiting.guess.take()) {
-            self.holdings.retract(key, number);
-            self.takings.retract(key);
+        let guess = self.lives.update(key, |life| life.compared.as_mut()?.guess.take());
+        if let Some(number) = guess.flatten() {
+            self.capacity.holdings.retract(key, number);
+            self.capacity.takings.retract(key);
         }
     }
 
@@ -148,8 +146,8 @@ impl Engine {
     ///
     /// Only a rule that would apply without the result as well is a further change.
     pub(super) fn is_half_written(&self, key: &BindingKey, binding: &ResourceBinding, reason: Reason) -> bool {
-        let shadow = self.shadow.as_ref();
-        let Some(waiting) = shadow.and_then(|shadow| shadow.waiting.get(key)) else {
+        let life = self.lives.get(key);
+        let Some(waiting) = life.and_then(|life| life.compared.as_ref()) else {
             return false;
         };
         let now = Mark::of(binding);
@@ -164,9 +162,12 @@ impl Engine {
     pub(super) fn compare_with_other(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
         let Some(shadow) = &mut self.shadow else { return };
         let Some(record) = self.bindings.get(key) else { return };
-        let Some(waiting) = shadow.waiting.get(key) else { return };
+        let life = self.lives.get(key);
+        let Some(waiting) = life.and_then(|life| life.compared.as_ref()) else {
+            return;
+        };
         if *record.uid != *waiting.uid {
-            shadow.waiting.remove(key);
+            self.lives.update(key, |life| life.compared = None);
             return;
         }
         let after = Mark::of(&record.binding(key));
@@ -174,7 +175,7 @@ impl Engine {
         if !after.has_other_status(&waiting.before) {
             return;
         }
-        let Some(waiting) = shadow.waiting.remove(key) else {
+        let Some(waiting) = self.lives.update(key, |life| life.compared.take()).flatten() else {
             return;
         };
         let agreement = waiting.agreement(&after);
@@ -197,23 +198,16 @@ impl Engine {
             "agreed": shadow.agreed,
             "differed": shadow.differed,
             "differedByHolding": shadow.differed_by_holding,
-            "waiting": shadow.waiting.len(),
+            "waiting": self.lives.keys(Group::Compared).len(),
             "differences": shadow.differences,
         });
         self.panel.shadowed(page);
         // The other's result is held since it was seen, so the own one is not.
         if let Some(number) = waiting.guess {
-            self.holdings.retract(key, number);
-            self.takings.retract(key);
+            self.capacity.holdings.retract(key, number);
+            self.capacity.takings.retract(key);
         }
         self.change_placements(moment.instant, |placements| placements.take_back(key));
-    }
-
-    /// Forgets a decision about a binding that is gone.
-    pub(super) fn forget_shadow(&mut self, key: &BindingKey) {
-        if let Some(shadow) = &mut self.shadow {
-            shadow.waiting.remove(key);
-        }
     }
 }
 

@@ -8,11 +8,8 @@
 //! The queue reads no clock: every method that depends on time takes it. It knows only the keys of bindings and the causes
 //! of failures, whose type the caller chooses.
 
-mod expiry;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use expiry::Expiries;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -229,6 +226,11 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let first = |set: &BTreeSet<(Instant, u64, K)>| set.first().map(|(due, _, _)| *due);
         first(&self.backoff).into_iter().chain(first(&self.parked)).min()
+    }
+
+    /// The bindings in the queue and those that were taken and not returned, in no order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.entries.keys()
     }
 
     /// True if a binding is in the queue, or has been taken and not returned.

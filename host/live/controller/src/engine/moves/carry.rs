@@ -18,12 +18,14 @@ use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
 use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
 use crate::decision::{LiveDecision, replicas_on};
+use crate::engine::apply::{Count, Next, Outcome};
+use crate::engine::life::{InFlight, Why};
 use crate::engine::outcome::Chosen;
-use crate::engine::{InFlight, News, Task};
+use crate::engine::{Announcement, News};
 use crate::estimates::Answers;
 use crate::observe::IncomingEvent;
+use crate::write::StatusWanted;
 use crate::write::execute::described;
-use crate::write::{StatusWanted, WriteJob};
 
 /// Time after which a surge is tried again that a quota has refused, whether the quota has changed or not.
 const QUOTA_TIME: Duration = Duration::from_secs(300);
@@ -45,7 +47,7 @@ impl Engine {
         mark: Option<&ReadMark>,
         answers: Option<&Answers>,
         moment: &Moment,
-    ) -> Option<Task> {
+    ) -> Outcome {
         let key = &candidate.key;
         let last = candidate.last();
         let valid = mark.and_then(ReadMark::valid);
@@ -58,8 +60,7 @@ impl Engine {
             && gives
             && let Some(job) = self.question(candidate, placement, answers)
         {
-            self.estimating.insert(Arc::clone(key), false);
-            return Some(Task::Estimate(job));
+            return Outcome::new(Next::Ask(Box::new(job)));
         }
         let policy = match goes_on {
             true => candidate.written_allowances(),
@@ -68,7 +69,7 @@ impl Engine {
         let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
         let terms = match terms {
             Ok(terms) => terms,
-            Err(failure) => return self.stuck(candidate, failure, None, moment).map(Task::from_write),
+            Err(failure) => return self.stuck(candidate, failure, None, moment),
         };
         let wanted = Wanted {
             wish: if goes_on { Wish::Continue } else { Wish::Cancel },
@@ -77,8 +78,7 @@ impl Engine {
         };
         let judged = self.judge(candidate, mark, &wanted, answers, moment);
         if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
-            let job = self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
-            return job.map(Task::from_write);
+            return self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
         }
         let applied = candidate.applied.as_ref();
         let kept = Kept {
@@ -89,13 +89,14 @@ impl Engine {
             footprint: &Footprint::new(&candidate.object().spec),
             reason: None,
         };
-        self.holds_until(key, kept.valid_until, moment);
-        let job = self.carry_out(candidate, mark, judged, &kept, moment);
-        let job = job.unwrap_or_else(|()| {
+        let mut found = Outcome::default();
+        found.holds_until(kept.valid_until, moment);
+        let outcome = self.carry_out(candidate, mark, judged, &kept, moment);
+        let outcome = outcome.unwrap_or_else(|()| {
             self.forget_move(key, moment.instant);
             self.satisfied(candidate, moment)
         });
-        job.map(Task::from_write)
+        outcome.after(found)
     }
 
     /// Plans the write of a decided result: in steps, or as a whole.
@@ -107,7 +108,7 @@ impl Engine {
         result: &[TargetCluster],
         reason: Reason,
         moment: &Moment,
-    ) -> Option<WriteJob> {
+    ) -> Outcome {
         if self.active.moves.is_none() {
             return self.scheduled(candidate, decision, result, reason, moment);
         }
@@ -137,11 +138,12 @@ impl Engine {
             self.forget_move(&candidate.key, moment.instant);
             // Of every result but the first, before which nothing is reported, so that what is said does not depend on the last change.
             let is_first = course == Course::AtOnce(AtOnce::FirstResult);
-            if let Some(hindrance) = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided) {
-                self.panel
-                    .moving(&candidate.key, Some(format!("not moved in steps: {hindrance}")));
-            }
-            return self.scheduled(candidate, decision, result, reason, moment);
+            let hindrance = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided);
+            let outcome = self.scheduled(candidate, decision, result, reason, moment);
+            return match hindrance {
+                Some(hindrance) => outcome.moving(Some(format!("not moved in steps: {hindrance}"))),
+                None => outcome,
+            };
         }
         let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
         let terms = match terms {
@@ -161,8 +163,8 @@ impl Engine {
             footprint: &decision.footprint,
             reason: Some(reason),
         };
-        let job = self.carry_out(candidate, mark.as_ref(), judged, &kept, moment);
-        job.unwrap_or_else(|()| {
+        let outcome = self.carry_out(candidate, mark.as_ref(), judged, &kept, moment);
+        outcome.unwrap_or_else(|()| {
             self.forget_move(&candidate.key, moment.instant);
             self.scheduled(candidate, decision, result, reason, moment)
         })
@@ -216,13 +218,14 @@ impl Engine {
         judged: Judged,
         kept: &Kept<'_>,
         moment: &Moment,
-    ) -> Result<Option<WriteJob>, ()> {
+    ) -> Result<Outcome, ()> {
         let key = &candidate.key;
+        let mut found = Outcome::default();
         match judged.verdict {
             Ok(Verdict::AtTarget | Verdict::DecideAnew(_)) => Err(()),
             Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
             Ok(Verdict::Wait(wait)) => {
-                self.announce_wait(candidate, &wait);
+                found.said.events.extend(self.announced_wait(candidate, &wait));
                 let target = judged.known.as_ref().map_or(&[][..], |known| &known.target);
                 // At its target, nothing but reports is waited for.
                 let shown = match target == candidate.last() {
@@ -233,7 +236,7 @@ impl Engine {
                         described(target)
                     ),
                 };
-                self.panel.moving(key, Some(shown));
+                found.said.moving = Some(Some(shown));
                 let times = [
                     self.report_due(mark, moment),
                     self.hours_due(&wait, moment),
@@ -242,17 +245,17 @@ impl Engine {
                 ];
                 let due = times.into_iter().flatten().min();
                 let due = due.map(|due| due.saturating_sub(moment.milliseconds));
-                self.moves.due.set(key, due, moment.instant);
+                found.look_after(Why::Step, due);
                 if let Some(known) = judged.known {
                     self.keep_claim(key, known, moment.instant);
                 }
                 if mark.and_then(ReadMark::valid).is_none() {
-                    return Ok(self.waits_to_begin(candidate, moment));
+                    return Ok(self.waits_to_begin(candidate, moment).after(found));
                 }
                 let evicts = !candidate.object().spec.graceful_eviction_tasks.is_empty();
                 let sum: i64 = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
                 let observes = !evicts || sum >= candidate.binding.replicas();
-                Ok(self.stays(candidate, observes, moment))
+                Ok(self.stays(candidate, observes, moment).after(found))
             }
             Ok(Verdict::Write(write)) => {
                 let text = match write.mark.as_ref().map(Mark::write).transpose() {
@@ -268,10 +271,10 @@ impl Engine {
                     Some(known) => self.keep_claim(key, known, moment.instant),
                     None => self.forget_move(key, moment.instant),
                 }
-                self.moves.due.set(key, due, moment.instant);
+                found.look_after(Why::Step, due);
                 let message = message(&write);
-                self.panel.moving(key, text.is_some().then(|| message.clone()));
-                self.metrics().move_write(write.occasion);
+                found.said.moving = Some(text.is_some().then(|| message.clone()));
+                found.said.counts.push(Count::MoveWrite(write.occasion));
                 let chosen = Chosen {
                     result: &write.result,
                     affinity: kept.affinity,
@@ -285,38 +288,30 @@ impl Engine {
                     is_step: write.occasion == Occasion::Step,
                     observes: write.observes,
                 };
-                Ok(self.chosen(candidate, &chosen, moment))
+                Ok(self.chosen(candidate, &chosen, moment).after(found))
             }
         }
     }
 
     /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
-    fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+    fn waits_to_begin(&self, candidate: &Candidate, moment: &Moment) -> Outcome {
         let known = scheduled_condition(&candidate.object().status.conditions);
         if known.is_none_or(|condition| condition.status != "False") {
-            self.queue.done(&candidate.key);
-            return None;
+            return Outcome::default();
         }
         let wanted = StatusWanted::condition_alone(ScheduledReason::Success, SUCCESS_MESSAGE.to_owned(), moment.wall);
         let in_flight = InFlight {
             last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
-        self.write(candidate, None, wanted, in_flight, moment)
+        Outcome::new(self.write(candidate, None, wanted, in_flight))
     }
 
     /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
-    fn stuck(
-        &mut self,
-        candidate: &Candidate,
-        failure: Failure,
-        reason: Option<Reason>,
-        moment: &Moment,
-    ) -> Option<WriteJob> {
+    fn stuck(&mut self, candidate: &Candidate, failure: Failure, reason: Option<Reason>, moment: &Moment) -> Outcome {
         let message = failure.message.clone();
-        let job = self.report_failure(candidate, None, None, failure, reason, moment);
-        self.panel.moving(&candidate.key, Some(message));
-        job
+        let outcome = self.report_failure(candidate, None, failure, reason, moment);
+        outcome.moving(Some(message))
     }
 
     /// The time at which the bounds of a mark end, in milliseconds since 1970.
@@ -331,15 +326,13 @@ impl Engine {
         moves.opens_after(moment.milliseconds)
     }
 
-    /// Tells people once what a move waits for, if they can end the wait.
-    fn announce_wait(&mut self, candidate: &Candidate, wait: &Wait) {
-        let known = self.moves.known.get(&candidate.key);
+    /// The event that tells people once what a move waits for, if they can end the wait.
+    fn announced_wait(&self, candidate: &Candidate, wait: &Wait) -> Option<Announcement> {
+        let known = self.known_move(&candidate.key);
         let before = known.and_then(|known| known.wait.as_ref());
         let is_known = before.is_some_and(|(before, _)| before.word() == wait.word());
-        if is_news(wait) && !is_known {
-            let message = format!("its move waits for {wait}");
-            self.announcements.push(candidate.announcement(News::Warning, message));
-        }
+        let message = || format!("its move waits for {wait}");
+        (is_news(wait) && !is_known).then(|| candidate.announcement(News::Warning, message()))
     }
 
     /// A quota has refused the surge of a step: the binding is looked at again, without one. Returns the write if it is not the surge that
@@ -350,11 +343,11 @@ impl Engine {
         in_flight: InFlight,
         moment: &Moment,
     ) -> Option<InFlight> {
-        if !self.moves.refuse_surge(key) {
+        if !self.refuse_surge(key) {
             return Some(in_flight);
         }
         self.note_refused(key);
-        self.queue.done(key);
+        self.lives.queue.done(key);
         self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         None
     }

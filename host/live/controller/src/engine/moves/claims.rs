@@ -6,6 +6,7 @@ use std::time::Instant;
 use divvy_profile::MoveBudgets;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 
+use super::super::lives::Group;
 use super::super::{Engine, Moment};
 use super::known::Known;
 use crate::objects::BindingKey;
@@ -19,29 +20,29 @@ impl Engine {
 
     /// Keeps what a move uses, and looks at those that its end of use admits.
     pub(super) fn keep_claim(&mut self, key: &Arc<BindingKey>, known: Known, now: Instant) {
-        let before = self.moves.known.get(key);
+        let before = self.known_move(key);
         let frees = before.is_some_and(|before| known.frees(before));
-        self.moves.known.insert(Arc::clone(key), known);
+        self.lives.change(key, |life| life.moving = Some(Box::new(known)));
         if frees {
             self.wake_admitted(now);
         }
     }
 
     /// Looks at the moves that wait for a budget of which there is more now than when they were looked at.
-    pub(super) fn wake_admitted(&mut self, now: Instant) {
+    pub(in crate::engine) fn wake_admitted(&mut self, now: Instant) {
         let budgets = self.budgets();
         if budgets == MoveBudgets::default() {
             return;
         }
         let waits = |known: &Known| known.waits_for_place() || !known.wants.is_empty();
-        if !self.moves.known.values().any(waits) {
+        if !self.known_moves().any(|(_, known)| waits(known)) {
             return;
         }
-        let claimed: Vec<Vec<ClaimedCluster<'_>>> = self.moves.known.values().map(Known::claimed).collect();
-        let known = self.moves.known.values().zip(&claimed);
-        let claims: Vec<Claim<'_>> = known.map(|(known, clusters)| known.claim(clusters)).collect();
+        let claimed: Vec<Vec<ClaimedCluster<'_>>> = self.known_moves().map(|(_, known)| known.claimed()).collect();
+        let known = self.known_moves().zip(&claimed);
+        let claims: Vec<Claim<'_>> = known.map(|((_, known), clusters)| known.claim(clusters)).collect();
         let (admissions, ledger) = Ledger::admit(budgets, &claims);
-        let admitted = self.moves.known.iter().zip(&admissions);
+        let admitted = self.known_moves().zip(&admissions);
         let admitted = admitted.filter(|((_, known), admission)| {
             known.waits_for_place() && **admission == Admission::Goes || known.may_give_more(&ledger)
         });
@@ -55,10 +56,13 @@ impl Engine {
     /// seen yet, so that such a move uses the more of what it used before and what is seen, until the write has ended. Moves that wait for
     /// what is freed are looked at.
     pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) {
-        if self.moves.stale.is_empty() {
+        if self.lives.keys(Group::Stale).is_empty() {
             return;
         }
-        let stale = std::mem::take(&mut self.moves.stale);
+        let stale = self.lives.keys(Group::Stale).clone();
+        for key in &stale {
+            self.lives.update(key, |life| life.is_stale = false);
+        }
         if self.budgets() == MoveBudgets::default() {
             return;
         }
@@ -69,21 +73,22 @@ impl Engine {
             let Some(candidate) = candidate else { continue };
             let mark = self.read_mark(&candidate, moment);
             // Without a mark, nothing was given.
-            if mark.is_none() && !self.moves.known.get(&key).is_some_and(Known::has_given) {
+            if mark.is_none() && !self.known_move(&key).is_some_and(Known::has_given) {
                 continue;
             }
             let seen = self.claim_of(&candidate, mark.as_ref(), moment);
-            let is_in_flight = self.in_flight.contains_key(&key);
-            let (Some(seen), Some(known)) = (seen, self.moves.known.get_mut(&key)) else {
-                continue;
-            };
-            if is_in_flight {
-                known.add(&seen.clusters);
-            } else {
-                let seen = known.using(seen);
-                frees |= seen.frees(known);
-                *known = seen;
-            }
+            let Some(seen) = seen else { continue };
+            self.lives.update(&key, |life| {
+                let is_in_flight = life.in_flight().is_some();
+                let Some(known) = &mut life.moving else { return };
+                if is_in_flight {
+                    known.add(&seen.clusters);
+                } else {
+                    let seen = known.using(seen);
+                    frees |= seen.frees(known);
+                    **known = seen;
+                }
+            });
         }
         if frees {
             self.wake_admitted(moment.instant);
@@ -93,13 +98,15 @@ impl Engine {
     /// A binding cannot be decided, or its move not be judged, until something else changes. If the move has not begun, it leaves its turn to
     /// others. What it has given before counts.
     pub(in crate::engine) fn pass_over(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let known = self.moves.known.get_mut(key);
-        let Some(known) = known.filter(|known| !known.is_under_way) else {
-            return;
-        };
-        known.wait = None;
-        known.wants.clear();
-        if !std::mem::replace(&mut known.is_blocked, true) {
+        let leaves_turn = self.lives.update(key, |life| {
+            let Some(known) = life.moving.as_mut().filter(|known| !known.is_under_way) else {
+                return false;
+            };
+            known.wait = None;
+            known.wants.clear();
+            !std::mem::replace(&mut known.is_blocked, true)
+        });
+        if leaves_turn == Some(true) {
             self.wake_admitted(now);
         }
     }
@@ -111,7 +118,7 @@ impl Engine {
         let Some(candidate) = candidate else { return };
         let mark = self.read_mark(&candidate, moment);
         if let Some(known) = self.claim_of(&candidate, mark.as_ref(), moment) {
-            self.moves.known.insert(Arc::clone(key), known);
+            self.lives.change(key, |life| life.moving = Some(Box::new(known)));
         }
     }
 }

@@ -12,7 +12,9 @@ use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
 use divvy_scheduler::moves::step::by_name;
 
 use super::{Candidate, Engine, Moment};
-use crate::engine::Task;
+use crate::engine::apply::{Next, Outcome};
+use crate::engine::life::{Life, Why};
+use crate::engine::lives::Group;
 use crate::estimates::Answers;
 use crate::objects::BindingKey;
 
@@ -24,6 +26,14 @@ impl Candidate {
     fn left(&self) -> Left {
         let annotations = &self.object().metadata.annotations;
         Left::read(annotations.get(FAILBACK_ANNOTATION).map(String::as_str))
+    }
+}
+
+impl Life {
+    /// Forgets what left its clusters.
+    pub(in crate::engine) fn end_departures(&mut self) {
+        self.departed = None;
+        self.set_due(Why::Return, None);
     }
 }
 
@@ -72,14 +82,16 @@ impl Engine {
         (annotations.get(FAILBACK_ANNOTATION) != written.as_ref()).then_some(written)
     }
 
-    /// Decides a settled binding whose clusters may take back what left them. The outer `None` means that nothing goes back now.
+    /// Decides a settled binding whose clusters may take back what left them. `None` means that nothing goes back now;
+    /// `found` then has the time at which it may.
     pub(in crate::engine) fn take_back(
         &mut self,
         candidate: &Candidate,
         placement: &Arc<Placement>,
         answers: Option<&Answers>,
+        found: &mut Outcome,
         moment: &Moment,
-    ) -> Option<Option<Task>> {
+    ) -> Option<Outcome> {
         let key = &candidate.key;
         let left = candidate.left();
         let Some(window) = self.failback().filter(|_| self.shadow.is_none() && left.remains()) else {
@@ -93,17 +105,16 @@ impl Engine {
         // What does not go back now may as soon as there is room, or the policy wants it there again.
         let again = (!due.is_empty()).then(|| now.saturating_add(window));
         let next = next.into_iter().chain(again).min().map(|next| next.saturating_sub(now));
-        self.moves.returns.set(key, next, moment.instant);
+        found.look_after(Why::Return, next);
         let names = left.clusters().map(str::to_owned).collect();
-        self.moves.departed.insert(Arc::clone(key), names);
+        self.lives.change(key, |life| life.departed = Some(names));
         let shown = format!("{left}; they go back once it has been Ready for the time of `failback`");
-        self.panel.moving(key, Some(shown));
+        found.said.moving = Some(Some(shown));
         if due.is_empty() || candidate.partial_of().is_some() {
             return None;
         }
         if let Some(job) = self.question(candidate, placement, answers) {
-            self.estimating.insert(Arc::clone(key), false);
-            return Some(Some(Task::Estimate(job)));
+            return Some(Outcome::new(Next::Ask(Box::new(job))));
         }
         // What the policy would want if there were no result.
         let profile = Arc::clone(&self.active.profile);
@@ -131,22 +142,24 @@ impl Engine {
             return None;
         }
         let reason = Reason::TakesBack;
-        let job = self.resulting(candidate, (placement, answers), &decision, &target, reason, moment);
-        Some(job.map(Task::from_write))
+        Some(self.resulting(candidate, (placement, answers), &decision, &target, reason, moment))
     }
 
     /// Forgets that replicas left a binding's clusters.
     pub(in crate::engine) fn forget_departed(&mut self, key: &Arc<BindingKey>) {
-        if self.moves.departed.remove(key).is_some() {
-            self.moves.returns.forget(key);
+        if self.lives.keys(Group::Departed).contains(key) {
+            self.lives.update(key, Life::end_departures);
             self.panel.moving(key, None);
         }
     }
 
     /// Looks again at the bindings whose replicas left a cluster that has changed.
     pub(in crate::engine) fn wake_departed(&mut self, cluster: &str, now: Instant) {
-        let concerned = self.moves.departed.iter();
-        let concerned = concerned.filter(|(_, clusters)| clusters.iter().any(|name| name == cluster));
+        let concerned = self.lives.of(Group::Departed);
+        let concerned = concerned.filter(|(_, life)| {
+            let mut clusters = life.departed.iter().flatten();
+            clusters.any(|name| name == cluster)
+        });
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
         for key in &concerned {
             self.wake(key, now);

@@ -17,7 +17,7 @@ use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 
 use super::known::{Known, KnownCluster, Want};
 use super::surroundings::Surroundings;
-use super::{Candidate, Engine, Moment, REPORT_TIME};
+use super::{Candidate, Engine, Group, Moment, REPORT_TIME};
 use crate::condition::{Cause, Failure, Retry};
 use crate::decision::replicas_on;
 use crate::estimates::Answers;
@@ -104,7 +104,7 @@ impl Engine {
             max_clusters: None,
             is_open: moves.is_none_or(|moves| moves.is_open(moment.milliseconds)),
             is_scaled_by_federated_hpa: moves.is_some_and(|moves| moves.may_be_scaled(policy)),
-            is_surge_refused: self.moves.refused.contains(&candidate.key),
+            is_surge_refused: self.lives.get(&candidate.key).is_some_and(|life| life.is_surge_refused),
         })
     }
 
@@ -116,7 +116,7 @@ impl Engine {
         moment: &Moment,
     ) -> Option<Known> {
         let is_valid = mark.is_some_and(|mark| mark.valid().is_some());
-        let target = self.moves.known.get(&candidate.key).map(|known| known.target.clone());
+        let target = self.known_move(&candidate.key).map(|known| known.target.clone());
         let wanted = Wanted {
             wish: match is_valid {
                 true => Wish::Continue,
@@ -144,7 +144,11 @@ impl Engine {
         let others: Vec<(&Known, Vec<ClaimedCluster<'_>>)> = match budgets == MoveBudgets::default() {
             true => Vec::new(),
             false => {
-                let others = self.moves.known.iter().filter(|(key, _)| **key != candidate.key);
+                let others = self
+                    .lives
+                    .of(Group::Moving)
+                    .filter_map(|(key, life)| Some((key, life.moving.as_deref()?)));
+                let others = others.filter(|(key, _)| **key != candidate.key);
                 others.map(|(_, known)| (known, known.claimed())).collect()
             }
         };
@@ -152,12 +156,12 @@ impl Engine {
         let profile = &*self.active.profile;
         let plan = Plan::under(profile, &PlanInput::new(&candidate.binding));
         let plan = plan.as_ref().ok();
-        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let (snapshot, set) = self.fleet.snapshot();
         let around = Surroundings {
             columns: snapshot.snapshot().clusters(),
             clusters: &self.clusters,
-            held: self.holdings.ledger(&snapshot, self.cluster_sets),
-            answers: answers.map(|answers| Current::new(answers, &self.takings)),
+            held: self.capacity.holdings.ledger(&snapshot, set),
+            answers: answers.map(|answers| Current::new(answers, &self.capacity.takings)),
             profile,
             plan,
             placement: candidate.object().spec.placement.as_deref(),
@@ -220,7 +224,7 @@ impl Engine {
             }
             verdict => verdict,
         });
-        let earlier = self.moves.known.get(&candidate.key);
+        let earlier = self.lives.get(&candidate.key).and_then(|life| life.moving.as_deref());
         let is_asked = matches!(
             verdict,
             Ok(Verdict::Wait(Wait::Pace(_) | Wait::Budget(_) | Wait::Reports))

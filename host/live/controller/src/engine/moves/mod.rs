@@ -17,7 +17,6 @@ mod known;
 mod look;
 mod surroundings;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,10 +25,11 @@ use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Marked, ReadMark, read_mark}
 use divvy_scheduler::moves::step::Reason as Wait;
 
 use super::candidate::Candidate;
+use super::life::Life;
+use super::lives::Group;
 use super::{Engine, Moment};
 use crate::objects::BindingKey;
 use crate::observe::MoveCounts;
-use crate::queue::Expiries;
 use crate::store::Record;
 
 pub(super) use self::carry::milliseconds;
@@ -40,63 +40,45 @@ pub(super) use self::look::reports;
 /// (40 s by default), so that a cluster without reports for this time is not Ready.
 pub(super) const REPORT_TIME: Duration = Duration::from_secs(60);
 
-/// The moves that are under way or wait.
-#[derive(Debug, Default)]
-pub(super) struct Moves {
-    known: BTreeMap<Arc<BindingKey>, Known>,
-    /// Times at which bindings are looked at again.
-    due: Expiries<Arc<BindingKey>>,
-    /// Bindings whose surge a quota has refused, until the quota changes.
-    refused: BTreeSet<Arc<BindingKey>>,
-    /// Moves whose replicas may be ready or not by now, so that what they use of the budgets is found out again.
-    stale: BTreeSet<Arc<BindingKey>>,
-    /// Settled bindings whose replicas left clusters against their policy's wish, with these clusters.
-    departed: BTreeMap<Arc<BindingKey>, Vec<String>>,
-    /// Times at which such a binding may take replicas back.
-    returns: Expiries<Arc<BindingKey>>,
-    /// True once the bindings with a mark have been looked for.
-    is_loaded: bool,
-}
-
-impl Moves {
-    /// Notes that the state of a binding's resource has changed. Returns true if that may permit its next step.
-    pub(super) fn report(&mut self, key: &Arc<BindingKey>) -> bool {
-        let Some(known) = self.known.get(key) else { return false };
-        self.stale.insert(Arc::clone(key));
-        known.follows_reports()
+impl Engine {
+    /// Notes that the state of a binding's resource has changed. Returns true if that may permit the next step of its move.
+    pub(super) fn move_follows(&mut self, key: &Arc<BindingKey>) -> bool {
+        self.claim_may_change(key);
+        let known = self.lives.get(key).and_then(|life| life.moving.as_ref());
+        known.is_some_and(|known| known.follows_reports())
     }
 
-    /// Notes that a write has ended, so that what it used can be found out.
-    pub(super) fn written(&mut self, key: &Arc<BindingKey>) {
-        if self.known.contains_key(key) {
-            self.stale.insert(Arc::clone(key));
-        }
+    /// Notes that what the move of a binding uses may have changed, so that it is found out again.
+    pub(super) fn claim_may_change(&mut self, key: &Arc<BindingKey>) {
+        self.lives.update(key, |life| life.is_stale |= life.moving.is_some());
     }
 
     /// Notes that a quota has refused a step. Returns false if the surge was refused already.
     pub(super) fn refuse_surge(&mut self, key: &Arc<BindingKey>) -> bool {
-        self.refused.insert(Arc::clone(key))
+        self.lives
+            .change(key, |life| !std::mem::replace(&mut life.is_surge_refused, true))
     }
 
-    /// Notes that a quota has changed.
-    pub(super) fn permit_surge(&mut self, key: &BindingKey) {
-        self.refused.remove(key);
+    /// Lets a surge be tried again that a quota has refused.
+    pub(super) fn permit_surge(&mut self, key: &Arc<BindingKey>) {
+        self.lives.update(key, |life| life.is_surge_refused = false);
     }
 
-    /// Bindings whose time has come.
-    pub(super) fn take_due(&mut self, now: Instant) -> Option<Arc<BindingKey>> {
-        self.due.take(now).or_else(|| self.returns.take(now))
+    /// The moves that are under way or wait, in the order of the bindings' keys.
+    pub(super) fn known_moves(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Known)> {
+        let moving = self.lives.of(Group::Moving);
+        moving.filter_map(|(key, life)| Some((key, life.moving.as_deref()?)))
     }
 
-    /// The earliest time at which a binding is looked at again.
-    pub(super) fn next_due(&self) -> Option<Instant> {
-        self.due.next_due().into_iter().chain(self.returns.next_due()).min()
+    /// The move of a binding, as it was seen last.
+    pub(super) fn known_move(&self, key: &BindingKey) -> Option<&Known> {
+        self.lives.get(key)?.moving.as_deref()
     }
 
-    /// Bindings by state, and by what they wait for with the longest wait.
-    pub(super) fn counts(&self, now: Instant) -> MoveCounts {
+    /// Moves by state, and by what they wait for with the longest wait.
+    fn count_moves(&self, now: Instant) -> MoveCounts {
         let mut counts = MoveCounts::default();
-        for known in self.known.values() {
+        for (_, known) in self.known_moves() {
             match known.is_under_way {
                 true => counts.under_way += 1,
                 false => counts.waiting += 1,
@@ -138,10 +120,9 @@ impl Engine {
 
     /// Forgets what a binding claims, because it has no mark any more.
     pub(super) fn end_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        self.moves.due.forget(key);
-        self.moves.stale.remove(key);
-        self.moves.refused.remove(key);
-        if self.moves.known.remove(key).is_some() {
+        let was_moving = self.lives.keys(Group::Moving).contains(key);
+        self.lives.update(key, Life::end_move);
+        if was_moving {
             self.wake_admitted(now);
         }
     }
@@ -149,27 +130,34 @@ impl Engine {
     /// Forgets a binding that has no mark, and nothing to move any more.
     pub(super) fn forget_waiting(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let has_mark = self.bindings.get(key).is_some_and(Record::has_mark);
-        if !has_mark && self.moves.known.contains_key(key) {
-            match self.moves.departed.contains_key(key) {
+        if !has_mark && self.lives.keys(Group::Moving).contains(key) {
+            match self.lives.keys(Group::Departed).contains(key) {
                 true => self.end_move(key, now),
                 false => self.forget_move(key, now),
             }
         }
     }
 
-    /// Forgets everything, because another process or another profile may have changed it. The bindings with a mark are looked for before
-    /// the next decision, and those that wait to begin are looked at.
+    /// Forgets all moves, because another profile may judge them otherwise. The bindings with a mark are looked for before the next
+    /// decision, and those that wait to begin are looked at.
     pub(super) fn reset_moves(&mut self, now: Instant) {
-        let Moves { known, departed, .. } = std::mem::take(&mut self.moves);
-        for key in known.into_keys().chain(departed.into_keys()) {
-            self.panel.moving(&key, None);
-            self.wake(&key, now);
+        self.lives.knows_moves = false;
+        let [moving, departed] = [Group::Moving, Group::Departed].map(|group| self.lives.keys(group).clone());
+        for key in moving.iter().chain(&departed) {
+            self.lives.update(key, |life| {
+                life.end_move();
+                life.end_departures();
+            });
+        }
+        for key in moving.iter().chain(&departed) {
+            self.panel.moving(key, None);
+            self.wake(key, now);
         }
     }
 
     /// Looks for the bindings with a mark, once: what they claim of the budgets must be known before any other move begins.
     pub(super) fn load_moves(&mut self, moment: &Moment) {
-        if std::mem::replace(&mut self.moves.is_loaded, true) || self.shadow.is_some() {
+        if std::mem::replace(&mut self.lives.knows_moves, true) || self.shadow.is_some() {
             return;
         }
         let marked = self
@@ -187,34 +175,36 @@ impl Engine {
     /// Publishes the figures of moves, unless those under way have not been looked for since another profile or term began: none would be
     /// taken for all settled.
     pub(super) fn publish_moves(&self, now: Instant) {
-        if self.is_deciding() && !self.moves.is_loaded {
+        if self.is_deciding() && !self.lives.knows_moves {
             return;
         }
-        let records = self.moves.known.keys().filter_map(|key| self.bindings.get(key));
+        let moving = self.lives.keys(Group::Moving).iter();
+        let records = moving.filter_map(|key| self.bindings.get(key));
         let counts = MoveCounts {
             unsettled: records
                 .filter(|record| record.has_mark() && record.is_off_sum())
                 .count(),
-            ..self.moves.counts(now)
+            ..self.count_moves(now)
         };
         self.metrics().moves(&counts);
     }
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
     pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool, now: Instant) {
-        let known = self.moves.known.iter();
-        let concerned = known.filter(|(_, known)| known.depends_on(cluster) && (known.lacks_room || !only_room));
+        let concerned = self
+            .known_moves()
+            .filter(|(_, known)| known.depends_on(cluster) && (known.lacks_room || !only_room));
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
         for key in concerned {
             self.wake(&key, now);
-            self.moves.stale.insert(key);
+            self.claim_may_change(&key);
         }
     }
 
     /// Looks again at the moves that wait because clusters are missing.
     pub(super) fn wake_moves_of_missing(&mut self, now: Instant) {
         let waits = |known: &Known| matches!(&known.wait, Some((Wait::MissingClusters, _)));
-        let waiting = self.moves.known.iter().filter(|(_, known)| waits(known));
+        let waiting = self.known_moves().filter(|(_, known)| waits(known));
         let waiting: Vec<Arc<BindingKey>> = waiting.map(|(key, _)| Arc::clone(key)).collect();
         for key in &waiting {
             self.wake(key, now);
