@@ -21,6 +21,7 @@ mod naming;
 mod object;
 mod overlay;
 mod reader;
+mod refusals;
 mod scope;
 mod shared;
 #[cfg(test)]

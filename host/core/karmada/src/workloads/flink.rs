@@ -6,6 +6,7 @@ use super::Fields;
 use super::kinds::count;
 use crate::api::{Quantity, ReplicaRequirements};
 use divvy_spanned::FieldPath;
+use serde_json::Value;
 
 /// Path of the template that job managers and task managers share.
 pub(super) const TEMPLATE: &str = "spec.podTemplate";
@@ -18,10 +19,14 @@ pub(super) fn replicas(fields: &mut impl Fields) -> i32 {
     let task_managers = at("spec.taskManager.replicas", fields).unwrap_or_else(|| {
         let parallelism = at("spec.job.parallelism", fields);
         let configuration = FieldPath::dotted("spec.flinkConfiguration").key("taskmanager.numberOfTaskSlots");
-        // Flink's configuration is a map of texts.
-        let slots: Option<i32> = fields
-            .field::<String>(&configuration)
-            .and_then(|text| text.parse().ok());
+        // A map of texts until version 1.12 of Flink's operator; any values since.
+        let slots = fields.field::<Value>(&configuration).and_then(|slots| match &slots {
+            Value::String(text) => text.trim().parse::<i32>().ok(),
+            slots => {
+                let whole = slots.as_f64().filter(|slots| slots.fract() == 0.0)?;
+                i32::try_from(whole as i64).ok()
+            }
+        });
         match (parallelism, slots) {
             (Some(parallelism), Some(slots)) if slots > 0 => parallelism / slots + i32::from(parallelism % slots != 0),
             _ => 1,
