@@ -53,10 +53,13 @@ pub(super) fn merge(
         }
     }
     if let Some((_, Some(demand))) = workload
-        && spec.components.is_empty()
         && is_changed
     {
-        apply_demand(demand, spec, &mut pending);
+        if !demand.components.is_empty() {
+            apply_components(demand, spec, &mut pending);
+        } else if spec.components.is_empty() {
+            apply_demand(demand, spec, &mut pending);
+        }
     }
     spec.replicas.get_or_insert(0);
     (merged, pending)
@@ -68,8 +71,10 @@ fn is_specified_anew(spec: &ResourceBindingSpec, (resource, demand): (&Resource,
     if resource.metadata.resource_version.is_empty() || spec.resource.uid != resource.metadata.uid {
         return true;
     }
-    let demand = demand.filter(|_| spec.components.is_empty());
     demand.is_some_and(|demand| {
+        if !spec.components.is_empty() || !demand.components.is_empty() {
+            return !demand.components.is_empty() && spec.components != demand.components;
+        }
         spec.replicas != Some(demand.replicas)
             || !is_same_demand(spec.replica_requirements.as_deref(), demand.requirements.as_deref())
     })
@@ -103,6 +108,17 @@ fn apply_groups(workload: &Resource, had_placement: bool, spec: &mut ResourceBin
     if had_placement && !pending.contains(&Pending::Placement) {
         pending.push(Pending::WorkloadAffinityGroups);
     }
+}
+
+/// A workload with components has neither replicas nor requirements of its own.
+fn apply_components(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
+    let has_own = spec.replicas.is_some() || !spec.components.is_empty();
+    if has_own && spec.components != demand.components {
+        pending.push(Pending::Requirements);
+    }
+    spec.components.clone_from(&demand.components);
+    spec.replicas = None;
+    spec.replica_requirements = None;
 }
 
 fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
@@ -170,6 +186,7 @@ pub(super) fn create(
             },
             replicas: Some(demand.replicas),
             replica_requirements: demand.requirements,
+            components: demand.components,
             placement: Some(Arc::clone(placement)),
             scheduler_name: policy.spec.scheduler_name.clone(),
             schedule_priority: priority,
