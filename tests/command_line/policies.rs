@@ -218,7 +218,7 @@ fn placements_that_name_what_does_not_exist_are_found() {
             None,
         ),
         (
-            "{spreadConstraints: [{spreadByField: region, minGroups: 3}]}".to_owned(),
+            "{spreadConstraints: [{spreadByField: cluster}, {spreadByField: region, minGroups: 3}]}".to_owned(),
             vec!["too-few-groups"],
             None,
         ),

@@ -13,6 +13,9 @@ use super::names::quoted_list;
 use super::node::{Node, NodeValue};
 use super::path::PathSegment;
 
+/// Up to here, every whole number is a double.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// The tree as serde reads it.
 #[derive(Clone, Copy)]
 pub(super) struct NodeDeserializer<'node>(pub(super) &'node Node);
@@ -131,9 +134,24 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
         visitor.visit_unit()
     }
 
+    fn deserialize_i32<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        self.deserialize_i64(visitor)
+    }
+
+    /// `3.0` and `1e1` are whole numbers, as kubectl reads them.
+    fn deserialize_i64<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        match &self.0.value {
+            NodeValue::Float(number) if number.value.fract() == 0.0 && number.value.abs() < WHOLE_MAX => {
+                // Exact: the value is whole and within the range.
+                self.located(visitor.visit_i64(number.value as i64))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     serde::forward_to_deserialize_any! {
         <V: Visitor<'node>>
-        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct tuple
+        i8 i16 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct tuple
         tuple_struct identifier
     }
 }

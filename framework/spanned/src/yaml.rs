@@ -276,11 +276,29 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> NodeValue {
 
 /// A number of the core schema. Infinities and "not a number" stay text, because no field takes them.
 fn number(text: &str) -> Option<NodeValue> {
+    // As in kubectl, `1_000` is a number, too.
+    let joined: String;
+    let text = match text.as_bytes().first() {
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') if text.contains('_') => {
+            joined = text.replace('_', "");
+            joined.as_str()
+        }
+        _ => text,
+    };
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = text.strip_prefix(prefix) {
             return u64::from_str_radix(digits, radix).ok().map(integer);
         }
+    }
+    // YAML 1.1, as kubectl reads it: `010` is 8, and `08`, which is not octal, is a decimal.
+    let is_octal = |digits: &str| digits.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    if let Some(digits) = unsigned
+        .strip_prefix('0')
+        .filter(|digits| !digits.is_empty() && is_octal(digits))
+    {
+        let value = i64::from_str_radix(digits, 8).ok()?;
+        return Some(NodeValue::Integer(if text.starts_with('-') { -value } else { value }));
     }
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
         let integer = text.parse().map(NodeValue::Integer);

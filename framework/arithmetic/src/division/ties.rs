@@ -65,13 +65,14 @@ pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
 /// True if, for this UID, Karmada serves equal candidates in descending rather than ascending order of names.
 ///
 /// Source: Karmada v1.19-rc, `pkg/util/helper/binding.go`: bit 0 of the 32-bit FNV-1a hash of the *resource's* UID
-/// (`spec.resource.uid`); 1 means descending.
+/// (`spec.resource.uid`); 1 means descending. Without a UID, as in a manifest that was never applied, names ascend.
 ///
 /// ```
 /// use divvy_framework::division::ties::{karmada_descends, karmada_tie_key};
 ///
-/// let descends = karmada_descends("");
-/// assert!(descends); // the offset basis is odd
+/// assert!(!karmada_descends(""));
+/// let descends = karmada_descends("b");
+/// assert!(descends);
 /// // Ranks of the names in byte order: member2 comes before member1 in descending order.
 /// assert!(karmada_tie_key(descends, 1) < karmada_tie_key(descends, 0));
 /// ```
@@ -79,6 +80,10 @@ pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
 #[inline]
 pub const fn karmada_descends(resource_uid: &str) -> bool {
     let bytes = resource_uid.as_bytes();
+    if bytes.is_empty() {
+        // The hash of nothing is odd, but `tieBreakerByUID` does not ask for it.
+        return false;
+    }
     let mut hash = 0x811c_9dc5_u32;
     let mut position = 0;
     while position < bytes.len() {

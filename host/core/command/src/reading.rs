@@ -59,7 +59,8 @@ const ANNOTATIONS: [&str; 10] = [
 /// The kinds with replicas under a profile.
 pub fn workload_kinds(configuration: &ProfileConfiguration) -> WorkloadKinds {
     let interpreter = configuration.resource_interpreter.unwrap_or_default();
-    WorkloadKinds::new(interpreter, &configuration.workload)
+    let reads_components = configuration.multiple_pod_templates.unwrap_or_default();
+    WorkloadKinds::new(interpreter, &configuration.workload).reading_components(reads_components)
 }
 
 /// Reads inputs. Problems are collected in the manifests, not returned as an error.

@@ -84,6 +84,8 @@ pub struct FieldTree {
     /// The items of a list, or the values of a map.
     each: Option<Box<Self>>,
     accepts_objects: bool,
+    /// The words that the API server takes; empty for any.
+    allowed: Vec<&'static str>,
 }
 
 impl FieldTree {
@@ -108,6 +110,11 @@ impl FieldTree {
         self.accepts_objects
     }
 
+    /// The words that Karmada's API server takes for this field; empty for any.
+    pub fn allowed(&self) -> &[&'static str] {
+        &self.allowed
+    }
+
     /// The field at a path, added if it is new.
     fn at(&mut self, path: &'static str) -> &mut Self {
         path.split('.').fold(self, |tree, segment| {
@@ -130,8 +137,8 @@ fn read() -> BTreeMap<&'static str, FieldTree> {
     kinds
 }
 
-/// The paths in a section, or in the one that it refers to.
-fn paths(text: &'static str, section: &'static str) -> Vec<&'static str> {
+/// The paths in a section, or in the one that it refers to, each with its description.
+fn paths(text: &'static str, section: &'static str) -> Vec<(&'static str, &'static str)> {
     let referred = section
         .lines()
         .find_map(|line| line.strip_prefix("As ")?.split(',').next());
@@ -142,13 +149,24 @@ fn paths(text: &'static str, section: &'static str) -> Vec<&'static str> {
         None => Some(section),
     };
     let lines = section.into_iter().flat_map(str::lines).skip(1);
-    lines.filter_map(|line| Some(line.split_once(": ")?.0)).collect()
+    lines.filter_map(|line| line.split_once(": ")).collect()
 }
 
-fn tree(kind: &str, paths: Vec<&'static str>) -> FieldTree {
+/// The words in a description such as `string enum=['Always', 'Never'] default=Never`.
+fn allowed(description: &'static str) -> Vec<&'static str> {
+    let words = description
+        .split_once("enum=[")
+        .and_then(|(_, words)| words.split_once(']'));
+    let words = words.map_or("", |(words, _)| words).split(", ");
+    words
+        .filter_map(|word| word.strip_prefix('\'')?.strip_suffix('\''))
+        .collect()
+}
+
+fn tree(kind: &str, paths: Vec<(&'static str, &'static str)>) -> FieldTree {
     let mut tree = FieldTree::default();
-    for path in paths {
-        tree.at(path);
+    for (path, description) in paths {
+        tree.at(path).allowed = allowed(description);
     }
     for name in METADATA {
         tree.at("metadata").at(name);
@@ -182,6 +200,15 @@ mod tests {
             assert_eq!(tree.fields["metadata"].fields.len(), METADATA.len());
         }
         assert!(FieldTree::of("Deployment").is_none());
+    }
+
+    #[test]
+    fn words_that_the_api_server_takes_are_known() {
+        let policy = FieldTree::of("ClusterPropagationPolicy").expect("it is listed");
+        let spec = &policy.fields["spec"];
+        assert_eq!(spec.fields["preemption"].allowed(), ["Always", "Never"]);
+        assert_eq!(spec.fields["activationPreference"].allowed(), ["Lazy"]);
+        assert!(spec.fields["schedulerName"].allowed().is_empty());
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod naming;
 mod object;
 mod overlay;
 mod reader;
+mod refusals;
 mod scope;
 mod shared;
 #[cfg(test)]
@@ -34,10 +35,11 @@ pub use labels::WorkloadLabels;
 pub use overlay::{OverlayChange, OverlayKind};
 pub use unknown::Validation;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
-use divvy_karmada::detector::{Detected, Detector};
+use divvy_karmada::detector::{Detected, Detector, ResourceKey};
 use divvy_karmada::workloads::{WorkloadKinds, WorkloadResource};
 
 /// Default limit for the size of an input, in bytes. For comparison, a dump of 5,000 clusters is 50 MB.
@@ -101,6 +103,8 @@ pub struct Manifests {
     pub warnings: Vec<Warning>,
     /// The files that were read, in folders too.
     pub files: Vec<PathBuf>,
+    /// Workloads whose labels an overlay changed, and whose policy it left alone.
+    relabelled: BTreeSet<ResourceKey>,
 }
 
 impl Manifests {
@@ -118,6 +122,9 @@ impl Manifests {
         detector.reserve_resources(self.resources.len());
         for resource in std::mem::take(&mut self.resources) {
             detector.apply_resource(resource.object, Some(resource.source));
+        }
+        for resource in std::mem::take(&mut self.relabelled) {
+            detector.mark_relabelled(resource);
         }
         let mut detected = detector.detect();
         detected.warnings.splice(0..0, self.warnings.drain(..));

@@ -340,14 +340,17 @@ impl<'options> ObjectReader<'options> {
         let mut findings = Findings::default();
         object.validate(&mut findings);
         add_findings(findings, document, &mut faults);
+        let refusals = match self.options.validation {
+            Validation::Ignore => Vec::new(),
+            _ => object.refusals(document, FieldTree::of(&type_meta.kind)),
+        };
         let (api_version, kind, metadata) = object.head();
         default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
         let mut found = Vec::new();
         if self.options.validation != Validation::Ignore {
-            found = match FieldTree::of(&type_meta.kind) {
-                Some(tree) => unknown_fields(document, tree),
-                None => Vec::new(),
-            };
+            let tree = FieldTree::of(&type_meta.kind);
+            found = tree.map_or_else(Vec::new, |tree| unknown_fields(document, tree));
+            found.extend(refusals);
             found.extend(self.unknown_annotations(metadata, document));
         }
         let source = location.at(document.first_line());

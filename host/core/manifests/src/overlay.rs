@@ -4,10 +4,11 @@
 //! Karmada's claims stay. An object that the dump lacks is added. The detector then gives bindings the placement of a changed
 //! policy, and the replicas and requirements of a changed workload.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap, TypeMeta};
-use divvy_karmada::policy::{claimed_by, default_resource_models, release};
+use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, StringMap, TypeMeta};
+use divvy_karmada::policy::{Claim, claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
 use divvy_spanned::{ObjectName, Source};
 use serde_json::Value;
@@ -88,6 +89,7 @@ impl Manifests {
             live.object.spec = over.object.spec.clone();
             metadata(&mut live.object.metadata, &over.object.metadata);
         });
+        let policy_kinds = policies.clone();
         record(&mut changes, &overlay.policies, policies, |located| {
             of_policy(located).1
         });
@@ -127,11 +129,25 @@ impl Manifests {
             };
             workloads.iter().map(version_of).collect()
         };
+        let written: Vec<&PropagationPolicy> = overlay
+            .policies
+            .iter()
+            .zip(&policy_kinds)
+            .filter(|(_, kind)| **kind != OverlayKind::Same)
+            .map(|(located, _)| &located.object)
+            .collect();
+        let relabelled = RefCell::new(Vec::new());
         let resources = lay_compared(
             &mut self.resources,
             &workloads,
             resource_identity,
-            |live, over| resource(&mut live.object, &over.object),
+            |live, over| {
+                let labels = live.object.resource.metadata.labels.clone();
+                resource(&mut live.object, &over.object);
+                if labels != live.object.resource.metadata.labels {
+                    relabelled.borrow_mut().push(live.object.resource.clone());
+                }
+            },
             |index, before, after| {
                 // The version is cleared, so that the binding takes the workload's replicas.
                 let mut after = after.clone();
@@ -142,7 +158,34 @@ impl Manifests {
         record(&mut changes, &workloads, resources, |located| {
             resource_identity(located).1
         });
+        self.mark_relabelled(relabelled.into_inner(), &written);
         changes
+    }
+
+    /// Remembers workloads whose labels change under an unchanged policy: Karmada looks at their claims only if the policy changes.
+    fn mark_relabelled(&mut self, relabelled: Vec<Resource>, written: &[&PropagationPolicy]) {
+        for resource in relabelled {
+            let identity = identity(resource.type_meta.group(), &resource.type_meta.kind, &resource.metadata);
+            let mut bound = self.bindings.iter().map(|located| &located.object);
+            let claimed = claimed_by(&resource.metadata).or_else(|| {
+                let binding = bound.find(|binding| bound_identity(binding) == identity)?;
+                claimed_by(&binding.metadata)
+            });
+            // A claim by identifier is compared with the policy as it is in the dump.
+            let is_written = |claim: Claim<'_>| {
+                let mut policies = self.policies.iter().map(|located| &located.object);
+                let claimant = policies.find(|policy| claim.is_of(policy));
+                claimant.is_some_and(|claimant| {
+                    written
+                        .iter()
+                        .any(|policy| policy.kind == claimant.kind && policy.metadata.key() == claimant.metadata.key())
+                })
+            };
+            if claimed.is_some_and(|claim| !is_written(claim)) {
+                let (group, name) = identity;
+                self.relabelled.insert((group, name.kind, name.namespace, name.name));
+            }
+        }
     }
 
     /// Names of the policies, and of the workloads, also of those that only a binding names: what [`Manifests::delete`] can delete.

@@ -199,7 +199,8 @@ fn selectors_follow_kubernetes_and_karmada() {
 12: placement.clusterTolerations[1].operator: expected one of `Equal`, `Exists`, got `Some`
 9: placement.spreadConstraints[0].spreadByField: expected one of `cluster`, `region`, `zone`, `provider`, got `rack`
 10: placement.spreadConstraints[1].spreadByLabel: `spreadByField` and `spreadByLabel` cannot both be given
-10: placement.spreadConstraints[1].maxGroups: expected at least `minGroups` (3), got `2`";
+10: placement.spreadConstraints[1].maxGroups: expected at least `minGroups` (3), got `2`
+9: placement.spreadConstraints: a constraint by `cluster` is missing, which Karmada requires beside one by `region`";
     // A comment makes it YAML, which takes the other path through the reader.
     for text in [json, &json.replacen('\n', " # not JSON\n", 1)] {
         let found = problems(&parse(text)).replace("f.yaml: document 1, line ", "");

@@ -5,7 +5,7 @@
 //! error concerns one binding and must not invalidate the whole input.
 
 use divvy_spanned::names::quoted_list;
-use divvy_spanned::{Cause, Fault, FieldPath, read_value};
+use divvy_spanned::{Cause, Document, Fault, FieldPath, read_value};
 use serde_json::Value;
 
 use divvy_karmada::api::{
@@ -13,6 +13,10 @@ use divvy_karmada::api::{
     ObjectMeta, Placement, PreferenceEntries, PropagationPolicy, ResourceBinding, SelectorOperator,
     SelectorRequirement, SpreadConstraint, Toleration, Word,
 };
+
+use divvy_karmada::fields::FieldTree;
+
+use super::refusals::refusals;
 
 /// Maximum length of the name of an affinity group in Karmada, in characters.
 const AFFINITY_NAME_LENGTH_MAX: usize = 32;
@@ -33,6 +37,11 @@ pub(super) trait Validate {
 
     /// Adds all problems of the object to `findings`.
     fn validate(&self, findings: &mut Findings);
+
+    /// What Karmada would refuse in an object that did not come from an API server.
+    fn refusals(&self, _document: &Document<'_>, _tree: Option<&FieldTree>) -> Vec<Fault> {
+        Vec::new()
+    }
 }
 
 impl Findings {
@@ -116,6 +125,13 @@ impl Validate for PropagationPolicy {
             }
         }
         validate_placement(&self.spec.placement, &FieldPath::dotted("spec.placement"), findings);
+    }
+
+    fn refusals(&self, document: &Document<'_>, tree: Option<&FieldTree>) -> Vec<Fault> {
+        match self.metadata.resource_version.is_empty() {
+            true => refusals(self, document, tree),
+            false => Vec::new(),
+        }
     }
 }
 

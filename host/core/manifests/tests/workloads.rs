@@ -100,6 +100,9 @@ fn requests_follow_kubernetes() {
         {containers: [one], initContainers: [limited, sidecar]} => 1 [cpu 2, memory 1Gi]
         {containers: [one], overhead: {cpu: 250m}} => 1 [cpu 750m, memory 1Gi]
         {containers: [one], resources: {requests: {cpu: 4}}} => 1 [cpu 4, memory 1Gi]
+        {containers: [one], resources: {limits: {cpu: 4}}} => 1 [cpu 500m, memory 1Gi]
+        {containers: [limited], resources: {limits: {cpu: 4, memory: 8Gi}}} => 1 [cpu 2, memory 8Gi]
+        {containers: [{}], resources: {limits: {cpu: 4}, requests: {cpu: 3}}} => 1 [cpu 3]
         {containers: [{resources: {requests: {cpu: 0}}}]} => 1 []
         {containers: [{resources: {requests: {cpu: -1}}}]} => spec: expected requests for `cpu` of at least 0, got `-1`
         {containers: [large, large]} => spec: the requests for `x` add up to more than a quantity can hold

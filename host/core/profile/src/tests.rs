@@ -114,7 +114,7 @@ fn every_built_in_profile_reads_and_can_be_extended() {
     assert_eq!(alpha.plugin, karmada.plugin);
     assert_eq!(
         (karmada.multiple_pod_templates, alpha.multiple_pod_templates),
-        (None, Some(true))
+        (Some(false), Some(true))
     );
     // A profile of the same file comes before a built-in one of its name.
     let text = "[[profile]]\nname = 'karmada'\nseed = 9\n[[profile]]\nname = 'mine'\nextends = 'karmada'\n";

@@ -63,9 +63,9 @@ fn karmadas_tie_rule_is_one_bit_of_the_uid() {
             .uid(uid)
             .assign(&plugin(json!({ "method": "webster" })))
     };
-    // An empty UID has an even number of odd bytes, which selects descending names.
-    assert_eq!(lone(""), Ok(vec![0, 0, 0, 0, 1]));
+    assert_eq!(lone(""), Ok(vec![1, 0, 0, 0, 0]), "without a UID, names ascend");
     assert_eq!(lone("1"), Ok(vec![1, 0, 0, 0, 0]));
+    assert_eq!(lone("b"), Ok(vec![0, 0, 0, 0, 1]));
 }
 
 #[test]

@@ -18,6 +18,11 @@ fn the_algorithm_is_fixed() {
     assert!(karmada_descends("b"));
 }
 
+#[test]
+fn without_a_uid_names_ascend_as_in_karmada() {
+    assert!(!karmada_descends(""));
+}
+
 /// Pearson's statistic of counts that should be equal.
 fn chi_square(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;

@@ -12,6 +12,7 @@
 
 mod binding;
 mod cluster;
+mod label_syntax;
 mod metadata;
 mod placement;
 mod policy;
@@ -39,6 +40,7 @@ pub use cluster::{
     AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,
     ResourceModelRange, ResourceSummary,
 };
+pub use label_syntax::{is_label_key, is_label_value};
 pub use metadata::{Condition, ObjectMeta, TypeMeta};
 pub use placement::{
     ClusterAffinity, ClusterAffinityTerm, OverflowClusterAffinity, Placement, SpreadConstraint, SpreadField,

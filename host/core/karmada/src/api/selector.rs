@@ -1,10 +1,11 @@
 //! Label and field selectors.
 //!
-//! Matching follows `metav1.LabelSelectorAsSelector`. `divvy_manifests` validates operators and values; here an unknown
-//! operator matches nothing.
+//! Matching follows `metav1.LabelSelectorAsSelector`, and the syntax that it demands (`label_syntax`). `divvy_manifests` validates
+//! operators; here an unknown operator matches nothing.
 
 use serde::{Deserialize, Serialize};
 
+use super::label_syntax::{is_label_key, is_label_value};
 use super::words::Word;
 use super::{StringMap, is_default, nullable};
 
@@ -50,10 +51,31 @@ impl LabelSelector {
             .iter()
             .all(|(key, value)| labels.get(key) == Some(value))
             && expressions.all(|requirement| requirement.matches(labels.get(&requirement.key)))
+            && self.unmatchable().is_none()
+    }
+
+    /// The key or value that no label can have, because of which the selector matches nothing; `None` if there is none.
+    pub fn unmatchable(&self) -> Option<&str> {
+        let labels = self.match_labels.iter().find_map(|(key, value)| {
+            let key = Some(key.as_str()).filter(|key| !is_label_key(key));
+            key.or_else(|| Some(value.as_str()).filter(|value| !is_label_value(value)))
+        });
+        labels.or_else(|| {
+            self.match_expressions.iter().find_map(|requirement| {
+                let key = Some(requirement.key.as_str()).filter(|key| !is_label_key(key));
+                key.or_else(|| requirement.unmatchable_value())
+            })
+        })
     }
 }
 
 impl SelectorRequirement {
+    /// The first value that no label can have.
+    fn unmatchable_value(&self) -> Option<&str> {
+        let mut values = self.values.iter().map(String::as_str);
+        values.find(|value| !is_label_value(value))
+    }
+
     fn matches(&self, value: Option<&String>) -> bool {
         match self.operator.known() {
             Some(SelectorOperator::In) => value.is_some_and(|value| self.values.contains(value)),
@@ -73,4 +95,16 @@ pub struct FieldSelector {
     /// Requirements, all of which must hold.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub match_expressions: Vec<SelectorRequirement>,
+}
+
+impl FieldSelector {
+    /// The value that no label can have, because of which the selector matches nothing; `None` if there is none. Karmada compares
+    /// providers and regions by a label selector, and zones as they are.
+    pub fn unmatchable(&self) -> Option<&str> {
+        let compared = self
+            .match_expressions
+            .iter()
+            .filter(|requirement| requirement.key != "zone");
+        compared.into_iter().find_map(SelectorRequirement::unmatchable_value)
+    }
 }

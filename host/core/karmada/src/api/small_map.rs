@@ -89,8 +89,9 @@ impl<V: Serialize> Serialize for SmallMap<V> {
     }
 }
 
-/// Accepts maps only: [`LiteMap`] would also read a list of pairs.
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for SmallMap<V> {
+/// Accepts maps only: [`LiteMap`] would also read a list of pairs. `null` is the default, as every Go client of Kubernetes reads it:
+/// Helm writes it for empty values.
+impl<'de, V: Deserialize<'de> + Default> Deserialize<'de> for SmallMap<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Entries(PhantomData))
     }
@@ -98,7 +99,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for SmallMap<V> {
 
 struct Entries<V>(PhantomData<V>);
 
-impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+impl<'de, V: Deserialize<'de> + Default> Visitor<'de> for Entries<V> {
     type Value = SmallMap<V>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,8 +109,8 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         // Sorted once at the end: an input may have any number of entries, in any order.
         let mut found = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            found.push(entry);
+        while let Some((key, value)) = entries.next_entry::<String, Option<V>>()? {
+            found.push((key, value.unwrap_or_default()));
         }
         found.shrink_to_fit();
         let count = found.len();
@@ -150,6 +151,12 @@ mod tests {
         );
         assert_eq!(serde_json::to_string(&map).expect("it is text"), r#"{"a":2,"b":3}"#);
         assert!(serde_json::from_str::<SmallMap<i32>>(r#"{"b": 1, "a": 2, "b": 1}"#).is_err());
+    }
+
+    #[test]
+    fn null_is_the_default() {
+        let map: SmallMap<i32> = serde_json::from_str(r#"{"a": null, "b": 3}"#).expect("a map");
+        assert_eq!(serde_json::to_string(&map).expect("it is text"), r#"{"a":0,"b":3}"#);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Resource {
     pub has_replicas: bool,
     /// True if its specification sets a number of replicas, and does not leave it to an autoscaler.
     pub sets_count: bool,
+    /// The priority, if it is a `PriorityClass`.
+    pub priority: Option<i32>,
     /// The kind that it defines, if it is a CustomResourceDefinition.
     pub defines: Option<Box<CustomKind>>,
 }
@@ -47,11 +49,18 @@ impl Resource {
             sets_count: COUNTS
                 .iter()
                 .any(|key| field(key).is_some_and(|value| !value.is_null())),
+            priority: priority(&type_meta, object),
             defines: defines.and_then(custom_kind).map(Box::new),
             type_meta,
             metadata,
         }
     }
+}
+
+fn priority(type_meta: &TypeMeta, object: &Value) -> Option<i32> {
+    let is_class = type_meta.group() == "scheduling.k8s.io" && type_meta.kind == "PriorityClass";
+    let value = object.get("value").filter(|_| is_class)?;
+    i32::try_from(value.as_i64()?).ok()
 }
 
 fn custom_kind(definition: &Value) -> Option<CustomKind> {

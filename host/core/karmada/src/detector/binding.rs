@@ -27,11 +27,13 @@ pub struct Binding {
 }
 
 /// A part of a binding that is out of date with its policy or its workload, so that Karmada's detector would write it next.
-/// [`Binding::object`] already has the new value.
+/// [`Binding::object`] already has the new value, except for [`Pending::Lazy`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pending {
     /// The policy has another placement.
     Placement,
+    /// The policy has another placement, but is lazy and waits for a change of the workload.
+    Lazy,
     /// The workload has another number of replicas.
     Replicas {
         /// Replicas of the binding.
@@ -121,6 +123,9 @@ impl fmt::Display for Pending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Placement => formatter.write_str("the policy's placement is not in the binding yet"),
+            Self::Lazy => formatter.write_str(
+                "the policy is lazy: its placement takes effect with the next change of the workload's specification",
+            ),
             Self::Replicas { binding, workload } => {
                 write!(formatter, "the workload has {workload} replicas, the binding {binding}")
             }

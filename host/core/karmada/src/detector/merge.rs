@@ -6,7 +6,7 @@ use super::groups::affinity_groups;
 use super::{Pending, WorkloadFacts};
 use crate::api::{
     BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, ReplicaRequirements, Resource, ResourceBinding,
-    ResourceBindingSpec, TypeMeta,
+    ResourceBindingSpec, SchedulePriority, TypeMeta,
 };
 use crate::policy::binding_name;
 use crate::workloads::{Demand, WorkloadResource};
@@ -18,7 +18,7 @@ const LAZY: &str = "Lazy";
 ///
 /// - The last result, the status and the metadata are the binding's own.
 /// - The placement is the policy's, unless the policy waits for a change of the workload (`activationPreference: Lazy`). A
-///   binding that follows others does not get one.
+///   binding that follows others does not get one. `priority` is that of the policy's priority class, if it names a known one.
 /// - Replicas and requirements are the workload's, by the table of kinds. A binding that was made from exactly this
 ///   version of its workload keeps its own, because Karmada's interpreters know more kinds than the table. So does a binding
 ///   with components, and one whose workload is of a kind that the table lacks.
@@ -27,6 +27,7 @@ const LAZY: &str = "Lazy";
 pub(super) fn merge(
     mut merged: Box<ResourceBinding>,
     policy: Option<&PropagationPolicy>,
+    priority: Option<SchedulePriority>,
     workload: Option<(&Resource, Option<&Demand>)>,
 ) -> (Box<ResourceBinding>, Vec<Pending>) {
     let mut pending = Vec::new();
@@ -39,36 +40,55 @@ pub(super) fn merge(
     let is_changed = workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
     if let Some(policy) = policy {
         let had_placement = spec.placement.is_some();
-        apply_policy(policy, is_changed, spec, &mut pending);
+        // A status or another writer raises the version of a workload, too. Karmada's detector ignores those.
+        let is_written = is_changed && workload.is_some_and(|workload| is_specified_anew(spec, workload));
+        let is_due = is_written || policy.spec.activation_preference != LAZY;
+        apply_policy(policy, is_due, spec, &mut pending);
+        if is_due && priority.is_some() {
+            spec.schedule_priority = priority;
+        }
         let is_moved = !had_placement || pending.contains(&Pending::Placement);
         if let Some((resource, _)) = workload.filter(|_| is_changed || is_moved) {
             apply_groups(resource, had_placement, spec, &mut pending);
         }
     }
     if let Some((_, Some(demand))) = workload
-        && spec.components.is_empty()
         && is_changed
     {
-        apply_demand(demand, spec, &mut pending);
+        if !demand.components.is_empty() {
+            apply_components(demand, spec, &mut pending);
+        } else if spec.components.is_empty() {
+            apply_demand(demand, spec, &mut pending);
+        }
     }
     spec.replicas.get_or_insert(0);
     (merged, pending)
 }
 
-fn apply_policy(
-    policy: &PropagationPolicy,
-    is_changed: bool,
-    spec: &mut ResourceBindingSpec,
-    pending: &mut Vec<Pending>,
-) {
+/// True if a workload of another version has other replicas or requirements than its binding, or has no version: it then comes from
+/// a file or an overlay, which a user applies. Generations cannot be compared, because a binding does not record any.
+fn is_specified_anew(spec: &ResourceBindingSpec, (resource, demand): (&Resource, Option<&Demand>)) -> bool {
+    if resource.metadata.resource_version.is_empty() || spec.resource.uid != resource.metadata.uid {
+        return true;
+    }
+    demand.is_some_and(|demand| {
+        if !spec.components.is_empty() || !demand.components.is_empty() {
+            return !demand.components.is_empty() && spec.components != demand.components;
+        }
+        spec.replicas != Some(demand.replicas)
+            || !is_same_demand(spec.replica_requirements.as_deref(), demand.requirements.as_deref())
+    })
+}
+
+fn apply_policy(policy: &PropagationPolicy, is_due: bool, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
     let placement = &policy.spec.placement;
-    let is_due = is_changed || policy.spec.activation_preference != LAZY;
     match &spec.placement {
         None if spec.required_by.is_empty() => spec.placement = Some(Arc::clone(placement)),
         Some(own) if own != placement && is_due => {
             spec.placement = Some(Arc::clone(placement));
             pending.push(Pending::Placement);
         }
+        Some(own) if own != placement => pending.push(Pending::Lazy),
         _ => {}
     }
     if spec.scheduler_name.is_empty() {
@@ -88,6 +108,17 @@ fn apply_groups(workload: &Resource, had_placement: bool, spec: &mut ResourceBin
     if had_placement && !pending.contains(&Pending::Placement) {
         pending.push(Pending::WorkloadAffinityGroups);
     }
+}
+
+/// A workload with components has neither replicas nor requirements of its own.
+fn apply_components(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
+    let has_own = spec.replicas.is_some() || !spec.components.is_empty();
+    if has_own && spec.components != demand.components {
+        pending.push(Pending::Requirements);
+    }
+    spec.components.clone_from(&demand.components);
+    spec.replicas = None;
+    spec.replica_requirements = None;
 }
 
 fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
@@ -116,7 +147,11 @@ fn is_same_demand(one: Option<&ReplicaRequirements>, other: Option<&ReplicaRequi
 
 /// The binding that Karmada's detector creates for a workload that has none and that this policy matches. If the workload is
 /// being deleted, so is its binding. The texts of the workload are moved: a dump has hundreds of thousands.
-pub(super) fn create(workload: WorkloadResource, policy: &PropagationPolicy) -> (Box<ResourceBinding>, WorkloadFacts) {
+pub(super) fn create(
+    workload: WorkloadResource,
+    policy: &PropagationPolicy,
+    priority: Option<SchedulePriority>,
+) -> (Box<ResourceBinding>, WorkloadFacts) {
     let WorkloadResource { resource, demand } = workload;
     let Resource {
         type_meta: TypeMeta { api_version, kind },
@@ -151,8 +186,10 @@ pub(super) fn create(workload: WorkloadResource, policy: &PropagationPolicy) -> 
             },
             replicas: Some(demand.replicas),
             replica_requirements: demand.requirements,
+            components: demand.components,
             placement: Some(Arc::clone(placement)),
             scheduler_name: policy.spec.scheduler_name.clone(),
+            schedule_priority: priority,
             workload_affinity_groups: groups,
             ..ResourceBindingSpec::default()
         },

@@ -5,29 +5,34 @@
 //! into it next. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings, and for
 //! workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
-//! Preemption is left out: an existing claim is never revoked. As in Karmada, resources in reserved namespaces (`kube-*` and
-//! Karmada's own) get no binding.
+//! Preemption is left out: a claim lasts as long as its policy selects the resource (`claims`). As in Karmada, resources in
+//! reserved namespaces (`kube-*` and Karmada's own) get no binding, and the Services of a MultiClusterService are not the
+//! detector's.
 
 mod binding;
+mod claims;
 mod groups;
 mod merge;
 mod order;
+mod priorities;
 mod unbound;
 mod warnings;
 mod workloads;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, Resource, ResourceBinding};
-use crate::policy::{KnownPolicy, Policies, claimed_by};
+use crate::policy::Policies;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
+use claims::Governed;
 use divvy_parallel::threads;
 use divvy_spanned::{ObjectName, Source, Warning};
 use order::Order;
+use priorities::Priorities;
 use warnings::Warnings;
 use workloads::Workloads;
 
@@ -49,8 +54,12 @@ pub struct Detector {
     policies: Policies,
     bindings: BTreeMap<BindingKey, Entry<ResourceBinding>>,
     workloads: Workloads,
+    relabelled: BTreeSet<ResourceKey>,
     arrivals: u64,
 }
+
+/// Group, kind, namespace and name of a resource.
+pub type ResourceKey = (String, String, String, String);
 
 /// All bindings of a detector.
 #[derive(Debug, Default)]
@@ -94,6 +103,12 @@ impl Detector {
         self.workloads.insert(entry);
     }
 
+    /// Marks a resource whose labels have changed while the policy that claims it has not. If that policy no longer selects it,
+    /// Karmada leaves its binding as it is until the policy changes (`getAndApplyPolicy` in `pkg/detector/policy.go`).
+    pub fn mark_relabelled(&mut self, resource: ResourceKey) {
+        self.relabelled.insert(resource);
+    }
+
     fn entry<T>(&mut self, object: Box<T>, source: Option<Source>) -> Entry<T> {
         self.arrivals += 1;
         let arrival = self.arrivals;
@@ -106,7 +121,9 @@ impl Detector {
 
     /// The binding with that key, completed by its policy and workload; `None` if it was not added.
     pub fn binding(&self, key: &BindingKey) -> Option<Binding> {
-        self.bindings.get(key).map(|entry| self.completed(entry.clone()))
+        self.bindings
+            .get(key)
+            .map(|entry| self.completed(entry.clone(), &Priorities::of_detector(self)))
     }
 
     /// All bindings, including new ones for workloads that match a policy but have no binding yet. Those are made on all cores.
@@ -121,18 +138,20 @@ impl Detector {
         let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_values().collect();
         bindings.sort_unstable_by_key(|entry| entry.arrival);
         let mut warnings = Warnings::default();
+        let priorities = Priorities::of_detector(&self);
+        warnings.warn_of_classes(priorities.missing());
         let mut found: Vec<Binding> = Vec::with_capacity(bindings.len());
         // Bindings in the input come first, because their workloads must not get a second binding.
         for entry in bindings {
             if let Some(workload) = self.workloads.bind(&entry.object) {
                 warnings.warn_of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
-            let binding = self.completed(entry);
+            let binding = self.completed(entry, &priorities);
             warnings.warn_of_placement(&binding);
             found.push(binding);
         }
         let workloads = std::mem::take(&mut self.workloads).into_unbound();
-        let parts = unbound::detect(workloads, &self.policies, &self.workload_kinds, threads);
+        let parts = unbound::detect(workloads, &self.policies, &self.workload_kinds, &priorities, threads);
         found.reserve_exact(parts.iter().map(|part| part.found.len()).sum());
         let (mut order, mut unmatched) = (Order::of(&found), Vec::new());
         for part in parts {
@@ -160,12 +179,17 @@ impl Detector {
     }
 
     /// A binding from the input, completed by its policy and workload.
-    fn completed(&self, entry: Entry<ResourceBinding>) -> Binding {
+    fn completed(&self, entry: Entry<ResourceBinding>, priorities: &Priorities) -> Binding {
         let workload = self.workloads.bound_to(&entry.object).map(|workload| &*workload.object);
-        let known = self.policy_of(&entry.object, workload);
-        let policy = known.map(|known| &known.policy);
-        let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
-        let (object, pending) = merge::merge(entry.object, policy, parts);
+        let Governed {
+            object,
+            known,
+            is_left_alone,
+        } = self.governed(entry.object, workload);
+        let policy = known.filter(|_| !is_left_alone).map(|known| &known.policy);
+        let parts = workload.filter(|_| !is_left_alone);
+        let parts = parts.map(|workload| (&workload.resource, workload.demand.as_ref()));
+        let (object, pending) = merge::merge(object, policy, policy.and_then(|policy| priorities.of(policy)), parts);
         Binding {
             object,
             policy: known.map(|known| Arc::clone(&known.facts)),
@@ -173,15 +197,6 @@ impl Detector {
             source: entry.source,
             pending,
         }
-    }
-
-    /// The policy behind a binding: the one that the binding names, otherwise the one for its workload.
-    fn policy_of(&self, binding: &ResourceBinding, workload: Option<&WorkloadResource>) -> Option<&KnownPolicy> {
-        if claimed_by(&binding.metadata).is_some() {
-            return self.policies.claimant(&binding.metadata);
-        }
-        let resource = &workload?.resource;
-        self.policies.policy_for(&resource.type_meta, &resource.metadata)
     }
 }
 

@@ -3,9 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use super::claims::is_managed_by_another;
 use super::order::Order;
+use super::priorities::Priorities;
 use super::warnings::Warnings;
 use super::{Binding, Entry, is_reserved, merge, resource_name};
+use crate::api::StringMap;
 use crate::policy::Policies;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_parallel::collect;
@@ -32,6 +35,7 @@ pub(super) fn detect(
     mut workloads: Vec<Entry<WorkloadResource>>,
     policies: &Policies,
     kinds: &WorkloadKinds,
+    priorities: &Priorities,
     threads: NonZeroUsize,
 ) -> Vec<Part> {
     let shares = threads.get().min(workloads.len().div_ceil(WORKLOADS_PER_THREAD)).max(1);
@@ -42,16 +46,25 @@ pub(super) fn detect(
         .collect();
     shares.push(workloads);
     let shares = shares.into_iter().rev();
-    collect(shares, threads, || |share| part(share, policies, kinds))
+    collect(shares, threads, || |share| part(share, policies, kinds, priorities))
 }
 
-fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &WorkloadKinds) -> Part {
+fn part(
+    workloads: Vec<Entry<WorkloadResource>>,
+    policies: &Policies,
+    kinds: &WorkloadKinds,
+    priorities: &Priorities,
+) -> Part {
     let mut part = Part::default();
     // In a dump, nearly every workload gets a binding. Reserved memory costs nothing until it is used.
     part.found.reserve_exact(workloads.len());
     for entry in workloads {
         let resource = &entry.object.resource;
-        if is_reserved(&resource.metadata.namespace) {
+        let metadata = &resource.metadata;
+        if is_reserved(&metadata.namespace)
+            || is_managed_by_another(&StringMap::new(), Some(&metadata.labels))
+            || priorities.is_named(resource)
+        {
             continue;
         }
         let Some(known) = policies.policy_for(&resource.type_meta, &resource.metadata) else {
@@ -59,7 +72,8 @@ fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &Wo
             continue;
         };
         part.warnings.warn_of_kind(&entry, kinds, "propagated whole");
-        let (object, workload) = merge::create(*entry.object, &known.policy);
+        let priority = priorities.of(&known.policy);
+        let (object, workload) = merge::create(*entry.object, &known.policy, priority);
         part.found.push(Binding {
             object,
             policy: Some(Arc::clone(&known.facts)),

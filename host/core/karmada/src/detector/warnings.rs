@@ -50,6 +50,16 @@ impl Warnings {
         self.found.push((Some(type_meta.clone()), warning));
     }
 
+    /// Warns about priority classes that policies name and the input lacks.
+    pub(super) fn warn_of_classes<'a>(&mut self, missing: impl Iterator<Item = &'a str>) {
+        for name in missing {
+            let message = format!("a policy names the priority class `{name}`, which is not in the input");
+            let hint = "add the PriorityClass to the input; without it, Karmada makes no binding, and here the binding has no priority";
+            let name = ObjectName::new("PriorityClass", "", name);
+            self.found.push((None, new(None, name, message, Some(hint.to_owned()))));
+        }
+    }
+
     /// Warns about a binding without a placement.
     pub(super) fn warn_of_placement(&mut self, binding: &Binding) {
         let object = &binding.object;

@@ -64,6 +64,11 @@ impl Workloads {
         }
     }
 
+    /// All workloads, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &WorkloadResource> {
+        self.entries.iter().map(|known| &*known.entry.object)
+    }
+
     /// The workload that a binding names.
     pub(super) fn bound_to(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
         let identity = bound_identity(binding);

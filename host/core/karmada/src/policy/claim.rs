@@ -1,6 +1,6 @@
 //! Claims of resources by policies.
 //!
-//! A policy that has already claimed the resource comes first, according to the annotations (or the permanent
+//! A policy that has already claimed the resource, and still selects it, comes first, according to the annotations (or the permanent
 //! identifier) that Karmada leaves on the resource and its binding. Otherwise a `PropagationPolicy` in its namespace
 //! precedes any `ClusterPropagationPolicy`; among those, the higher priority wins, then the more precise selector, then
 //! the name in alphabetical order. Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
@@ -110,15 +110,40 @@ pub fn release(metadata: &mut ObjectMeta) {
 
 /// True if a policy selects a resource, whether or not it claims it.
 pub fn selects(policy: &PropagationPolicy, type_meta: &TypeMeta, metadata: &ObjectMeta) -> bool {
+    selectors_in_reach(policy, type_meta, metadata).any(|selector| precision(selector, metadata).is_some())
+}
+
+/// The selectors of a policy for a resource's type and namespace.
+fn selectors_in_reach<'policy>(
+    policy: &'policy PropagationPolicy,
+    type_meta: &TypeMeta,
+    metadata: &ObjectMeta,
+) -> impl Iterator<Item = &'policy ResourceSelector> {
     let is_in_scope = policy.scope() == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace;
-    let mut selectors = policy.spec.resource_selectors.iter();
-    is_in_scope
-        && selectors.any(|selector| {
-            selector.api_version == type_meta.api_version
-                && selector.kind == type_meta.kind
-                && (selector.namespace.is_empty() || selector.namespace == metadata.namespace)
-                && precision(selector, metadata).is_some()
-        })
+    let selectors = policy.spec.resource_selectors.iter().filter(move |_| is_in_scope);
+    selectors.filter(move |selector| {
+        selector.api_version == type_meta.api_version
+            && selector.kind == type_meta.kind
+            && (selector.namespace.is_empty() || selector.namespace == metadata.namespace)
+    })
+}
+
+/// True if a policy may select a resource whose labels are not known.
+pub(crate) fn may_select(policy: &PropagationPolicy, type_meta: &TypeMeta, metadata: &ObjectMeta) -> bool {
+    selectors_in_reach(policy, type_meta, metadata)
+        .any(|selector| selector.name == metadata.name || selector.name.is_empty())
+}
+
+/// True if a policy selects a resource whatever its labels are.
+pub(crate) fn selects_regardless_of_labels(
+    policy: &PropagationPolicy,
+    type_meta: &TypeMeta,
+    metadata: &ObjectMeta,
+) -> bool {
+    selectors_in_reach(policy, type_meta, metadata).any(|selector| match selector.name.as_str() {
+        "" => selector.label_selector.is_none(),
+        name => name == metadata.name,
+    })
 }
 
 /// The identity of a policy: scope, namespace and name.
@@ -176,6 +201,11 @@ impl Policies {
         }
     }
 
+    /// All policies, sorted.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &KnownPolicy> {
+        self.policies.values().map(|known| &**known)
+    }
+
     /// The policy that has claimed an object; `None` if there is no claim or the policy is unknown.
     pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
         let known = match claimed_by(metadata)? {
@@ -190,10 +220,12 @@ impl Policies {
         known.map(|known| &**known)
     }
 
-    /// The policy for a resource: the one that has claimed it, otherwise the best match. `None` if no policy matches;
-    /// the resource then gets no binding.
+    /// The policy for a resource: the one that has claimed it and still selects it, otherwise the best match. `None` if no policy
+    /// matches; the resource then gets no binding.
     pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
-        self.claimant(metadata).or_else(|| {
+        let claimant = self.claimant(metadata);
+        let claimant = claimant.filter(|known| selects(&known.policy, type_meta, metadata));
+        claimant.or_else(|| {
             let best = |scope| self.index.best(scope, type_meta, metadata).map(|known| &**known);
             best(PolicyScope::Namespaced).or_else(|| best(PolicyScope::Cluster))
         })

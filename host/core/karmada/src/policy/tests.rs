@@ -87,7 +87,8 @@ fn policies_claim_in_karmadas_order() {
 fn a_claim_outlasts_a_better_match() {
     let policies = [
         policy("PropagationPolicy", "best", 9, selector(json!({}))),
-        policy("PropagationPolicy", "first", 0, selector(json!({"name": "other"}))),
+        policy("PropagationPolicy", "first", 0, selector(json!({"name": "nginx"}))),
+        policy("PropagationPolicy", "narrowed", 0, selector(json!({"name": "other"}))),
     ];
     let (name, namespace) = (
         "propagationpolicy.karmada.io/name",
@@ -102,6 +103,7 @@ fn a_claim_outlasts_a_better_match() {
             "first",
         ),
         ("annotations", json!({name: "gone"}), "best"),
+        ("annotations", json!({name: "narrowed", namespace: "default"}), "best"),
     ] {
         let metadata = json!({"name": "nginx", "namespace": "default", field: claim});
         check(&policies, metadata, Some(expected));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::components::{self, Set};
 use super::flink;
 use super::pod::PodTemplate;
 use super::{Demand, Fields};
@@ -52,6 +53,8 @@ enum Count {
     One,
     /// The job manager and task managers of a FlinkDeployment.
     Flink,
+    /// The head and the workers of a RayService.
+    Ray,
 }
 
 #[derive(Debug, Clone)]
@@ -67,6 +70,7 @@ struct Entry {
 pub struct WorkloadKinds {
     interpreter: ResourceInterpreter,
     entries: Vec<Entry>,
+    reads_components: bool,
 }
 
 /// API version, kind, and the paths of the replicas and the template. Without a path, there is 1 replica.
@@ -74,8 +78,9 @@ type BuiltIn = (&'static str, &'static str, Option<&'static str>, &'static str);
 
 /// Kinds that Karmada's default interpreters read too
 /// (`pkg/resourceinterpreter/default`: `native/replica.go`, `thirdparty/resourcecustomizations`).
-const INTERPRETED: [BuiltIn; 9] = [
+const INTERPRETED: [BuiltIn; 10] = [
     ("apps/v1", "Deployment", REPLICAS, TEMPLATE),
+    ("apps/v1", "ReplicaSet", REPLICAS, TEMPLATE),
     ("apps/v1", "StatefulSet", REPLICAS, TEMPLATE),
     ("apps.kruise.io/v1alpha1", "CloneSet", REPLICAS, TEMPLATE),
     ("apps.kruise.io/v1alpha1", "UnitedDeployment", REPLICAS, TEMPLATE),
@@ -87,8 +92,7 @@ const INTERPRETED: [BuiltIn; 9] = [
     ("v1", "Pod", None, ""),
 ];
 /// Kinds that Karmada propagates whole.
-const FURTHER: [BuiltIn; 4] = [
-    ("apps/v1", "ReplicaSet", REPLICAS, TEMPLATE),
+const FURTHER: [BuiltIn; 3] = [
     ("v1", "ReplicationController", REPLICAS, TEMPLATE),
     ("argoproj.io/v1alpha1", "Rollout", REPLICAS, TEMPLATE),
     ("apps.kruise.io/v1alpha1", "StatefulSet", REPLICAS, TEMPLATE),
@@ -134,10 +138,32 @@ impl WorkloadKinds {
             Count::Flink,
             flink::TEMPLATE,
         );
+        let ray = Entry {
+            api_version: "ray.io/v1".to_owned(),
+            kind: "RayService".to_owned(),
+            count: Count::Ray,
+            template: None,
+        };
         Self {
             interpreter,
-            entries: configured.chain(built_in).chain([job, flink]).collect(),
+            entries: configured.chain(built_in).chain([job, flink, ray]).collect(),
+            reads_components: false,
         }
+    }
+
+    /// Reads the components of kinds with several pod templates, as Karmada does with its feature gate
+    /// MultiplePodTemplatesScheduling. Beside Kubernetes' rules, kinds that have replicas as well keep those.
+    #[must_use]
+    pub fn reading_components(mut self, reads: bool) -> Self {
+        self.reads_components = reads;
+        self
+    }
+
+    /// The components to read of a kind.
+    fn set(&self, type_meta: &TypeMeta) -> Option<Set> {
+        let set = Set::of(type_meta).filter(|_| self.reads_components)?;
+        let has_replicas = self.find(type_meta).is_some();
+        (self.interpreter == ResourceInterpreter::Karmada || !has_replicas).then_some(set)
     }
 
     fn find(&self, type_meta: &TypeMeta) -> Option<&Entry> {
@@ -148,13 +174,28 @@ impl WorkloadKinds {
 
     /// True if the table contains a kind.
     pub fn contains(&self, type_meta: &TypeMeta) -> bool {
-        self.find(type_meta).is_some()
+        self.find(type_meta).is_some() || Set::of(type_meta).is_some()
     }
 
     /// The demand of an object; `None` if it is propagated whole. Invalid fields are reported through `fields`, and the
     /// demand is then not reliable.
     pub fn demand(&self, type_meta: &TypeMeta, namespace: &str, fields: &mut impl Fields) -> Option<Demand> {
+        if let Some(set) = self.set(type_meta) {
+            let components = set.read(self.interpreter, fields);
+            return (!components.is_empty()).then(|| Demand {
+                components,
+                ..Demand::default()
+            });
+        }
         let entry = self.find(type_meta)?;
+        if matches!(entry.count, Count::Ray) {
+            let (replicas, requirements) = components::ray_service(self.interpreter, namespace, fields);
+            return Some(Demand {
+                replicas,
+                requirements: requirements.map(Arc::new),
+                components: Vec::new(),
+            });
+        }
         let replicas = match &entry.count {
             Count::At(path) => count(fields, path).unwrap_or(1),
             Count::Job => {
@@ -162,7 +203,7 @@ impl WorkloadKinds {
                 let completions = count(fields, &FieldPath::dotted("spec.completions"));
                 completions.map_or(parallelism, |completions| parallelism.min(completions))
             }
-            Count::One => 1,
+            Count::One | Count::Ray => 1,
             Count::Flink => flink::replicas(fields),
         };
         let mut requirements = entry.template.as_ref().and_then(|path| {
@@ -170,11 +211,12 @@ impl WorkloadKinds {
             template.requirements(self.interpreter, namespace, path, fields)
         });
         if matches!(entry.count, Count::Flink) {
-            flink::add_requests(&mut requirements, namespace, fields);
+            flink::add_requests(&mut requirements, self.interpreter, namespace, fields);
         }
         Some(Demand {
             replicas,
             requirements: requirements.map(Arc::new),
+            components: Vec::new(),
         })
     }
 }

@@ -5,9 +5,11 @@
 //! its template, and the profile's `[[workload]]` extends it. Kinds that are not in the table, such as DaemonSets,
 //! CronJobs and ConfigMaps, are propagated whole. Webhook and Lua interpreters are not run.
 
+mod components;
 mod flink;
 mod kinds;
 mod pod;
+mod spark;
 
 pub use kinds::{ResourceInterpreter, WorkloadKind, WorkloadKinds};
 
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::{ReplicaRequirements, Resource};
+use crate::api::{Component, ReplicaRequirements, Resource};
 use divvy_spanned::{Cause, FieldPath};
 
 /// The replicas of a workload and their requirements.
@@ -27,6 +29,8 @@ pub struct Demand {
     /// Requirements of one replica, which bindings share; `None` if the kind has no pod template, or the template requires
     /// nothing.
     pub requirements: Option<Arc<ReplicaRequirements>>,
+    /// The components, if the workload has several pod templates and these are read; there are no replicas then.
+    pub components: Vec<Component>,
 }
 
 /// A resource and its demand.

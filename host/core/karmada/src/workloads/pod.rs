@@ -5,7 +5,8 @@
 //! - Requests of containers add up. A limit without a request counts as the request.
 //! - Sidecars (init containers that always restart) count like containers.
 //! - An init container runs next to the sidecars started before it, so the pod needs at least their sum.
-//! - Pod-level resources replace the sum, and overhead is added on top.
+//! - Pod-level requests replace the sum; a pod-level limit counts for what no container requests (`defaultPodRequests` of
+//!   `pkg/apis/core/v1`). Overhead is added on top.
 //!
 //! Karmada's default interpreter (`AddPodRequest` of `pkg/util/resource.go`) treats sidecars as ordinary init containers, takes
 //! each init container on its own, and ignores pod-level resources. [`ResourceInterpreter::Karmada`] does the same.
@@ -173,7 +174,10 @@ impl PodSpec {
         sums.add(&mut running, &sidecars);
         raise(&mut running, &starting);
         if let Some(of_pod) = &self.resources {
-            running.extend(of_pod.effective());
+            for (name, limit) in of_pod.limits.iter().flatten() {
+                running.entry(name.clone()).or_insert(*limit);
+            }
+            running.extend(of_pod.requests.clone().unwrap_or_default());
         }
         if let Some(overhead) = &self.overhead {
             sums.add(&mut running, overhead);

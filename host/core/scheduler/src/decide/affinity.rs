@@ -75,6 +75,13 @@ pub fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool 
         .field_selector
         .iter()
         .flat_map(|selector| &selector.match_expressions);
+    if affinity
+        .field_selector
+        .as_ref()
+        .is_some_and(|selector| selector.unmatchable().is_some())
+    {
+        return false;
+    }
     let is_named = affinity.cluster_names.is_empty() || affinity.cluster_names.contains(&cluster.name);
     is_named
         && labels.is_none_or(|selector| selector.matches(&cluster.labels))
@@ -145,6 +152,16 @@ mod tests {
                 r#"{"clusterAffinity":{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["eu"]}]}}}"#,
                 "",
                 true,
+            ),
+            (
+                r#"{"clusterAffinity":{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"NotIn","values":["South Europe"]}]}}}"#,
+                "",
+                false,
+            ),
+            (
+                r#"{"clusterAffinity":{"labelSelector":{"matchExpressions":[{"key":"bad key","operator":"DoesNotExist"}]}}}"#,
+                "",
+                false,
             ),
             (
                 r#"{"clusterAffinity":{"fieldSelector":{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]}}}"#,

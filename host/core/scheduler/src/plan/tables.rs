@@ -92,6 +92,18 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
     writer
         .cluster_names(&affinity.cluster_names)
         .exclude(&affinity.exclude_clusters);
+    let labels = affinity
+        .label_selector
+        .as_ref()
+        .and_then(|selector| selector.unmatchable());
+    let fields = affinity
+        .field_selector
+        .as_ref()
+        .and_then(|selector| selector.unmatchable());
+    if let Some(text) = labels.or(fields) {
+        // No label can be like this: the selector matches nothing, whatever its operator.
+        writer.label(text, SelectorOperator::Unknown, std::iter::empty::<&str>());
+    }
     if let Some(selector) = &affinity.label_selector {
         for (key, value) in &selector.match_labels {
             writer.label(key, SelectorOperator::In, [value]);

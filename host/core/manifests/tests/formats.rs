@@ -1,0 +1,92 @@
+//! Values as Helm and kubectl leave them: nulls, free objects and scalars of YAML 1.1.
+
+use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKinds};
+use divvy_manifests::{Manifests, ReadOptions, read_text};
+
+#[track_caller]
+fn read(text: &str) -> Manifests {
+    let options = ReadOptions {
+        workload_kinds: WorkloadKinds::new(ResourceInterpreter::Karmada, &[]),
+        ..ReadOptions::default()
+    };
+    let manifests = read_text("f.yaml", text, &options);
+    assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+    manifests
+}
+
+/// Replicas of the only workload, and its request for a resource.
+fn demand(text: &str, resource: &str) -> (i32, Option<String>) {
+    let manifests = read(text);
+    let demand = manifests.resources[0].object.demand.as_ref().expect("a workload");
+    let requirements = demand.requirements.as_ref();
+    let request = requirements.and_then(|own| own.resource_request.get(resource).map(ToString::to_string));
+    (demand.replicas, request)
+}
+
+#[test]
+fn empty_values_of_helm_are_the_defaults() {
+    let manifests = read(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app.kubernetes.io/version: , app: web}
+  annotations:
+    checksum/config:
+spec:
+  replicas:
+  template:
+    spec:
+      nodeSelector:
+      containers:
+        - resources: {limits: {cpu: , memory: 1Gi}, requests: {memory: }}
+",
+    );
+    let workload = &manifests.resources[0].object;
+    let label = |key: &str| workload.resource.metadata.labels.get(key).map(String::as_str);
+    assert_eq!(
+        (label("app.kubernetes.io/version"), label("app")),
+        (Some(""), Some("web"))
+    );
+    let demand = workload.demand.as_ref().expect("a workload");
+    assert_eq!(demand.replicas, 1);
+    // Zero requests are no requests, also where a limit would have been one.
+    assert_eq!(demand.requirements, None);
+}
+
+#[test]
+fn integers_of_yaml_1_1_are_those_of_kubectl() {
+    for (written, replicas) in [
+        ("010", 8),
+        ("08", 8),
+        ("0", 0),
+        ("00", 0),
+        ("0o17", 15),
+        ("1_0", 10),
+        ("3.0", 3),
+        ("1e1", 10),
+        ("0b11", 3),
+        ("+012", 10),
+    ] {
+        let text = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {written}\n  template: {{spec: \
+             {{containers: [{{resources: {{requests: {{cpu: {written}}}}}}}]}}}}\n"
+        );
+        let expected = (replicas > 0).then(|| replicas.to_string());
+        assert_eq!(demand(&text, "cpu").0, replicas, "{written}");
+        if written != "1e1" {
+            assert_eq!(demand(&text, "cpu").1, expected, "{written}");
+        }
+    }
+}
+
+#[test]
+fn flinks_configuration_takes_any_values() {
+    for slots in ["2", "'2'", "2.0"] {
+        let text = format!(
+            "apiVersion: flink.apache.org/v1beta1\nkind: FlinkDeployment\nmetadata: {{name: app}}\nspec:\n  \
+             flinkConfiguration: {{taskmanager.numberOfTaskSlots: {slots}, web.ui: true}}\n  job: {{parallelism: 5}}\n"
+        );
+        assert_eq!(demand(&text, "cpu").0, 4, "{slots}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Policies that Karmada's API server or webhook refuses, and those that it takes.
+
+use divvy_manifests::{ReadOptions, Validation, read_text};
+
+const ALL: &str = "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]";
+
+/// The problems of a policy with this specification, each with its field.
+fn problems(spec: &str, metadata: &str, validation: Validation) -> Vec<String> {
+    let text = format!(
+        "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {{name: web, namespace: shop{metadata}}}\nspec: {{{spec}}}\n"
+    );
+    let options = ReadOptions {
+        validation,
+        ..ReadOptions::default()
+    };
+    let manifests = read_text("policy.yaml", &text, &options);
+    let problems = manifests.problems.iter().map(|problem| {
+        assert_eq!(
+            problem.source_of.as_ref().map(|source| source.line),
+            Some(4),
+            "{problem:?}"
+        );
+        format!("{}: {}", problem.field, problem.cause)
+    });
+    problems.collect()
+}
+
+#[test]
+fn what_karmada_refuses_is_refused_with_its_reason() {
+    let group = "clusterAffinities: [{affinityName: a";
+    let tier = "overflowAffinities: [{affinityName: b, clusterNames: [m2]}]";
+    let static_weights = "replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, weightPreference: \
+                          {staticWeightList: [{targetCluster: {clusterNames: [m1]}, weight: 1}]}}";
+    for (spec, expected) in [
+        (
+            format!("preemption: Always, {ALL}"),
+            "spec.resourceSelectors[0]: `name` is missing, which Karmada requires with `preemption: Always`",
+        ),
+        (
+            format!("preemption: always, {ALL}"),
+            "spec.preemption: expected one of `Always`, `Never`, got `always`",
+        ),
+        (
+            format!("conflictResolution: overwrite, {ALL}"),
+            "spec.conflictResolution: expected one of `Abort`, `Overwrite`, got `overwrite`",
+        ),
+        (
+            format!("activationPreference: lazy, {ALL}"),
+            "spec.activationPreference: expected `Lazy`, got `lazy`",
+        ),
+        (
+            format!("schedulePriority: {{priorityClassSource: PodPriorityClass, priorityClassName: x}}, {ALL}"),
+            "spec.schedulePriority.priorityClassSource: expected `KubePriorityClass`, got `PodPriorityClass`",
+        ),
+        (
+            format!("failover: {{cluster: {{purgeMode: Graciously}}}}, {ALL}"),
+            "spec.failover.cluster.purgeMode: expected one of `Directly`, `Gracefully`, got `Graciously`",
+        ),
+        (
+            format!("failover: {{application: {{decisionConditions: {{tolerationSeconds: 1}}}}}}, {ALL}"),
+            "spec.failover.application: `propagateDeps: true` is missing, which Karmada requires beside it",
+        ),
+        (
+            format!(
+                "propagateDeps: true, failover: {{application: {{decisionConditions: {{tolerationSeconds: -1}}}}}}, {ALL}"
+            ),
+            "spec.failover.application.decisionConditions.tolerationSeconds: expected at least 0, got `-1`",
+        ),
+        (
+            format!(
+                "propagateDeps: true, failover: {{application: {{decisionConditions: {{}}, gracePeriodSeconds: 0}}}}, {ALL}"
+            ),
+            "spec.failover.application.gracePeriodSeconds: expected at least 1, got `0`",
+        ),
+        (
+            format!(
+                "propagateDeps: true, failover: {{application: {{decisionConditions: {{}}, purgeMode: Never, gracePeriodSeconds: 9}}}}, {ALL}"
+            ),
+            "spec.failover.application.gracePeriodSeconds: it has an effect only with `purgeMode: Gracefully`",
+        ),
+        (
+            format!("suspension: {{dispatching: true, dispatchingOnClusters: {{clusterNames: [m1]}}}}, {ALL}"),
+            "spec.suspension.dispatchingOnClusters: `dispatching: true` and names of clusters cannot both be given",
+        ),
+        (
+            format!("placement: {{clusterAffinities: [{{affinityName: a b}}]}}, {ALL}"),
+            "spec.placement.clusterAffinities[0].affinityName: expected letters, digits, `-`, `_` and `.`, got `a b`",
+        ),
+        (
+            format!("placement: {{{group}, {tier}}}]}}, {ALL}"),
+            "spec.placement.clusterAffinities[0].overflowAffinities: the group has no affinity of its own, from which replicas could overflow",
+        ),
+        (
+            format!("placement: {{{group}, clusterNames: [m1], {tier}}}], {static_weights}}}, {ALL}"),
+            "spec.placement.clusterAffinities[0].overflowAffinities: static weights divide all replicas, so that none can overflow",
+        ),
+        (
+            format!("placement: {{spreadConstraints: [{{spreadByField: region, maxGroups: 2}}]}}, {ALL}"),
+            "spec.placement.spreadConstraints: a constraint by `cluster` is missing, which Karmada requires beside one by `region`",
+        ),
+        (
+            format!("placement: {{spreadConstraints: [{{spreadByField: cluster}}, {{maxGroups: 2}}]}}, {ALL}"),
+            "spec.placement.spreadConstraints[1].spreadByField: several constraints spread by `cluster`",
+        ),
+        (
+            format!(
+                "placement: {{workloadAffinity: {{affinity: {{groupByLabelKey: app}}, antiAffinity: {{groupByLabelKey: app}}}}}}, {ALL}"
+            ),
+            "spec.placement.workloadAffinity.antiAffinity.groupByLabelKey: `app` groups workloads for both affinity and anti-affinity",
+        ),
+    ] {
+        assert_eq!(problems(&spec, "", Validation::Auto), [expected], "{spec}");
+        // An API server has let it pass, so that this one is newer than what is known here.
+        assert!(
+            problems(&spec, ", resourceVersion: '1'", Validation::Auto).is_empty(),
+            "{spec}"
+        );
+        assert!(problems(&spec, "", Validation::Ignore).is_empty(), "{spec}");
+    }
+}
+
+#[test]
+fn what_karmada_takes_is_taken() {
+    for spec in [
+        format!("preemption: Never, conflictResolution: Abort, activationPreference: null, {ALL}"),
+        "preemption: Always, resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: web}]".to_owned(),
+        format!("suspension: {{dispatching: true, dispatchingOnClusters: {{clusterNames: []}}}}, {ALL}"),
+        format!("placement: {{spreadConstraints: [{{spreadByLabel: rack}}]}}, {ALL}"),
+        format!("placement: {{spreadConstraints: [{{minGroups: 1}}, {{spreadByField: region}}]}}, {ALL}"),
+        format!(
+            "propagateDeps: true, failover: {{application: {{decisionConditions: {{}}, gracePeriodSeconds: 9}}}}, {ALL}"
+        ),
+        format!(
+            "placement: {{clusterAffinity: {{clusterNames: null, labelSelector: {{matchLabels: {{a: null}}}}}}}}, {ALL}"
+        ),
+    ] {
+        let found = problems(&spec, "", Validation::Auto);
+        assert!(found.is_empty(), "{spec}: {found:?}");
+    }
+}
