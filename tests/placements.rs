@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
 
-use divvy_forecast::future::{Future, Options, Side};
+use divvy_forecast::future::{Future, Options};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
@@ -12,6 +12,7 @@ use divvy_recordings::{CaseRunner, Expectation, read_recording, recorded_case, r
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, decide};
 use divvy_scheduler::placements::Placements;
+use divvy_scheduler::profile::ConfiguredProfile;
 use serde_json::{Value, json};
 
 use crate::manifests::{Binding, binding, cluster, list};
@@ -302,7 +303,11 @@ fn future(objects: &[Value], assumes: bool, threads: usize) -> Vec<String> {
         time: None,
     };
     let situation = Situation::new(clusters, found.bindings);
-    let future = Future::decide(&situation, &Side::new(host().shared(), &configuration), options);
+    let future = Future::decide(
+        &situation,
+        &ConfiguredProfile::new(host().shared(), &configuration),
+        options,
+    );
     let entries = future.entries.iter();
     entries
         .map(|entry| {

@@ -7,11 +7,12 @@ use divvy_forecast::change::Changes;
 use divvy_forecast::document::FailureRow;
 use divvy_forecast::failures::{Each, Failures, failures};
 use divvy_forecast::forecast::{Comparison, compare, is_unschedulable};
-use divvy_forecast::future::{Future, Options, Side};
+use divvy_forecast::future::{Future, Options};
 use divvy_forecast::latent::latent;
 use divvy_forecast::load::tightest;
 use divvy_forecast::situation::Situation;
 use divvy_forecast::violations::violations;
+use divvy_scheduler::profile::ConfiguredProfile;
 use serde_json::Value;
 
 use crate::scheduling::{Host, filters_with};
@@ -229,7 +230,7 @@ fn each_loss_is_the_forecast_without_its_clusters() {
 #[test]
 fn each_loss_sees_how_peers_are_placed() {
     let filters = filters_with(&["workload-affinity", "workload-anti-affinity"]);
-    let side = Side {
+    let side = ConfiguredProfile {
         profile: Host::extending(&filters).shared(),
         ..side()
     };
@@ -243,7 +244,7 @@ const MAX_FULL: i64 = 90;
 
 /// Checks the rows of all losses of a fleet, and returns them.
 #[track_caller]
-pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options) -> Vec<FailureRow> {
+pub(super) fn check_losses(fleet: &FleetManifests, side: &ConfiguredProfile, options: Options) -> Vec<FailureRow> {
     let original = situation(&fleet.objects());
     let base = Future::decide(&original, side, options);
     let mut all = Vec::new();

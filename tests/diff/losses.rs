@@ -1,7 +1,8 @@
 //! Losses of clusters where most bindings are duplicated: a forecast need not decide these again to give the same result.
 
-use divvy_forecast::future::{Options, Side};
+use divvy_forecast::future::Options;
 use divvy_scheduler::decision::Scheduler;
+use divvy_scheduler::profile::ConfiguredProfile;
 use serde_json::{Value, json};
 
 use crate::artifacts::fixture;
@@ -14,8 +15,8 @@ use super::{side, situation, threads};
 
 const FLEETS: u64 = 60;
 
-fn side_with(lines: &str) -> Side {
-    Side {
+fn side_with(lines: &str) -> ConfiguredProfile {
+    ConfiguredProfile {
         profile: Host::extending(lines).shared(),
         ..side()
     }
@@ -28,7 +29,7 @@ fn quorum() -> String {
 }
 
 /// Number of bindings that a forecast of losses need not decide again, and of all.
-fn kept(fleet: &FleetManifests, side: &Side) -> (usize, usize) {
+fn kept(fleet: &FleetManifests, side: &ConfiguredProfile) -> (usize, usize) {
     let situation = situation(&fleet.objects());
     let mut scheduler = Scheduler::new(side.profile.clone());
     let keeps = situation.bindings.iter().filter(|binding| {

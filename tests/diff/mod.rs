@@ -21,20 +21,21 @@ use std::num::NonZeroUsize;
 
 use divvy_forecast::change::Changes;
 use divvy_forecast::forecast::{Comparison, compare};
-use divvy_forecast::future::{Explains, Future, Options, Side};
+use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_profile::ProfileSource;
+use divvy_scheduler::profile::ConfiguredProfile;
 use serde_json::Value;
 
 use crate::manifests::list;
 use crate::scheduling::{Host, detected};
 
 /// The built-in profile as a side.
-fn side() -> Side {
+fn side() -> ConfiguredProfile {
     let configuration = ProfileSource::built_in()
         .profile(None)
         .expect("the built-in profile is valid");
-    Side::new(Host::built_in().shared(), &configuration)
+    ConfiguredProfile::new(Host::built_in().shared(), &configuration)
 }
 
 /// With a ledger, on this many threads.

@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use divvy_forecast::future::{Explains, Fate, Future, Options, Side};
+use divvy_forecast::future::{Explains, Fate, Future, Options};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding};
 use divvy_karmada::detector::Binding;
@@ -13,6 +13,7 @@ use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::decision::{Outcome, Scheduler};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Ledger};
+use divvy_scheduler::profile::ConfiguredProfile;
 use serde_json::Value;
 
 /// Clusters with their replicas, sorted by name.
@@ -45,14 +46,14 @@ pub(crate) struct Refusal {
 
 /// The clusters and the profile of offline decisions.
 pub(crate) struct Oracle {
-    side: Side,
+    side: ConfiguredProfile,
     clusters: Vec<Cluster>,
     time: i64,
 }
 
 impl Oracle {
     /// Offline decisions of a time, in milliseconds since 1970, on these clusters.
-    pub(crate) fn new<'a>(side: Side, clusters: impl IntoIterator<Item = &'a Value>, time: i64) -> Self {
+    pub(crate) fn new<'a>(side: ConfiguredProfile, clusters: impl IntoIterator<Item = &'a Value>, time: i64) -> Self {
         let clusters = clusters.into_iter();
         Self {
             side,

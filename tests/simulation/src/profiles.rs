@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_controller::engine::ActiveProfile;
-use divvy_forecast::future::Side;
 use divvy_loader::PluginDirectories;
-use divvy_profile::{ProfileConfiguration, ProfileSource};
+use divvy_profile::ProfileSource;
+use divvy_scheduler::profile::ConfiguredProfile;
 use divvy_scheduler::profile::registry;
 
 use crate::error::Error;
@@ -14,15 +14,10 @@ use crate::script::{MOVES, MoveSetting, ProfileName};
 
 /// The profiles that lives choose from.
 pub(crate) struct Profiles {
-    default: Loaded,
-    karmada: Loaded,
+    default: ActiveProfile,
+    karmada: ActiveProfile,
     /// In the order of [`MOVES`].
-    moves: Vec<Loaded>,
-}
-
-struct Loaded {
-    active: ActiveProfile,
-    configuration: ProfileConfiguration,
+    moves: Vec<ActiveProfile>,
 }
 
 impl Profiles {
@@ -40,10 +35,7 @@ impl Profiles {
                 let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 Error::Profile(messages.join("\n"))
             })?;
-            Ok(Loaded {
-                active: ActiveProfile::new(Arc::new(profile), &configuration).expect("the configuration is JSON"),
-                configuration,
-            })
+            Ok(ActiveProfile::new(Arc::new(profile), &configuration).expect("the configuration is JSON"))
         };
         Ok(Self {
             default: load(ProfileName::Default)?,
@@ -54,7 +46,7 @@ impl Profiles {
         })
     }
 
-    fn get(&self, name: ProfileName) -> &Loaded {
+    fn get(&self, name: ProfileName) -> &ActiveProfile {
         match name {
             ProfileName::Default => &self.default,
             ProfileName::Karmada => &self.karmada,
@@ -64,12 +56,11 @@ impl Profiles {
 
     /// A profile as an engine takes it.
     pub(crate) fn active(&self, name: ProfileName) -> ActiveProfile {
-        self.get(name).active.clone()
+        self.get(name).clone()
     }
 
     /// A profile as a forecast takes it.
-    pub(crate) fn side(&self, name: ProfileName) -> Side {
-        let loaded = self.get(name);
-        Side::new(Arc::clone(&loaded.active.profile), &loaded.configuration)
+    pub(crate) fn side(&self, name: ProfileName) -> ConfiguredProfile {
+        ConfiguredProfile::clone(self.get(name))
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
-use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
+use divvy_profile::WhenClustersChange;
 use divvy_scheduler::cycle::{CycleError, Detail};
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
 use divvy_scheduler::decide::clearing::clears;
@@ -21,33 +21,11 @@ use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
 use divvy_scheduler::moves::mark::is_on_its_way;
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::profile::Profile;
+use divvy_scheduler::profile::{ConfiguredProfile, Profile};
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::plans::PlanSummaries;
 use crate::situation::{Assignment, Situation, assigned};
-
-/// The scheduler of one side.
-#[derive(Debug, Clone)]
-pub struct Side {
-    /// The profile with its plugins.
-    pub profile: Arc<Profile>,
-    /// Treatment of the result of a binding that no cluster fits.
-    pub when_no_cluster_fits: WhenNoClusterFits,
-    /// Treatment of a satisfied binding if labels or taints of a cluster change.
-    pub when_clusters_change: WhenClustersChange,
-}
-
-impl Side {
-    /// A side that decides under a profile, which was made from this configuration.
-    pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
-        Self {
-            profile,
-            when_no_cluster_fits: configuration.clearing(),
-            when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
-        }
-    }
-}
 
 /// Scope of explanations. It does not affect any result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -171,7 +149,7 @@ impl Entry {
     }
 
     /// Records a decision.
-    fn decide(&mut self, reason: Reason, decision: Decision, side: &Side) {
+    fn decide(&mut self, reason: Reason, decision: Decision, side: &ConfiguredProfile) {
         if let Some(targets) = result(&decision, side) {
             self.targets = Arc::new(targets);
         }
@@ -197,17 +175,20 @@ fn is_duplicated(sum: Sum, binding: &Binding) -> bool {
 
 impl Future {
     /// Decides a situation.
-    pub fn decide(situation: &Situation, side: &Side, options: Options) -> Self {
+    pub fn decide(situation: &Situation, side: &ConfiguredProfile, options: Options) -> Self {
         let prepared = prepare(situation, side, options, &[]);
         let fleet = situation.snapshot(side.profile.needs_raw_clusters());
         Self::from_prepared(&prepared, situation, fleet, side, options)
     }
 
     /// Decides two situations side by side. Equal parts of them share their memory.
-    pub fn decide_both(one: (&Situation, &Side, Options), other: (&Situation, &Side, Options)) -> (Self, Self) {
+    pub fn decide_both(
+        one: (&Situation, &ConfiguredProfile, Options),
+        other: (&Situation, &ConfiguredProfile, Options),
+    ) -> (Self, Self) {
         let known = prepare(one.0, one.1, one.2, &[]);
         let prepared = prepare(other.0, other.1, other.2, &known);
-        let decide = |prepared: &[Prepared], (situation, side, options): (&Situation, &Side, Options)| {
+        let decide = |prepared: &[Prepared], (situation, side, options): (&Situation, &ConfiguredProfile, Options)| {
             let fleet = situation.snapshot(side.profile.needs_raw_clusters());
             Self::from_prepared(prepared, situation, fleet, side, options)
         };
@@ -223,7 +204,7 @@ impl Future {
         prepared: &[Prepared],
         situation: &Situation,
         fleet: FleetSnapshot,
-        side: &Side,
+        side: &ConfiguredProfile,
         options: Options,
     ) -> Self {
         let mut entries: Vec<Entry> = prepared.iter().map(|prepared| undecided(prepared, situation)).collect();
@@ -256,7 +237,7 @@ fn decide_all(
     prepared: &[Prepared],
     situation: &Situation,
     fleet: &FleetSnapshot,
-    side: &Side,
+    side: &ConfiguredProfile,
     options: Options,
 ) -> Results {
     let all = prepared.iter().enumerate();
@@ -311,7 +292,7 @@ fn one_after_another(
     bindings: &[&Binding],
     scheduler: &mut Scheduler,
     fleet: &FleetSnapshot,
-    side: &Side,
+    side: &ConfiguredProfile,
     explains: Explains,
 ) -> Vec<Decision> {
     let mut summaries = PlanSummaries::default();
@@ -345,7 +326,12 @@ fn one_after_another(
 }
 
 /// Every binding with the reason to decide it. Bindings that are also in `known` share its memory.
-pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, known: &[Prepared]) -> Vec<Prepared> {
+pub(crate) fn prepare(
+    situation: &Situation,
+    side: &ConfiguredProfile,
+    options: Options,
+    known: &[Prepared],
+) -> Vec<Prepared> {
     let mut known = known.iter().peekable();
     let bindings = situation.bindings.iter().map(|binding| {
         // Both are sorted by identity. A binding that is not found is prepared again.
@@ -368,7 +354,7 @@ pub(crate) fn prepare_one(
     original: &Arc<Binding>,
     known: Option<&Prepared>,
     situation: &Situation,
-    side: &Side,
+    side: &ConfiguredProfile,
     time: Option<i64>,
 ) -> Prepared {
     let annotations = &original.object.metadata.annotations;
@@ -442,7 +428,7 @@ pub(crate) fn prepare_one(
 }
 
 /// True if clusters that concern the binding changed, and the profile moves satisfied bindings for that reason.
-fn is_moved(binding: &Binding, situation: &Situation, side: &Side) -> bool {
+fn is_moved(binding: &Binding, situation: &Situation, side: &ConfiguredProfile) -> bool {
     if side.when_clusters_change == WhenClustersChange::Stay {
         return false;
     }
@@ -500,7 +486,7 @@ fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
 }
 
 /// The clusters after a decision; `None` if it leaves them unchanged.
-fn result(decision: &Decision, side: &Side) -> Option<Assignment> {
+fn result(decision: &Decision, side: &ConfiguredProfile) -> Option<Assignment> {
     match &decision.outcome {
         Outcome::Scheduled(targets) => Some(targets.iter().cloned().collect()),
         Outcome::Failed(error) if clears(side.when_no_cluster_fits, error, decision.fits_nowhere()) => {

@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use divvy_scheduler::decision::{Outcome, Scheduler};
+use divvy_scheduler::profile::ConfiguredProfile;
 
 use crate::document::{Latent, LatentRow};
 use crate::forecast::counts;
-use crate::future::{Entry, Fate, Future, Options, Side};
+use crate::future::{Entry, Fate, Future, Options};
 use crate::movement::{Ending, Movement};
 use crate::situation::Assignment;
 
 /// Reschedules every satisfied binding of a future. If `lists` is true, the result has the bindings, not only their number.
-pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> Latent {
+pub fn latent(future: &Future, side: &ConfiguredProfile, options: Options, lists: bool) -> Latent {
     let satisfied: Vec<&Entry> = future
         .entries
         .iter()

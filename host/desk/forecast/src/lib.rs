@@ -24,7 +24,7 @@
 //! - [`plans`]: decisions without their plans.
 //! - [`policies`]: policies that govern nothing, or that name what does not exist.
 //! - [`notes`]: remarks for an operator beside the figures.
-//! - [`document`]: the result as it is written as JSON.
+//! - [`document`]: the result as it is written as JSON. [`verdict`]: its verdict, as a sentence.
 //!
 //! This crate opens no files, has no output and reads no clock. `divvy_scheduler` divides the replicas, and its rules in
 //! `divvy_scheduler::decide` determine when a binding is decided.
@@ -54,4 +54,5 @@ pub mod selection;
 pub mod situation;
 pub mod sums;
 pub mod survive;
+pub mod verdict;
 pub mod violations;

@@ -9,9 +9,10 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::placements::Placements;
+use divvy_scheduler::profile::ConfiguredProfile;
 
 use crate::document::{ViolationRow, Violations};
-use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
+use crate::future::{Future, Options, Prepared, prepare, prepare_one};
 use crate::situation::Situation;
 
 /// Finds the violations of a situation. If `lists` is true, the result has the pairs, not only their number.
@@ -22,7 +23,7 @@ use crate::situation::Situation;
 pub fn violations(
     situation: &Situation,
     future: &Future,
-    side: &Side,
+    side: &ConfiguredProfile,
     options: Options,
     lists: bool,
 ) -> Result<Violations, CycleError> {

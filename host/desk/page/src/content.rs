@@ -6,6 +6,7 @@ use divvy_forecast::document::{ClusterRow, SideDocument, Totals};
 use divvy_forecast::headroom::document::HeadroomRow;
 use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::Assignment;
+use divvy_forecast::verdict::Verdict;
 
 use crate::explanations::{Explained, Explanations};
 
@@ -45,6 +46,8 @@ pub struct Content {
     pub hidden: usize,
     /// True if only some clusters are shown, so that no move can be followed.
     pub is_partial: bool,
+    /// The verdict, as in a table.
+    pub verdict: Verdict,
     /// Sums over all bindings, as the JSON has them.
     pub totals: Totals,
     /// Growth of each measured binding. Empty unless the command is `divvy headroom`.

@@ -8,7 +8,7 @@
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
 //! - [`sheet`]: a page of tables.
-//! - [`verdict`]: the headline and its figures, which the page shows even if scripts are off.
+//! - [`headline`](mod@headline): the verdict and its figures, which the page shows even if scripts are off.
 //! - [`digest`]: the digest of the input, which a page names.
 //! - [`render()`]: the file.
 //!
@@ -19,12 +19,12 @@ pub mod data;
 pub mod digest;
 pub mod explanations;
 pub mod flow;
+pub mod headline;
 mod number;
 mod packed;
 pub mod render;
 pub mod sheet;
 mod texts;
-pub mod verdict;
 
 pub use content::{Binding, Command, Content, Growth, Heading};
 pub use explanations::{Explained, Explanations};

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::content::{Command, Content, Heading};
 use crate::data::data;
+use crate::headline::{Headline, headline};
 use crate::packed::{packed, policy_hash};
 use crate::sheet::{Sheet, SheetData};
 use crate::texts::visible;
-use crate::verdict::{Verdict, verdict};
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// The page's own scripts, in the order in which they depend on one another.
@@ -53,7 +53,7 @@ struct SideText {
 #[template(path = "page.html")]
 struct Page<'a> {
     title: &'static str,
-    verdict: &'a Verdict,
+    headline: &'a Headline,
     fleet: String,
     /// As RFC 3339, and for people.
     date: &'a str,
@@ -75,7 +75,7 @@ struct Page<'a> {
 /// Everything of a page but its style, script and data.
 struct Parts<'a> {
     title: &'static str,
-    verdict: Verdict,
+    headline: Headline,
     arguments: &'a [String],
     version: &'a str,
     heading: &'a Heading,
@@ -98,7 +98,7 @@ pub fn render(content: &Content) -> Result<String, PageError> {
             Command::Diff => "What moves",
             Command::Headroom => "How far workloads can grow",
         },
-        verdict: verdict(content).visible(),
+        headline: headline(content).visible(),
         arguments: &content.arguments,
         version: &content.version,
         heading: &content.heading,
@@ -128,7 +128,7 @@ pub fn render_sheet(sheet: &Sheet) -> Result<String, PageError> {
     };
     let parts = Parts {
         title: sheet.title,
-        verdict: sheet.verdict.clone().visible(),
+        headline: sheet.headline.clone().visible(),
         arguments: &sheet.arguments,
         version: &sheet.version,
         heading: &sheet.heading,
@@ -149,7 +149,7 @@ fn file(parts: Parts<'_>, data: &impl Serialize) -> Result<String, PageError> {
     );
     let page = Page {
         title: parts.title,
-        verdict: &parts.verdict,
+        headline: &parts.headline,
         fleet: visible(&parts.heading.fleet),
         date: &parts.heading.date,
         date_shown: parts.heading.date.replace('T', " ").replace('Z', " UTC"),

@@ -4,8 +4,8 @@ use divvy_forecast::document::SideDocument;
 use serde::Serialize;
 
 use crate::content::Heading;
+use crate::headline::Headline;
 use crate::texts::visible;
-use crate::verdict::Verdict;
 
 /// Content of a page of tables.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Sheet {
     /// The side that decides; `None` if nothing is decided.
     pub side: Option<SideDocument>,
     /// The first thing that a reader should know.
-    pub verdict: Verdict,
+    pub headline: Headline,
     /// The tables, the most important first.
     pub tables: Vec<Table>,
     /// Remarks, as sentences.

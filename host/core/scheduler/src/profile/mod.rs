@@ -1,6 +1,7 @@
 //! A profile in use: its plugins, constructed and each at its extension point, its strategies and its tables.
 //!
 //! - [`Profile`]: the constructed plugins.
+//! - [`ConfiguredProfile`]: a profile, with the keys of its configuration that concern results.
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
 //! - [`ProvidedTables`]: the tables that the plugins read, with their cells for the snapshots that are in use.
 //! - [`Pricing`]: the prices with which reports count costs.
@@ -11,6 +12,7 @@
 //!
 //! Nothing here knows a plan or a cycle: both read a profile.
 
+mod configured;
 mod cost;
 mod error;
 mod exposure;
@@ -24,6 +26,7 @@ mod table_rows;
 mod tables;
 mod unlisted;
 
+pub use configured::ConfiguredProfile;
 pub use cost::{KnownCost, Pricing};
 pub use error::RegistryError;
 pub use exposure::Exposure;

@@ -8,6 +8,7 @@ use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
+use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
 use divvy_scheduler::cycle::CycleError;
@@ -86,18 +87,6 @@ pub(crate) struct Entry<'a> {
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
     pub(crate) targets: &'a Targets,
-}
-
-/// Number of bindings per outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Outcomes {
-    pub(crate) scheduled: usize,
-    pub(crate) skipped: usize,
-    pub(crate) no_cluster_fit: usize,
-    /// Others that cannot be scheduled.
-    pub(crate) unschedulable: usize,
-    /// Bindings that are invalid, or whose decision a plugin failed.
-    pub(crate) errors: usize,
 }
 
 impl ProfileSummary {

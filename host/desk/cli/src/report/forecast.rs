@@ -10,9 +10,10 @@ use divvy_command::style;
 use divvy_command::text::{counted, partial_count};
 use divvy_forecast::document::{
     BindingRow, ClusterCounts, ClusterRow, Document, Latent, OverlayRow, Rejections, ResourceRow, SideDocument, Sums,
-    Totals, Violations,
+    Violations,
 };
 use divvy_forecast::movement::Movement;
+use divvy_forecast::verdict::moves;
 
 use super::costs;
 use super::reasons::no_cluster_fits;
@@ -74,7 +75,7 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
     }
     layout.gap(out)?;
     let line = |out: &mut dyn Write, text: &str, style: Style| layout.paragraph(text, style, out);
-    line(out, &totals(&document.totals), style::NAME)?;
+    line(out, &document.totals.verdict().sentence, style::NAME)?;
     let costs = document.cost.iter();
     for text in costs.flat_map(|cost| costs::totals(cost, &document.clusters)) {
         line(out, &text, style::PLAIN)?;
@@ -92,7 +93,7 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
         line(out, &text, style::FAINT)?;
     }
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
-        let text = format!("pending without the changes: {}", sentence(&pending.movement));
+        let text = format!("pending without the changes: {}", moves(&pending.movement));
         line(
             out,
             &format!("{text} ({})", counted(pending.changed, "binding")),
@@ -425,86 +426,6 @@ fn violation_list(
     }
     layout.gap(out)?;
     grid.write(out, layout)
-}
-
-/// `3 bindings change: 10 replicas moved, 4 added`.
-fn totals(totals: &Totals) -> String {
-    let mut text = match totals.changed {
-        0 => "nothing changes".to_owned(),
-        1 => format!("1 binding changes: {}", sentence(&totals.movement)),
-        changed => format!("{changed} bindings change: {}", sentence(&totals.movement)),
-    };
-    if totals.newly_unschedulable > 0 {
-        text.push_str(&format!("; {} newly unschedulable", totals.newly_unschedulable));
-    }
-    if totals.newly_schedulable > 0 {
-        text.push_str(&format!("; {} newly schedulable", totals.newly_schedulable));
-    }
-    let known = totals.unschedulable - totals.newly_unschedulable;
-    if known > 0 {
-        text.push_str(&format!("; {known} unschedulable as before"));
-    }
-    if totals.newly_in_error > 0 {
-        text.push_str(&format!("; {} newly in error", totals.newly_in_error));
-    }
-    let known = totals.errors - totals.newly_in_error;
-    if known > 0 {
-        let suffix = if totals.newly_in_error > 0 { " as before" } else { "" };
-        text.push_str(&format!("; {known} in error{suffix}"));
-    }
-    if totals.down > 0 {
-        let down = usize::try_from(totals.down).unwrap_or(usize::MAX);
-        text.push_str(&format!("; {} down on failed clusters", counted(down, "replica")));
-    }
-    text.push_str(&capacity(totals));
-    text
-}
-
-/// `; 12 replicas beyond capacity, 2 clusters newly full`.
-fn capacity(totals: &Totals) -> String {
-    let beyond = usize::try_from(totals.beyond_capacity).unwrap_or(usize::MAX);
-    let parts = [
-        (beyond, "replica", "beyond capacity"),
-        (totals.newly_full, "cluster", "newly full"),
-    ];
-    let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, thing, what)| format!("{} {what}", counted(count, thing)))
-        .collect();
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("; {}", parts.join(", ")),
-    }
-}
-
-pub(super) fn sentence(movement: &Movement) -> String {
-    let parts = [
-        (movement.moved, "moved"),
-        (movement.added, "added"),
-        (movement.removed, "removed"),
-        (movement.lost, "lost"),
-        (movement.stranded, "stranded"),
-    ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let mut texts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
-    if let Some(first) = texts.first_mut()
-        && let Some((count, word)) = first.split_once(' ')
-    {
-        let replicas = if count == "1" { "replica" } else { "replicas" };
-        *first = format!("{count} {replicas} {word}");
-    }
-    for (count, word) in [
-        (movement.clusters_added, "gained"),
-        (movement.clusters_removed, "given up"),
-    ] {
-        if let Ok(count @ 1..) = usize::try_from(count) {
-            texts.push(format!("{} {word}", counted(count, "cluster")));
-        }
-    }
-    if texts.is_empty() {
-        return "no replicas move".to_owned();
-    }
-    texts.join(", ")
 }
 
 /// Remarks about what did not change but must be mentioned.

@@ -6,7 +6,7 @@ use divvy_command::grid::{Cell, Column, Grid};
 use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::text::plural;
-use divvy_forecast::document::{FailureRow, FailureTotals, FailuresDocument};
+use divvy_forecast::document::{FailureRow, FailuresDocument};
 
 use super::forecast::{header, side};
 
@@ -25,8 +25,7 @@ pub(crate) fn write(
         failures_grid(&document.failures, has_elsewhere).write(out, layout)?;
     }
     layout.gap(out)?;
-    let totals = &document.totals;
-    layout.paragraph(&absorbed(totals, &document.each), style::NAME, out)?;
+    layout.paragraph(&document.verdict().sentence, style::NAME, out)?;
     if beyond_top > 0 {
         let losses = plural(beyond_top, "loss", "losses");
         let text = format!("{beyond_top} more {losses}, which `--top` leaves out");
@@ -37,31 +36,6 @@ pub(crate) fn write(
         layout.paragraph(text, style::FAINT, out)?;
     }
     layout.notes(&document.notes, out)
-}
-
-/// `4 of 12 losses are absorbed without losing a replica`.
-fn absorbed(totals: &FailureTotals, each: &str) -> String {
-    let FailureTotals {
-        losses,
-        absorbed,
-        absorbed_beyond_capacity: beyond,
-        ..
-    } = *totals;
-    if losses == 0 {
-        return match each {
-            "cluster" => "there is no cluster to lose".to_owned(),
-            each => format!("no cluster has a {each}"),
-        };
-    }
-    let mut text = format!(
-        "{absorbed} of {losses} {} {} absorbed without losing a replica",
-        plural(losses, "loss", "losses"),
-        plural(absorbed, "is", "are")
-    );
-    if beyond > 0 {
-        text.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
-    }
-    text
 }
 
 /// The losses. In each row, displaced replicas are rehomed, removed or lost; lost replicas that ran elsewhere have a column of their own.

@@ -14,13 +14,14 @@ use divvy_forecast::headroom::Subject;
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::{Assignment, assigned};
+use divvy_forecast::verdict::{Verdict, moves};
 use divvy_page::{Command, Content, Explained, Explanations, Growth, Heading, PageError};
 use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 
 use super::costs;
 use super::entry::{Entry, Report};
-use super::forecast::{others, sentence};
+use super::forecast::others;
 use super::headroom::stopped_by;
 use super::loads::movement;
 
@@ -74,6 +75,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         bindings: Vec::new(),
         hidden: 0,
         is_partial: false,
+        verdict: Verdict::default(),
         totals: Totals::default(),
         growth: Vec::new(),
         explanations,
@@ -116,6 +118,7 @@ pub(crate) fn decisions(
         clusters,
         bindings,
         hidden: report.hidden,
+        verdict: report.outcomes().verdict(),
         totals,
         notes: cost_notes(report.cost.as_ref(), &report.clusters),
         ..content(Command::Schedule, None, side, explanations)
@@ -200,6 +203,7 @@ pub(crate) fn difference(
         clusters: document.clusters.clone(),
         bindings,
         hidden,
+        verdict: document.totals.verdict(),
         totals: document.totals,
         notes: notes(document),
         ..content(
@@ -216,7 +220,7 @@ fn notes(document: &Document) -> Vec<String> {
     let mut notes = document.notes.clone();
     notes.extend(cost_notes(document.cost.as_ref(), &document.clusters));
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
-        let movement = sentence(&pending.movement);
+        let movement = moves(&pending.movement);
         let count = counted(pending.changed, "binding");
         notes.push(format!("pending without the changes: {movement} ({count})"));
     }
@@ -262,6 +266,7 @@ pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], cl
         assumes: document.assumes,
         clusters,
         bindings,
+        verdict: document.verdict(),
         growth: growth.collect(),
         notes: document.notes.clone(),
         ..content(Command::Headroom, None, document.after.clone(), explanations)

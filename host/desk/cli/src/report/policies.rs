@@ -7,7 +7,8 @@ use divvy_command::grid::{Cell, Column, Grid};
 use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::text::{counted, listed};
-use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals, Severity};
+use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, Severity};
+use divvy_forecast::verdict::Tone;
 
 /// Maximum number of names that a line shows.
 const NAMED_MAX: usize = 3;
@@ -39,9 +40,9 @@ pub(crate) fn write(
         policies(&document.policies).write(out, layout)?;
         layout.gap(out)?;
     }
-    let totals = &document.totals;
-    layout.paragraph(&sums(totals), style::NAME, out)?;
-    layout.paragraph(&verdict(totals), verdict_style(totals), out)?;
+    let verdict = document.totals.verdict();
+    layout.paragraph(&verdict.more, style::NAME, out)?;
+    layout.paragraph(&verdict.sentence, tone_style(verdict.tone), out)?;
     if hidden.beyond_top > 0 {
         let text = format!(
             "{} more, which `--top` leaves out",
@@ -110,61 +111,12 @@ fn policies(rows: &[PolicyRow]) -> Grid<'_> {
     grid
 }
 
-/// `12 policies: 8 govern 40 bindings, 3 dead, 1 shadowed`.
-fn sums(totals: &PolicyTotals) -> String {
-    let policies = match totals.policies {
-        1 => "1 policy".to_owned(),
-        count => format!("{count} policies"),
-    };
-    let governed = totals.bindings - totals.without_policy;
-    let govern = if totals.governing == 1 { "governs" } else { "govern" };
-    let mut parts = vec![format!(
-        "{} {govern} {}",
-        totals.governing,
-        counted(governed, "binding")
-    )];
-    let counts = [
-        (totals.dead, "dead"),
-        (totals.shadowed, "shadowed"),
-        (totals.overlapping, "overlapping"),
-    ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    parts.extend(counts.map(|(count, word)| format!("{count} {word}")));
-    let mut text = format!("{policies}: {}", parts.join(", "));
-    if totals.without_policy > 0 {
-        text.push_str(&format!(
-            "; {} without a policy",
-            counted(totals.without_policy, "binding")
-        ));
-    }
-    if totals.unmatched > 0 {
-        text.push_str(&format!(
-            "; {} that no policy selects",
-            counted(totals.unmatched, "resource")
-        ));
-    }
-    text
-}
-
-fn verdict(totals: &PolicyTotals) -> String {
-    let counts = [
-        (totals.errors, "error"),
-        (totals.warnings, "warning"),
-        (totals.infos, "info"),
-    ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = counts.map(|(count, word)| counted(count, word)).collect();
-    match parts.is_empty() {
-        true => "no findings".to_owned(),
-        false => parts.join(", "),
-    }
-}
-
-fn verdict_style(totals: &PolicyTotals) -> Style {
-    match (totals.errors, totals.warnings) {
-        (0, 0) => style::GOOD,
-        (0, _) => style::NOTABLE,
-        _ => style::BAD,
+fn tone_style(tone: Tone) -> Style {
+    match tone {
+        Tone::Good => style::GOOD,
+        Tone::Notable => style::NOTABLE,
+        Tone::Bad => style::BAD,
+        Tone::Neutral => style::PLAIN,
     }
 }
 

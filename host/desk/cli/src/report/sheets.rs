@@ -3,12 +3,13 @@
 use divvy_command::console::Console;
 use divvy_command::errors::Failure;
 use divvy_command::text::{counted, listed, plural};
-use divvy_forecast::document::{FailuresDocument, SideDocument};
-use divvy_forecast::policies::document::{Code, PoliciesDocument};
-use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument};
+use divvy_forecast::document::{FailureRow, FailuresDocument, SideDocument};
+use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals};
+use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument, SurviveTotals};
+use divvy_forecast::verdict::Tone;
 use divvy_page::Heading;
+use divvy_page::headline::{Figure, Headline};
 use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
-use divvy_page::verdict::{Figure, Tone, Verdict};
 
 use super::page::{arguments, print_page};
 
@@ -25,14 +26,14 @@ pub(crate) fn print(sheet: Sheet, heading: Heading, console: &Console) -> Result
 }
 
 /// A sheet without tables.
-fn sheet(title: &'static str, side: Option<SideDocument>, verdict: Verdict, notes: &[String]) -> Sheet {
+fn sheet(title: &'static str, side: Option<SideDocument>, headline: Headline, notes: &[String]) -> Sheet {
     Sheet {
         title,
         arguments: arguments(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         heading: Heading::default(),
         side,
-        verdict,
+        headline,
         tables: Vec::new(),
         notes: notes.to_vec(),
     }
@@ -53,74 +54,49 @@ fn harm(name: &'static str, label: &'static str, count: usize, detail: &str, ton
     figure(name, label, count, detail, if count > 0 { tone } else { Tone::Good })
 }
 
-/// `1 loss`, `2 losses`.
-fn losses(count: usize) -> String {
-    format!("{count} {}", plural(count, "loss", "losses"))
-}
-
-/// `cluster, region or zone`.
-fn alternatives(words: &[&str]) -> String {
-    match words.split_last() {
-        Some((last, others @ [_, ..])) => format!("{} or {last}", others.join(", ")),
-        _ => words.concat(),
+/// The page of `divvy diff --without-each`. `beyond_top` losses are left out.
+pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sheet {
+    let headline = Headline::new(&document.verdict(), figures_of_losses(document));
+    Sheet {
+        tables: vec![losses(document, beyond_top)],
+        ..sheet(
+            "What each loss costs",
+            Some(document.after.clone()),
+            headline,
+            &document.notes,
+        )
     }
 }
 
-/// The page of `divvy diff --without-each`. `beyond_top` losses are left out.
-pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sheet {
+fn figures_of_losses(document: &FailuresDocument) -> Vec<Figure> {
     let totals = document.totals;
     let beyond = totals.absorbed_beyond_capacity;
     let harmful = totals.losses - totals.absorbed - beyond;
     let worst = document.failures.iter().map(|row| row.lost).max().unwrap_or_default();
-    let (headline, tone) = match (harmful, beyond, totals.too_full) {
-        (0, 0, 0) => ("Every loss is absorbed.".to_owned(), Tone::Good),
-        (0, 0, full) => (
-            format!("{} {} a cluster too full.", losses(full), plural(full, "makes", "make")),
+    let worst = usize::try_from(worst).unwrap_or_default();
+    vec![
+        harm(
+            "harmful",
+            "Not absorbed",
+            harmful,
+            "replicas are lost, or bindings fail",
             Tone::Bad,
         ),
-        (0, beyond, _) => (
-            format!(
-                "{} {} replicas beyond the capacity that is left.",
-                losses(beyond),
-                plural(beyond, "puts", "put")
-            ),
+        harm(
+            "beyondCapacity",
+            "Beyond capacity",
+            beyond,
+            "absorbed without room",
             Tone::Bad,
         ),
-        (harmful, ..) => (
-            format!("{} {} not absorbed.", losses(harmful), plural(harmful, "is", "are")),
-            Tone::Bad,
-        ),
-    };
-    let verdict = Verdict {
-        headline,
-        more: format!("Each {} was lost alone: {}.", document.each, losses(totals.losses)),
-        tone,
-        figures: vec![
-            harm(
-                "harmful",
-                "Not absorbed",
-                harmful,
-                "replicas are lost, or bindings fail",
-                Tone::Bad,
-            ),
-            harm(
-                "beyondCapacity",
-                "Beyond capacity",
-                beyond,
-                "absorbed without room",
-                Tone::Bad,
-            ),
-            figure("absorbed", "Absorbed", totals.absorbed, "losses", Tone::Neutral),
-            harm(
-                "worst",
-                "Worst loss",
-                usize::try_from(worst).unwrap_or_default(),
-                "replicas lost at once",
-                Tone::Bad,
-            ),
-            figure("losses", "Losses", totals.losses, "each alone", Tone::Neutral),
-        ],
-    };
+        figure("absorbed", "Absorbed", totals.absorbed, "losses", Tone::Neutral),
+        harm("worst", "Worst loss", worst, "replicas lost at once", Tone::Bad),
+        figure("losses", "Losses", totals.losses, "each alone", Tone::Neutral),
+    ]
+}
+
+/// The losses, with the fullest cluster after each as a bar.
+fn losses(document: &FailuresDocument, beyond_top: usize) -> Table {
     let bars = document.failures.iter().filter_map(|row| {
         let tightest = row.tightest.as_ref()?;
         Some(Bar {
@@ -129,34 +105,18 @@ pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sh
             detail: format!("{} on {}", tightest.resource, tightest.cluster),
         })
     });
-    let rows = document.failures.iter().map(|row| {
-        let tightest = row.tightest.as_ref();
-        let tightest = tightest.map(|tight| format!("{} {}% on {}", tight.resource, tight.percent, tight.cluster));
-        vec![
-            row.name.as_str().into(),
-            row.clusters.into(),
-            row.displaced.into(),
-            row.rehomed.into(),
-            row.removed.into(),
-            row.lost_here().into(),
-            row.lost_elsewhere.into(),
-            row.newly_unschedulable.into(),
-            row.newly_in_error.into(),
-            row.beyond_capacity.into(),
-            row.newly_full.into(),
-            tightest.unwrap_or_default().into(),
-        ]
-    });
-    let mut remark = "The fullest cluster after each loss, and what becomes of the replicas that ran there: displaced ones are rehomed, removed \
-                      or lost. Lost elsewhere are those of failed bindings on clusters that are not lost."
-        .to_owned();
+    let mut remark = format!(
+        "Each {} was lost alone. The fullest cluster after each loss, and what becomes of the replicas that ran there: displaced ones are \
+         rehomed, removed or lost. Lost elsewhere are those of failed bindings on clusters that are not lost.",
+        document.each
+    );
     if beyond_top > 0 {
         let more = plural(beyond_top, "loss", "losses");
         remark.push_str(&format!(
             " Not shown: {beyond_top} more {more}, which --top leaves out."
         ));
     }
-    let table = Table {
+    Table {
         title: "Losses",
         remark,
         bars: bars.collect(),
@@ -174,102 +134,73 @@ pub(crate) fn without_each(document: &FailuresDocument, beyond_top: usize) -> Sh
             Kind::Harm.column("Newly full"),
             Kind::Long.column("Tightest"),
         ],
-        rows: rows.collect(),
-    };
-    Sheet {
-        tables: vec![table],
-        ..sheet(
-            "What each loss costs",
-            Some(document.after.clone()),
-            verdict,
-            &document.notes,
-        )
+        rows: document.failures.iter().map(loss).collect(),
     }
+}
+
+fn loss(row: &FailureRow) -> Vec<Value> {
+    let tightest = row.tightest.as_ref();
+    let tightest = tightest.map(|tight| format!("{} {}% on {}", tight.resource, tight.percent, tight.cluster));
+    vec![
+        row.name.as_str().into(),
+        row.clusters.into(),
+        row.displaced.into(),
+        row.rehomed.into(),
+        row.removed.into(),
+        row.lost_here().into(),
+        row.lost_elsewhere.into(),
+        row.newly_unschedulable.into(),
+        row.newly_in_error.into(),
+        row.beyond_capacity.into(),
+        row.newly_full.into(),
+        tightest.unwrap_or_default().into(),
+    ]
 }
 
 /// The page of `divvy survive`.
 pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
-    let totals = &document.totals;
-    let (headline, tone) = match (totals.hanging, totals.not_surviving, totals.beyond_capacity) {
-        (0, 0, 0) if totals.placed == 0 => ("Nothing is placed.".to_owned(), Tone::Neutral),
-        (0, 0, 0) => ("Everything survives each loss.".to_owned(), Tone::Good),
-        (0, 0, beyond) => (
-            format!(
-                "{} {} more than the capacity that is left.",
-                losses(beyond),
-                plural(beyond, "needs", "need")
-            ),
-            Tone::Bad,
-        ),
-        (0, lost, _) => (
-            format!(
-                "{} {} not survive some loss.",
-                counted(lost, "workload"),
-                plural(lost, "does", "do")
-            ),
-            Tone::Bad,
-        ),
-        (hanging, ..) => (
-            format!(
-                "{} {} on a single loss.",
-                counted(hanging, "workload"),
-                plural(hanging, "hangs", "hang")
-            ),
-            Tone::Bad,
-        ),
-    };
-    let levels: Vec<&str> = document.levels.iter().map(|level| level.each.as_str()).collect();
-    let verdict = Verdict {
-        headline,
-        more: format!(
-            "{} of {} {} each loss of a {}.",
-            totals.surviving,
-            counted(totals.placed, "placed workload"),
-            plural(totals.surviving, "survives", "survive"),
-            alternatives(&levels)
-        ),
-        tone,
-        figures: vec![
-            harm(
-                "hanging",
-                "Nothing left",
-                totals.hanging,
-                "some loss leaves no replica",
-                Tone::Bad,
-            ),
-            harm(
-                "notSurviving",
-                "Do not survive",
-                totals.not_surviving,
-                "some loss",
-                Tone::Bad,
-            ),
-            figure("surviving", "Survive", totals.surviving, "each loss", Tone::Neutral),
-            figure(
-                "placed",
-                "Placed",
-                totals.placed,
-                "workloads with a cluster",
-                Tone::Neutral,
-            ),
-            harm(
-                "beyondCapacity",
-                "Losses without room",
-                totals.beyond_capacity,
-                "",
-                Tone::Bad,
-            ),
-        ],
-    };
-    let mut tables = Vec::new();
-    tables.extend(document.remedy.as_ref().map(remedy));
-    tables.push(workloads(document));
-    tables.push(worst(document));
-    tables.push(sizes(document));
+    let headline = Headline::new(&document.totals.verdict(), figures_of_survival(&document.totals));
+    let tables = document.remedy.as_ref().map(remedy).into_iter();
     Sheet {
-        tables,
-        ..sheet("What survives", Some(document.after.clone()), verdict, &document.notes)
+        tables: tables
+            .chain([workloads(document), worst(document), sizes(document)])
+            .collect(),
+        ..sheet("What survives", Some(document.after.clone()), headline, &document.notes)
     }
+}
+
+fn figures_of_survival(totals: &SurviveTotals) -> Vec<Figure> {
+    vec![
+        harm(
+            "hanging",
+            "Nothing left",
+            totals.hanging,
+            "some loss leaves no replica",
+            Tone::Bad,
+        ),
+        harm(
+            "notSurviving",
+            "Do not survive",
+            totals.not_surviving,
+            "some loss",
+            Tone::Bad,
+        ),
+        figure("surviving", "Survive", totals.surviving, "each loss", Tone::Neutral),
+        figure(
+            "placed",
+            "Placed",
+            totals.placed,
+            "workloads with a cluster",
+            Tone::Neutral,
+        ),
+        harm(
+            "beyondCapacity",
+            "Losses without room",
+            totals.beyond_capacity,
+            "",
+            Tone::Bad,
+        ),
+    ]
 }
 
 fn workloads(document: &SurviveDocument) -> Table {
@@ -383,54 +314,27 @@ fn remedy(remedy: &Remedy) -> Table {
 
 /// The page of `divvy policies`. The second number is that of the findings that are not shown.
 pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
-    let totals = &document.totals;
-    let all = totals.errors + totals.warnings + totals.infos;
-    let (headline, tone) = match (totals.errors, totals.warnings) {
-        (0, 0) if all == 0 => ("No findings.".to_owned(), Tone::Good),
-        (0, 0) => (
-            format!("{}, nothing to worry about.", counted(all, "remark")),
-            Tone::Good,
-        ),
-        (0, warnings) => (format!("{}.", counted(warnings, "warning")), Tone::Notable),
-        (errors, _) => (format!("{}.", counted(errors, "error")), Tone::Bad),
-    };
-    let verdict = Verdict {
-        headline,
-        more: format!(
-            "{} {}, {}.",
-            totals.policies,
-            plural(totals.policies, "policy", "policies"),
-            counted(totals.bindings, "binding")
-        ),
-        tone,
-        figures: vec![
-            harm("errors", "Errors", totals.errors, "", Tone::Bad),
-            harm("warnings", "Warnings", totals.warnings, "", Tone::Notable),
-            figure("infos", "Remarks", totals.infos, "", Tone::Neutral),
-            harm(
-                "dead",
-                "Dead",
-                totals.dead,
-                "policies that govern nothing",
-                Tone::Notable,
-            ),
-            harm(
-                "shadowed",
-                "Shadowed",
-                totals.shadowed,
-                "by other policies",
-                Tone::Notable,
-            ),
-            harm(
-                "withoutPolicy",
-                "Without a policy",
-                totals.without_policy,
-                "bindings",
-                Tone::Notable,
-            ),
-        ],
-    };
-    let findings = document.findings.iter().map(|finding| {
+    let headline = Headline::new(&document.totals.verdict(), figures_of_policies(&document.totals));
+    Sheet {
+        tables: vec![findings(&document.findings, hidden), reviewed(&document.policies)],
+        ..sheet("Which policies are wrong", None, headline, &document.notes)
+    }
+}
+
+fn figures_of_policies(totals: &PolicyTotals) -> Vec<Figure> {
+    let notable = |name, label, count, detail| harm(name, label, count, detail, Tone::Notable);
+    vec![
+        harm("errors", "Errors", totals.errors, "", Tone::Bad),
+        notable("warnings", "Warnings", totals.warnings, ""),
+        figure("infos", "Remarks", totals.infos, "", Tone::Neutral),
+        notable("dead", "Dead", totals.dead, "policies that govern nothing"),
+        notable("shadowed", "Shadowed", totals.shadowed, "by other policies"),
+        notable("withoutPolicy", "Without a policy", totals.without_policy, "bindings"),
+    ]
+}
+
+fn findings(findings: &[Finding], hidden: usize) -> Table {
+    let rows = findings.iter().map(|finding| {
         let mut text = finding.message.clone();
         if !finding.names.is_empty() {
             text.push_str(": ");
@@ -445,7 +349,7 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
             finding.source.clone().unwrap_or_default().into(),
         ]
     });
-    let findings = Table {
+    Table {
         title: "Findings",
         remark: match hidden {
             0 => "The worst first.".to_owned(),
@@ -463,9 +367,12 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
             Kind::Long.column("Hint"),
             Kind::Long.column("Where"),
         ],
-        rows: findings.collect(),
-    };
-    let rows = document.policies.iter().map(|row| {
+        rows: rows.collect(),
+    }
+}
+
+fn reviewed(policies: &[PolicyRow]) -> Table {
+    let rows = policies.iter().map(|row| {
         let codes: Vec<&str> = row.findings.iter().map(|code: &Code| code.word()).collect();
         vec![
             row.policy.as_str().into(),
@@ -476,7 +383,7 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
             codes.join(", ").into(),
         ]
     });
-    let policies = Table {
+    Table {
         title: "Policies",
         remark: String::new(),
         bars: Vec::new(),
@@ -489,16 +396,12 @@ pub(crate) fn policies(document: &PoliciesDocument, hidden: usize) -> Sheet {
             Kind::Long.column("Findings"),
         ],
         rows: rows.collect(),
-    };
-    Sheet {
-        tables: vec![findings, policies],
-        ..sheet("Which policies are wrong", None, verdict, &document.notes)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use divvy_forecast::document::{FailureRow, FailureTotals};
+    use divvy_forecast::document::FailureTotals;
 
     use super::*;
 

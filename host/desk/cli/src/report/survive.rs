@@ -6,7 +6,8 @@ use divvy_command::grid::{Cell, Column, Grid};
 use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::text::{counted, listed, plural};
-use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveDocument, SurviveRow, SurviveTotals};
+use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveDocument, SurviveRow};
+use divvy_forecast::verdict::hanging;
 
 use super::forecast::{header, side};
 
@@ -159,7 +160,8 @@ fn losses(rows: &[LossRow], options: Options) -> Grid<'_> {
 
 fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::Result<()> {
     let totals = &document.totals;
-    layout.paragraph(&surviving(totals), style::NAME, out)?;
+    let verdict = totals.verdict();
+    layout.paragraph(&verdict.sentence, style::NAME, out)?;
     for level in &document.levels {
         let losses = match level.losses {
             0 => format!("no cluster has a {}", level.each),
@@ -176,14 +178,8 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         };
         layout.paragraph(&text, style::PLAIN, out)?;
     }
-    if totals.beyond_capacity > 0 {
-        let beyond = totals.beyond_capacity;
-        let text = format!(
-            "{beyond} {} {} replicas on clusters that have no room for them: see BEYOND",
-            plural(beyond, "loss", "losses"),
-            plural(beyond, "puts", "put"),
-        );
-        layout.paragraph(&text, style::NOTABLE, out)?;
+    if !verdict.more.is_empty() {
+        layout.paragraph(&format!("{}: see BEYOND", verdict.more), style::NOTABLE, out)?;
     }
     let idle = totals.bindings - totals.placed;
     if idle > 0 {
@@ -195,38 +191,6 @@ fn sums(document: &SurviveDocument, out: &mut dyn Write, layout: Layout) -> io::
         layout.paragraph(&text, style::FAINT, out)?;
     }
     Ok(())
-}
-
-/// `5 of 7 placed bindings survive each of these losses; 1 hangs on one`.
-fn surviving(totals: &SurviveTotals) -> String {
-    let one = match totals.bindings {
-        1 => "the binding",
-        _ => "the only placed binding",
-    };
-    let text = match (totals.placed, totals.surviving) {
-        (0, _) => return "no binding is placed, so that none has anything to lose".to_owned(),
-        (1, 1) => return format!("{one} survives each of these losses"),
-        (1, _) if totals.hanging > 0 => return format!("{one} hangs on one of these losses"),
-        (1, _) => return format!("{one} does not survive some of these losses"),
-        (placed, surviving) if placed == surviving => {
-            format!("all {placed} placed bindings survive each of these losses")
-        }
-        (placed, 0) => format!("none of {placed} placed bindings survives each of these losses"),
-        (placed, surviving) => format!(
-            "{surviving} of {placed} placed bindings {} each of these losses",
-            plural(surviving, "survives", "survive")
-        ),
-    };
-    format!("{text}{}", hanging(";", totals.hanging))
-}
-
-/// `, 2 hang on one`, after a punctuation mark; empty if none does.
-fn hanging(mark: &str, count: usize) -> String {
-    match count {
-        0 => String::new(),
-        1 => format!("{mark} 1 hangs on one"),
-        count => format!("{mark} {count} hang on one"),
-    }
 }
 
 fn write_remedy(remedy: &Remedy, out: &mut dyn Write, layout: Layout) -> io::Result<()> {

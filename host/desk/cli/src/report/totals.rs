@@ -19,7 +19,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| layout.paragraph(text, style, out);
-    line(out, &bindings(report), style::NAME)?;
+    line(out, &report.outcomes().verdict().sentence, style::NAME)?;
     line(out, &replicas(sums), style::PLAIN)?;
     for text in report
         .cost
@@ -53,21 +53,6 @@ pub(super) fn write(
         )?;
     }
     Ok(())
-}
-
-/// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
-fn bindings(report: &Report<'_>) -> String {
-    let outcomes = report.outcomes();
-    let counts = [
-        (outcomes.scheduled, "scheduled"),
-        (outcomes.no_cluster_fit, "without a fitting cluster"),
-        (outcomes.unschedulable, "unschedulable"),
-        (outcomes.errors, "in error"),
-        (outcomes.skipped, "skipped"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = counts.map(|(count, words)| format!("{count} {words}")).collect();
-    format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }
 
 /// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.

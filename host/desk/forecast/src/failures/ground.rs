@@ -7,19 +7,20 @@ use std::sync::Arc;
 use divvy_scheduler::decision::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Placements;
+use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::loss::is_error;
 use super::numbers::{Numbers, Share};
 use super::survival::Left;
 use super::survivors::{Booker, Survivors};
 use super::usage::{Undo, Usage};
-use crate::future::{Options, Prepared, Side, prepare, reason};
+use crate::future::{Options, Prepared, prepare, reason};
 use crate::situation::Situation;
 
 /// The situation before any loss.
 pub(super) struct Ground<'a> {
     pub(super) situation: &'a Situation,
-    side: &'a Side,
+    side: &'a ConfiguredProfile,
     options: Options,
     pub(super) prepared: Vec<Prepared>,
     pub(super) numbers: Numbers,
@@ -84,7 +85,7 @@ pub(super) enum Outcome<'a> {
 
 impl<'a> Ground<'a> {
     /// Decides the situation without any loss.
-    pub(super) fn new(situation: &'a Situation, side: &'a Side, options: Options) -> Self {
+    pub(super) fn new(situation: &'a Situation, side: &'a ConfiguredProfile, options: Options) -> Self {
         let prepared = prepare(situation, side, options, &[]);
         let mut numbers = Numbers::new(situation);
         let listed = prepared.iter().flat_map(|prepared| prepared.assigned.keys());

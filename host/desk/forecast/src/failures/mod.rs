@@ -23,8 +23,9 @@ pub use survival::{Hit, HitCause, Left, Survived};
 
 use crate::choice::zones;
 use crate::document::FailureRow;
-use crate::future::{Options, Side};
+use crate::future::Options;
 use crate::situation::{ClusterEntry, Situation};
+use divvy_scheduler::profile::ConfiguredProfile;
 
 /// Size of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,7 +117,7 @@ impl Errors {
 /// bindings for which `counted` is true are counted, all if it is `None`; all are decided, and use resources.
 pub fn failures(
     situation: &Situation,
-    side: &Side,
+    side: &ConfiguredProfile,
     each: Each,
     options: Options,
     max_full: Option<i64>,
@@ -160,7 +161,7 @@ pub struct Survival {
 /// loss leaves.
 pub fn survival(
     situation: &Situation,
-    side: &Side,
+    side: &ConfiguredProfile,
     losses: &[BTreeSet<String>],
     options: Options,
     watched: Option<usize>,

@@ -15,11 +15,12 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
 use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::profile::ConfiguredProfile;
 use divvy_scheduler::search::{Found, REPLICAS_MAX, Try, largest};
 use divvy_scheduler::strategy::QUORUM_ANNOTATION;
 
 use crate::change::{has_replicas, set_replicas};
-use crate::future::{Entry, Fate, Future, Options, Side};
+use crate::future::{Entry, Fate, Future, Options};
 use crate::situation::Assignment;
 use document::{HeadroomRow, HeadroomStop, TargetCount};
 
@@ -60,7 +61,7 @@ pub fn is_measurable(binding: &Binding) -> bool {
 pub fn headroom(
     subjects: &[Subject<'_>],
     future: &Future,
-    side: &Side,
+    side: &ConfiguredProfile,
     options: Options,
 ) -> Vec<(HeadroomRow, Option<CycleError>)> {
     divvy_parallel::map(subjects, options.threads, || {
@@ -81,7 +82,7 @@ struct Measurement<'a> {
 }
 
 impl<'a> Measurement<'a> {
-    fn new(subject: &'a Subject<'a>, future: &'a Future, side: &Side, time: Option<i64>) -> Self {
+    fn new(subject: &'a Subject<'a>, future: &'a Future, side: &ConfiguredProfile, time: Option<i64>) -> Self {
         let scheduler = Scheduler::new(Arc::clone(&side.profile));
         let mut scheduler = scheduler
             .continuing(future.ledger.clone())

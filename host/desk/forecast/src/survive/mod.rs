@@ -14,8 +14,9 @@ pub use remedy::remedy;
 
 use crate::failures::{Each, Errors, Hit, Survival, survival};
 use crate::forecast::strategy_of;
-use crate::future::{Options, Side};
+use crate::future::Options;
 use crate::situation::Situation;
+use divvy_scheduler::profile::ConfiguredProfile;
 
 /// A set of clusters to lose, with all names for it, such as a zone with a single cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,13 @@ pub enum Manner {
 }
 
 /// What is left after each loss, in their order.
-pub fn survive(situation: &Situation, side: &Side, losses: &[Loss], manner: Manner, options: Options) -> Survival {
+pub fn survive(
+    situation: &Situation,
+    side: &ConfiguredProfile,
+    losses: &[Loss],
+    manner: Manner,
+    options: Options,
+) -> Survival {
     match manner {
         Manner::Gone => {
             let clusters: Vec<BTreeSet<String>> = losses.iter().map(|loss| loss.clusters.clone()).collect();
@@ -86,7 +93,7 @@ struct Losses {
 /// all bindings, so that it is left out of a choice.
 pub fn summary(
     situation: &Situation,
-    side: &Side,
+    side: &ConfiguredProfile,
     (losses, levels, manner): (&[Loss], &[Each], Manner),
     survival: &Survival,
     chosen: Option<&[bool]>,

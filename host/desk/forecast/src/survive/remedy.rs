@@ -11,12 +11,13 @@ use divvy_karmada::api::{Cluster, ClusterAffinity, Placement, SelectorOperator, 
 use divvy_karmada::detector::Binding;
 use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::decide::affinity::{ClusterProperties, matches};
+use divvy_scheduler::profile::ConfiguredProfile;
 use divvy_scheduler::strategy::QUORUM_ANNOTATION;
 
 use super::Loss;
 use super::document::{Remedy, RemedyChange};
 use crate::failures::survival;
-use crate::future::{Explains, Future, Options, Side};
+use crate::future::{Explains, Future, Options};
 use crate::movement::{Ending, Movement};
 use crate::situation::{Assignment, Situation};
 
@@ -40,7 +41,13 @@ struct Settled {
 }
 
 /// Finds the smallest changes with which a binding, by index, survives each of these losses.
-pub fn remedy(situation: &Situation, side: &Side, index: usize, losses: &[Loss], options: Options) -> Remedy {
+pub fn remedy(
+    situation: &Situation,
+    side: &ConfiguredProfile,
+    index: usize,
+    losses: &[Loss],
+    options: Options,
+) -> Remedy {
     let options = Options {
         explains: Explains::Nothing,
         ..options
@@ -106,7 +113,7 @@ fn change(candidate: Candidate, settled: &Settled, before: &Assignment, old: &Pl
 /// Everything that is the same for each change.
 struct Trial<'a> {
     situation: &'a Situation,
-    side: &'a Side,
+    side: &'a ConfiguredProfile,
     index: usize,
     losses: &'a [Loss],
     options: Options,

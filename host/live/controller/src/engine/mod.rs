@@ -47,6 +47,7 @@ mod shadow;
 mod stray_rows;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -59,13 +60,11 @@ use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
-use divvy_profile::{
-    MovesConfiguration, ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported,
-};
+use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::Fleet;
 use divvy_scheduler::plugin::CallObserver;
-use divvy_scheduler::profile::Profile;
+use divvy_scheduler::profile::{ConfiguredProfile, Profile};
 use ring::digest::{Context, SHA256};
 
 use crate::assumed::AssumedResults;
@@ -93,21 +92,12 @@ pub struct Moment {
     pub milliseconds: i64,
 }
 
-/// A profile that decides, with its settings for a live control plane.
+/// The profile that decides. It is used like the [`ConfiguredProfile`] in it.
 #[derive(Debug, Clone)]
 pub struct ActiveProfile {
-    /// The plugins.
-    pub profile: Arc<Profile>,
+    configured: ConfiguredProfile,
     /// Hash of the profile's text, with everything that it extends, and of the files of its plugins and tables.
     pub(crate) hash: String,
-    /// Treatment of the previous result if no cluster fits.
-    pub(crate) when_no_cluster_fits: WhenNoClusterFits,
-    /// Treatment of capacity that results have taken and clusters do not report yet.
-    pub(crate) while_capacity_is_unreported: WhileCapacityIsUnreported,
-    /// Treatment of satisfied bindings if clusters change.
-    pub(crate) when_clusters_change: WhenClustersChange,
-    /// The way in which results are written in steps; `None` if they are written as a whole.
-    pub(crate) moves: Option<Arc<MovesConfiguration>>,
 }
 
 impl ActiveProfile {
@@ -119,17 +109,16 @@ impl ActiveProfile {
     pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Result<Self, serde_json::Error> {
         Ok(Self {
             hash: hash(&profile, configuration)?,
-            profile,
-            when_no_cluster_fits: configuration.clearing(),
-            while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
-            when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
-            moves: configuration.moves.clone().map(Arc::new),
+            configured: ConfiguredProfile::new(profile, configuration),
         })
     }
+}
 
-    /// True if capacity that results have taken is held until the clusters report it.
-    pub(crate) fn holds(&self) -> bool {
-        self.while_capacity_is_unreported == WhileCapacityIsUnreported::Hold
+impl Deref for ActiveProfile {
+    type Target = ConfiguredProfile;
+
+    fn deref(&self) -> &ConfiguredProfile {
+        &self.configured
     }
 }
 

@@ -9,7 +9,6 @@ use divvy_command::errors::{Diagnostic, Failure};
 use divvy_forecast::change::{ChangeError, ResolvedChanges};
 use divvy_forecast::document::{OverlayRow, SideDocument};
 use divvy_forecast::eviction::{Horizon, evict};
-use divvy_forecast::future::Side;
 use divvy_forecast::notes;
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::detector::Detected;
@@ -17,6 +16,7 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
 use divvy_manifests::Manifests;
 use divvy_scheduler::decision::Scheduler;
+use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::arguments::{MissingClusters, SituationArguments};
 use super::overlaid::{self, Overlays};
@@ -29,7 +29,7 @@ use crate::command::tables::check_clusters;
 
 /// One side with the names that are printed.
 pub(in crate::command) struct Loaded {
-    pub(in crate::command) side: Side,
+    pub(in crate::command) side: ConfiguredProfile,
     pub(in crate::command) document: SideDocument,
 }
 
@@ -70,7 +70,7 @@ pub(in crate::command) fn load(
         changes: Vec::new(),
     };
     Ok(Loaded {
-        side: Side::new(profile, &chosen.configuration),
+        side: ConfiguredProfile::new(profile, &chosen.configuration),
         document,
     })
 }

@@ -1,0 +1,450 @@
+//! The verdict on each document, worded once: a table, Markdown and a page show the same sentence.
+//!
+//! A sentence is written as in a table: without a capital and a full stop, which a page adds.
+
+use crate::document::{FailureTotals, FailuresDocument, Totals};
+use crate::headroom::document::HeadroomDocument;
+use crate::movement::Movement;
+use crate::notes::counted;
+use crate::policies::document::PolicyTotals;
+use crate::survive::document::SurviveTotals;
+
+/// Tone of a verdict or a figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Something is lost, or does not fit.
+    Bad,
+    /// Something that needs attention.
+    Notable,
+    /// All is well.
+    Good,
+    /// A number without judgement.
+    #[default]
+    Neutral,
+}
+
+impl Tone {
+    /// Name, such as that of a class in a style sheet.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bad => "bad",
+            Self::Notable => "notable",
+            Self::Good => "good",
+            Self::Neutral => "neutral",
+        }
+    }
+
+    /// Word with the same meaning as a colour; empty for a neutral one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bad => "Attention",
+            Self::Notable => "Notice",
+            Self::Good => "All well",
+            Self::Neutral => "",
+        }
+    }
+}
+
+/// The first thing that a reader should know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// One sentence.
+    pub sentence: String,
+    /// The sentence after it; may be empty.
+    pub more: String,
+    /// Tone of the sentence.
+    pub tone: Tone,
+}
+
+/// Number of decided bindings per outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Bindings that were scheduled.
+    pub scheduled: usize,
+    /// Bindings that are not decided.
+    pub skipped: usize,
+    /// Bindings that no cluster fits.
+    pub no_cluster_fit: usize,
+    /// Others that cannot be scheduled.
+    pub unschedulable: usize,
+    /// Bindings that are invalid, or whose decision a plugin failed.
+    pub errors: usize,
+}
+
+impl Outcomes {
+    /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
+    pub fn verdict(&self) -> Verdict {
+        let counts = [
+            (self.scheduled, "scheduled"),
+            (self.no_cluster_fit, "without a fitting cluster"),
+            (self.unschedulable, "unschedulable"),
+            (self.errors, "in error"),
+            (self.skipped, "skipped"),
+        ];
+        let all: usize = counts.iter().map(|(count, _)| count).sum();
+        let harms = self.no_cluster_fit + self.unschedulable + self.errors;
+        Verdict {
+            sentence: match all {
+                0 => "there is nothing to schedule".to_owned(),
+                all => format!("{}: {}", counted(all, "binding"), parts(&counts)),
+            },
+            more: String::new(),
+            tone: match (all, harms) {
+                (0, _) => Tone::Notable,
+                (_, 0) => Tone::Good,
+                _ => Tone::Bad,
+            },
+        }
+    }
+}
+
+impl Totals {
+    /// `3 bindings change: 10 replicas moved, 4 added; 1 newly unschedulable`.
+    pub fn verdict(&self) -> Verdict {
+        let mut parts = vec![match self.changed {
+            0 => "nothing changes".to_owned(),
+            1 => format!("1 binding changes: {}", moves(&self.movement)),
+            changed => format!("{changed} bindings change: {}", moves(&self.movement)),
+        }];
+        let as_before = if self.newly_in_error > 0 { " as before" } else { "" };
+        let counts = [
+            (self.newly_unschedulable, "newly unschedulable".to_owned()),
+            (self.newly_schedulable, "newly schedulable".to_owned()),
+            (
+                self.unschedulable - self.newly_unschedulable,
+                "unschedulable as before".to_owned(),
+            ),
+            (self.newly_in_error, "newly in error".to_owned()),
+            (self.errors - self.newly_in_error, format!("in error{as_before}")),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
+        if self.down > 0 {
+            parts.push(format!(
+                "{} down on failed clusters",
+                counted(number(self.down), "replica")
+            ));
+        }
+        parts.extend(self.capacity());
+        let is_harmful = self.movement.lost > 0
+            || self.movement.stranded > 0
+            || self.newly_unschedulable > 0
+            || self.errors > 0
+            || self.down > 0
+            || self.beyond_capacity > 0
+            || self.newly_full > 0;
+        Verdict {
+            sentence: parts.join("; "),
+            more: String::new(),
+            tone: if is_harmful { Tone::Bad } else { Tone::Good },
+        }
+    }
+
+    /// `12 replicas beyond capacity, 2 clusters newly full`.
+    fn capacity(&self) -> Option<String> {
+        let parts = [
+            (number(self.beyond_capacity), "replica", "beyond capacity"),
+            (self.newly_full, "cluster", "newly full"),
+        ];
+        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, thing, what)| format!("{} {what}", counted(count, thing)))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl FailuresDocument {
+    /// `4 of 12 losses are absorbed without losing a replica`.
+    pub fn verdict(&self) -> Verdict {
+        let FailureTotals {
+            losses,
+            absorbed,
+            absorbed_beyond_capacity: beyond,
+            too_full,
+            ..
+        } = self.totals;
+        if losses == 0 {
+            return Verdict {
+                sentence: match self.each.as_str() {
+                    "cluster" => "there is no cluster to lose".to_owned(),
+                    each => format!("no cluster has a {each}"),
+                },
+                ..Verdict::default()
+            };
+        }
+        let mut sentence = format!(
+            "{absorbed} of {losses} {} {} absorbed without losing a replica",
+            plural(losses, "loss", "losses"),
+            plural(absorbed, "is", "are")
+        );
+        if beyond > 0 {
+            sentence.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
+        }
+        Verdict {
+            sentence,
+            more: match too_full {
+                0 => String::new(),
+                1 => "1 loss makes a cluster too full".to_owned(),
+                count => format!("{count} losses make a cluster too full"),
+            },
+            tone: match absorbed == losses && too_full == 0 {
+                true => Tone::Good,
+                false => Tone::Bad,
+            },
+        }
+    }
+}
+
+impl SurviveTotals {
+    /// `5 of 7 placed bindings survive each of these losses; 1 hangs on one`.
+    pub fn verdict(&self) -> Verdict {
+        let beyond = self.beyond_capacity;
+        Verdict {
+            sentence: self.surviving(),
+            more: match beyond {
+                0 => String::new(),
+                beyond => format!(
+                    "{beyond} {} {} replicas on clusters that have no room for them",
+                    plural(beyond, "loss", "losses"),
+                    plural(beyond, "puts", "put"),
+                ),
+            },
+            tone: match (self.placed, self.not_surviving, beyond) {
+                (0, 0, 0) => Tone::Neutral,
+                (_, 0, 0) => Tone::Good,
+                _ => Tone::Bad,
+            },
+        }
+    }
+
+    fn surviving(&self) -> String {
+        let one = match self.bindings {
+            1 => "the binding",
+            _ => "the only placed binding",
+        };
+        let text = match (self.placed, self.surviving) {
+            (0, _) => return "no binding is placed, so that none has anything to lose".to_owned(),
+            (1, 1) => return format!("{one} survives each of these losses"),
+            (1, _) if self.hanging > 0 => return format!("{one} hangs on one of these losses"),
+            (1, _) => return format!("{one} does not survive some of these losses"),
+            (placed, surviving) if placed == surviving => {
+                format!("all {placed} placed bindings survive each of these losses")
+            }
+            (placed, 0) => format!("none of {placed} placed bindings survives each of these losses"),
+            (placed, surviving) => format!(
+                "{surviving} of {placed} placed bindings {} each of these losses",
+                plural(surviving, "survives", "survive")
+            ),
+        };
+        format!("{text}{}", hanging(";", self.hanging))
+    }
+}
+
+/// `, 2 hang on one`, after a punctuation mark; empty if none does.
+pub fn hanging(mark: &str, count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!("{mark} 1 hangs on one"),
+        count => format!("{mark} {count} hang on one"),
+    }
+}
+
+impl HeadroomDocument {
+    /// `2 workloads cannot grow`.
+    pub fn verdict(&self) -> Verdict {
+        let rows = self.bindings.iter();
+        let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
+        let refused = rows.clone().filter(|row| is_refused(&row.result)).count();
+        let full = rows.filter(|row| row.headroom.is_some_and(|room| room <= 0)).count();
+        let measured = self.bindings.len();
+        let (sentence, tone) = match (refused, full) {
+            (0, 0) => ("every workload can grow".to_owned(), Tone::Good),
+            (0, full) => (format!("{} cannot grow", counted(full, "workload")), Tone::Notable),
+            (refused, _) => (
+                format!("{} cannot be scheduled even now", counted(refused, "workload")),
+                Tone::Bad,
+            ),
+        };
+        Verdict {
+            sentence,
+            more: format!(
+                "{} {} measured, each alone while all others keep what they get",
+                counted(measured, "workload"),
+                plural(measured, "is", "are")
+            ),
+            tone,
+        }
+    }
+}
+
+impl PolicyTotals {
+    /// `2 errors, 1 warning`, and `12 policies: 8 govern 40 bindings, 3 dead`.
+    pub fn verdict(&self) -> Verdict {
+        let counts = [(self.errors, "error"), (self.warnings, "warning"), (self.infos, "info")];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = counts.map(|(count, word)| counted(count, word)).collect();
+        Verdict {
+            sentence: match parts.is_empty() {
+                true => "no findings".to_owned(),
+                false => parts.join(", "),
+            },
+            more: self.governing(),
+            tone: match (self.errors, self.warnings) {
+                (0, 0) => Tone::Good,
+                (0, _) => Tone::Notable,
+                _ => Tone::Bad,
+            },
+        }
+    }
+
+    fn governing(&self) -> String {
+        let policies = match self.policies {
+            1 => "1 policy".to_owned(),
+            count => format!("{count} policies"),
+        };
+        let mut text = format!(
+            "{policies}: {} {} {}",
+            self.governing,
+            plural(self.governing, "governs", "govern"),
+            counted(self.bindings - self.without_policy, "binding")
+        );
+        let counts = [
+            (self.dead, "dead"),
+            (self.shadowed, "shadowed"),
+            (self.overlapping, "overlapping"),
+        ];
+        if counts.iter().any(|(count, _)| *count > 0) {
+            text.push_str(&format!(", {}", parts(&counts)));
+        }
+        if self.without_policy > 0 {
+            text.push_str(&format!(
+                "; {} without a policy",
+                counted(self.without_policy, "binding")
+            ));
+        }
+        if self.unmatched > 0 {
+            text.push_str(&format!(
+                "; {} that no policy selects",
+                counted(self.unmatched, "resource")
+            ));
+        }
+        text
+    }
+}
+
+/// `10 replicas moved, 4 added, 1 cluster gained`.
+pub fn moves(movement: &Movement) -> String {
+    let parts = [
+        (movement.moved, "moved"),
+        (movement.added, "added"),
+        (movement.removed, "removed"),
+        (movement.lost, "lost"),
+        (movement.stranded, "stranded"),
+    ];
+    let mut texts: Vec<String> = Vec::new();
+    for (count, word) in parts.into_iter().filter(|(count, _)| *count > 0) {
+        texts.push(match texts.is_empty() {
+            true => format!("{count} {} {word}", plural(number(count), "replica", "replicas")),
+            false => format!("{count} {word}"),
+        });
+    }
+    for (count, word) in [
+        (movement.clusters_added, "gained"),
+        (movement.clusters_removed, "given up"),
+    ] {
+        if count > 0 {
+            texts.push(format!("{} {word}", counted(number(count), "cluster")));
+        }
+    }
+    match texts.is_empty() {
+        true => "no replicas move".to_owned(),
+        false => texts.join(", "),
+    }
+}
+
+/// `5 scheduled, 1 skipped`: the counts that are not 0.
+fn parts(counts: &[(usize, &str)]) -> String {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    parts.join(", ")
+}
+
+fn plural(count: usize, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+/// A count that is not below 0.
+fn number(count: i64) -> usize {
+    usize::try_from(count).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_bad_only_if_something_is_lost_or_does_not_fit() {
+        let moved = |moved, lost| Movement {
+            moved,
+            lost,
+            ..Movement::default()
+        };
+        let cases = [
+            (
+                0,
+                moved(0, 0),
+                0,
+                "nothing changes; 2 unschedulable as before",
+                Tone::Good,
+            ),
+            (
+                1,
+                moved(9, 0),
+                0,
+                "1 binding changes: 9 replicas moved; 2 unschedulable as before",
+                Tone::Good,
+            ),
+            (
+                2,
+                moved(0, 1),
+                1,
+                "2 bindings change: 1 replica lost; 1 newly unschedulable; 2 unschedulable as before",
+                Tone::Bad,
+            ),
+        ];
+        for (changed, movement, newly_unschedulable, sentence, tone) in cases {
+            let totals = Totals {
+                changed,
+                movement,
+                newly_unschedulable,
+                unschedulable: newly_unschedulable + 2,
+                ..Totals::default()
+            };
+            let verdict = totals.verdict();
+            assert_eq!((verdict.sentence.as_str(), verdict.tone), (sentence, tone));
+        }
+    }
+
+    #[test]
+    fn decisions_are_judged_by_what_cannot_be_scheduled() {
+        let judged = |outcomes: Outcomes| {
+            let Verdict { sentence, tone, .. } = outcomes.verdict();
+            (sentence, tone)
+        };
+        let scheduled = Outcomes {
+            scheduled: 5,
+            skipped: 1,
+            ..Outcomes::default()
+        };
+        assert_eq!(
+            judged(scheduled),
+            ("6 bindings: 5 scheduled, 1 skipped".to_owned(), Tone::Good)
+        );
+        let errors = Outcomes { errors: 1, ..scheduled };
+        assert_eq!(
+            judged(errors),
+            ("7 bindings: 5 scheduled, 1 in error, 1 skipped".to_owned(), Tone::Bad)
+        );
+    }
+}
