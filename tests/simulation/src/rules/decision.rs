@@ -8,15 +8,16 @@ use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath, Unexplained};
 use divvy_controller::write::WriteJob;
 use divvy_karmada::api::{Quantity, Timestamp};
+use divvy_world::agenda::Millis;
+use divvy_world::member::Usage;
+use divvy_world::plane::{EPOCH, cluster_number, requests_of};
 use serde_json::Value;
 
 use super::Rule;
 use super::moves::is_marked;
-use crate::agenda::Millis;
-use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{EPOCH, Process, World, cluster_number, requests_of};
+use crate::world::{Process, World};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -146,7 +147,7 @@ impl World<'_> {
 
     /// True if a member still runs what no result gives it any more: it is cut off, or Karmada keeps what it evicts.
     fn runs_more(&self, cluster: &str, asked: Usage) -> bool {
-        let Some(member) = cluster_number(cluster).and_then(|number| self.members.get(number)) else {
+        let Some(member) = cluster_number(cluster).and_then(|number| self.plane.members.get(number)) else {
             return false;
         };
         let (mut usage, waiting) = member.usage();
@@ -169,6 +170,7 @@ impl World<'_> {
                 return None;
             }
             let written = self
+                .plane
                 .server
                 .of_kind(Kind::Binding)
                 .filter(|(written, _)| *written != key);
@@ -209,12 +211,12 @@ impl World<'_> {
     /// Sum of what results take on a cluster: those that are written, and those that a process decided on the state that it has seen.
     fn asked_of(&self, process: &Process, cluster: &str) -> Usage {
         let seen = process.view.of_kind(Kind::Binding);
-        let all: BTreeMap<_, _> = self.server.of_kind(Kind::Binding).chain(seen).collect();
+        let all: BTreeMap<_, _> = self.plane.server.of_kind(Kind::Binding).chain(seen).collect();
         let mut sum = Usage::default();
         for key in all.keys() {
             let decided = self.books.decided.get(*key);
             let versions = [
-                self.server.get(Kind::Binding, key),
+                self.plane.server.get(Kind::Binding, key),
                 process.view.get(Kind::Binding, key),
                 // Until its write has ended, it holds what the pods requested when it was made.
                 decided.map(|(binding, _)| binding),
