@@ -138,6 +138,9 @@ impl Sdk {
         write(&self.folder.join("Cargo.toml"), &manifest.to_string());
         let mut applied = 0;
         for folder in folders {
+            let (copy, source) = (self.folder.join(folder), repository().join(folder));
+            divvy_built::remove_what_is_gone(&copy, &source)
+                .unwrap_or_else(|error| panic!("{}: {error}", copy.display()));
             for entry in WalkDir::new(repository().join(folder)) {
                 let entry = entry.expect("the folder can be read");
                 if !entry.file_type().is_file() {
@@ -184,4 +187,25 @@ fn repository_manifest() -> Table {
 fn table<'a>(manifest: &'a mut Table, name: &str) -> &'a mut Table {
     let entry = manifest.get_mut(name).and_then(Value::as_table_mut);
     entry.unwrap_or_else(|| panic!("the manifest has a table `{name}`"))
+}
+
+/// A copy that is older than a move of a module has both of its files otherwise, and no longer compiles.
+#[test]
+fn a_copy_loses_what_the_repository_no_longer_has() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let sdk = Sdk {
+        folder: folder.path().to_owned(),
+        patch: 1,
+        minor: ABI_VERSION.minor,
+    };
+    sdk.write(&["framework/abi"], &[]);
+    let sources = folder.path().join("framework/abi/src");
+    write(&sources.join("moved.rs"), "");
+    write(&sources.join("moved_folder/mod.rs"), "");
+    sdk.write(&["framework/abi"], &[]);
+    let is_there = |name: &str| sources.join(name).exists();
+    assert_eq!(
+        ["lib.rs", "moved.rs", "moved_folder"].map(is_there),
+        [true, false, false]
+    );
 }

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 43] = [
+const CRATES: [(&str, &[&str]); 44] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -176,7 +176,7 @@ const CRATES: [(&str, &[&str]); 43] = [
             "divvy-scheduler",
         ],
     ),
-    ("divvy-load", &["divvy-client", "divvy-controller"]),
+    ("divvy-load", &["divvy-client", "divvy-controller", "divvy-world"]),
     // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
@@ -285,8 +285,10 @@ const CRATES: [(&str, &[&str]); 43] = [
             "divvy-loader",
             "divvy-profile",
             "divvy-scheduler",
+            "divvy-world",
         ],
     ),
+    ("divvy-world", &["divvy-controller", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];
 
@@ -335,6 +337,7 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
         "divvy-plugin",
         "divvy-simulation",
         "divvy-tests",
+        "divvy-world",
     ];
     for (name, _) in CRATES.iter().filter(|(name, _)| !may.contains(name)) {
         let pulled = closure(name).into_iter();

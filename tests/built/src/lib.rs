@@ -11,12 +11,16 @@
 //!
 //! [`all_cases`] is the one switch between the gate's share of the slow tests and all of it.
 
+mod copies;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use cargo_metadata::{Message, TargetKind};
+
+pub use self::copies::remove_what_is_gone;
 
 /// Files that Cargo built in one run.
 #[derive(Debug, Clone, Default)]

@@ -4,8 +4,11 @@
 //! - [`LeaseRule`]: no scheduler writes without holding the lease.
 //! - [`MoveRule`]: a binding is moved at most once for each change that another writer made to it.
 //! - [`CapacityRule`]: no cluster is given more than it has.
+//! - [`steps`]: no step of a move takes ready replicas below what is allowed, or gives more than a surge.
 //!
 //! Each rule receives the events in order and returns a sentence if one breaks it.
+
+pub mod steps;
 
 use std::collections::BTreeMap;
 

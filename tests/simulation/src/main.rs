@@ -2,22 +2,18 @@
 //! simulated API server, the rest of Karmada, and member clusters.
 //!
 //! - [`script`]: the events of a life, from a seed.
-//! - [`world`]: the simulated world, with the real scheduler in it.
+//! - [`world`]: the world of `tests/world`, with the real scheduler in it.
 //! - [`rules`]: the rules that must hold, checked with the help of offline decisions ([`oracle`]).
 //! - [`life`], [`story`], [`shrink`]: a life, its story, and the shortest one that fails in the same way.
 
-mod agenda;
 mod error;
 mod life;
-mod member;
 mod oracle;
 mod planted;
 mod plugins;
 mod profiles;
-mod random;
 mod rules;
 mod script;
-mod server;
 mod shrink;
 mod story;
 mod world;

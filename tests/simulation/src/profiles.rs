@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_controller::engine::ActiveProfile;
+use divvy_judge::steps::Allowances;
 use divvy_loader::PluginDirectories;
 use divvy_profile::ProfileSource;
 use divvy_scheduler::profile::ConfiguredProfile;
 use divvy_scheduler::profile::registry;
 
 use crate::error::Error;
-use crate::script::{MOVES, MoveSetting, ProfileName};
+use crate::script::{MOVES, ProfileName};
 
 /// The profiles that lives choose from.
 pub(crate) struct Profiles {
@@ -25,7 +26,7 @@ impl Profiles {
     pub(crate) fn load(plugins: &Path) -> Result<Self, Error> {
         let directories = PluginDirectories::new([plugins.to_owned()]);
         let load = |name: ProfileName| {
-            let lines = name.moves().map(MoveSetting::lines).unwrap_or_default();
+            let lines = name.moves().map(Allowances::lines).unwrap_or_default();
             let text = format!("[[profile]]\nname = 'simulated'\nextends = '{}'\n{lines}", name.base());
             let source = ProfileSource::parse("simulated.toml".into(), &text);
             let configuration = source

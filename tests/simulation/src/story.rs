@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::agenda::Millis;
+use divvy_world::agenda::Millis;
 
 /// Sentences of a life.
 #[derive(Debug, Clone)]

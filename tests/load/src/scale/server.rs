@@ -1,9 +1,8 @@
-//! An API server in memory: lists and watches of any number of objects, and patches of bindings.
+//! The API server of `tests/world` over HTTP: lists and watches of any number of objects, and patches of bindings.
 //!
-//! Objects are made when they are listed, so that a million bindings take no memory here. Watches send nothing until they are
-//! made to expire. Patched bindings are kept and answered as an API server would, without validation.
+//! Bindings that wait for a decision are stored there. All else is made when it is listed, so that a million bindings take no memory here.
+//! Watches send nothing until they are made to expire.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use divvy_controller::objects::Kind;
+use divvy_world::server::{Request, Server as Objects, Verb, key_of, requested, write};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -50,12 +50,13 @@ struct Shared {
     expired: watch::Sender<u64>,
     /// Complete lists of bindings and of clusters so far.
     lists: watch::Sender<(usize, usize)>,
-    patched: Mutex<Patched>,
+    pending: Mutex<Pending>,
 }
 
+/// The bindings that wait for a decision, and what became of them.
 #[derive(Default)]
-struct Patched {
-    bindings: HashMap<String, Value>,
+struct Pending {
+    server: Objects,
     /// Times of the first and the last binding that was scheduled, and their number.
     scheduled: Option<(Instant, Instant, usize)>,
 }
@@ -65,11 +66,18 @@ impl Server {
     pub(super) async fn start(contents: Contents) -> Result<Self, LoadError> {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(LoadError::Listen)?;
         let address = listener.local_addr().map_err(LoadError::Listen)?;
+        let mut pending = Pending::default();
+        for number in contents.settled..contents.settled + contents.pending {
+            let binding = created(binding(&pending_name(number)), 1);
+            pending.server.create(0, Kind::Binding, binding);
+        }
+        // Watches repeat nothing here.
+        pending.server.forget_history();
         let shared = Arc::new(Shared {
             contents,
             expired: watch::Sender::new(0),
             lists: watch::Sender::new((0, 0)),
-            patched: Mutex::default(),
+            pending: Mutex::new(pending),
         });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         let task = tokio::spawn(async move {
@@ -108,8 +116,8 @@ impl Server {
 
     /// Bindings that were scheduled since the start, and their number per second from the first to the last.
     pub(super) fn scheduled(&self) -> (usize, f64) {
-        let patched = self.shared.patched.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((first, last, count)) = patched.scheduled else {
+        let pending = self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((first, last, count)) = pending.scheduled else {
             return (0, 0.0);
         };
         let seconds = (last - first).as_secs_f64().max(f64::EPSILON);
@@ -142,7 +150,7 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, bod
                 number("limit").unwrap_or(usize::MAX),
             )
         }
-        (Method::PATCH, None) => shared.patch(uri.path(), &body),
+        (Method::PATCH, None) => shared.patch(&requested(0, &Method::PATCH, uri.path(), &body)),
         (Method::POST, None) => (StatusCode::CREATED, "{}").into_response(),
         _ => (
             StatusCode::NOT_FOUND,
@@ -185,12 +193,12 @@ impl Shared {
         };
         let end = start.saturating_add(limit).min(all);
         let items = (start..end).map(|number| match kind {
-            Kind::Cluster => created(cluster(number, apis), number),
-            Kind::Policy => created(policy(), number),
-            _ if number < settled => settled_binding(number, clusters),
-            _ => self.pending(&pending_name(number)),
+            Kind::Cluster => created(cluster(number, apis), number).to_string(),
+            Kind::Policy => created(policy(), number).to_string(),
+            _ if number < settled => settled_binding(number, clusters).to_string(),
+            _ => self.pending(number),
         });
-        let items: Vec<String> = items.map(|item| item.to_string()).collect();
+        let items: Vec<String> = items.collect();
         let next = match end < all {
             true => json!({"resourceVersion": "1", "continue": end.to_string(), "remainingItemCount": all - end}),
             false => json!({"resourceVersion": "1"}),
@@ -208,38 +216,25 @@ impl Shared {
     }
 
     /// A binding that was pending at the start, as it is now.
-    fn pending(&self, name: &str) -> Value {
-        let patched = self.patched.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = patched.bindings.get(name).cloned();
-        known.unwrap_or_else(|| created(binding(name), 1))
+    fn pending(&self, number: usize) -> String {
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key_of(&binding(&pending_name(number)));
+        let stored = pending.server.get(Kind::Binding, &key);
+        stored.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Applies a merge patch to a binding or its status.
-    fn patch(&self, path: &str, body: &[u8]) -> Response {
-        let path = path.strip_suffix("/status").unwrap_or(path);
-        let name = path.rsplit('/').next().unwrap_or_default();
-        let Ok(patch) = serde_json::from_slice::<Value>(body) else {
-            return (StatusCode::BAD_REQUEST, json!({"code": 400}).to_string()).into_response();
-        };
-        let mut binding = self.pending(name);
-        merge(&mut binding, &patch);
-        let metadata = &mut binding["metadata"];
-        let version = metadata["resourceVersion"]
-            .as_str()
-            .and_then(|version| version.parse::<u64>().ok());
-        metadata["resourceVersion"] = json!((version.unwrap_or(0) + 1).to_string());
-        if !patch["spec"].is_null() {
-            metadata["generation"] = json!(metadata["generation"].as_i64().unwrap_or(0) + 1);
-        }
-        let text = binding.to_string();
-        let mut patched = self.patched.lock().unwrap_or_else(PoisonError::into_inner);
-        if !patch["status"].is_null() {
+    /// Carries out a patch of a binding or of its status.
+    fn patch(&self, request: &Request) -> Response {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = write(&mut pending.server, 0, request);
+        pending.server.forget_history();
+        if reply.code == 200 && request.verb == Verb::PatchStatus {
             let now = Instant::now();
-            let (first, _, count) = patched.scheduled.unwrap_or((now, now, 0));
-            patched.scheduled = Some((first, now, count + 1));
+            let (first, _, count) = pending.scheduled.unwrap_or((now, now, 0));
+            pending.scheduled = Some((first, now, count + 1));
         }
-        patched.bindings.insert(name.to_owned(), binding);
-        ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+        let code = StatusCode::from_u16(reply.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (code, [(header::CONTENT_TYPE, "application/json")], reply.body).into_response()
     }
 }
 
@@ -256,35 +251,4 @@ fn created(mut object: Value, number: usize) -> Value {
     metadata["resourceVersion"] = json!("1");
     metadata["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
     object
-}
-
-/// A JSON merge patch (RFC 7396).
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in patch {
-        match value {
-            Value::Null => {
-                target.as_object_mut().map(|target| target.remove(key));
-            }
-            value => merge(&mut target[key.as_str()], value),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_merge_patch_removes_what_is_null() {
-        let mut object = json!({"spec": {"a": 1, "b": {"c": 2}}, "list": [1, 2]});
-        merge(&mut object, &json!({"spec": {"a": null, "b": {"d": 3}}, "list": [3]}));
-        assert_eq!(object, json!({"spec": {"b": {"c": 2, "d": 3}}, "list": [3]}));
-    }
 }

@@ -12,8 +12,11 @@ use crate::error::Error;
 /// Name of the program, which must not replace that of the clean simulation.
 const PROGRAM: &str = "planted-simulation";
 
-/// The crates that a bug may edit, and what compiles against them.
+/// The crates that a bug may edit, and what of the host compiles against them.
 const EDITED: [&str; 3] = ["live/controller", "desk/forecast", "core/scheduler"];
+
+/// What of the tests compiles against them.
+const COMPILED: [&str; 2] = ["simulation", "world"];
 
 /// Compiles the simulation with a bug. Returns the program.
 pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
@@ -22,7 +25,9 @@ pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
     for name in EDITED {
         copy(&repository.join("host").join(name), &folder.join(name), Some(bug))?;
     }
-    copy(&repository.join("tests/simulation"), &folder.join("simulation"), None)?;
+    for name in COMPILED {
+        copy(&repository.join("tests").join(name), &folder.join(name), None)?;
+    }
     let manifest = folder.join("simulation/Cargo.toml");
     let text = read(&manifest)?.replacen(
         "name = \"divvy-simulation\"\npath",
@@ -75,6 +80,10 @@ pub(super) fn check(bug: &Bug) -> Result<(), Error> {
 
 /// Copies a crate, with the edits of a bug. Files that would stay the same are not written, so that Cargo compiles little.
 fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
+    divvy_built::remove_what_is_gone(to, from).map_err(|source| Error::File {
+        path: to.to_owned(),
+        source,
+    })?;
     for entry in WalkDir::new(from).sort_by_file_name().into_iter().flatten() {
         if !entry.file_type().is_file() {
             continue;
@@ -136,7 +145,8 @@ fn edited(file: &Path, mut text: String, bug: &Bug) -> Result<String, Error> {
 fn workspace_manifest(workspace: &str) -> String {
     let lines = workspace.lines().map(|line| match line {
         _ if line.starts_with("members = ") => {
-            "members = [\"live/controller\", \"desk/forecast\", \"core/scheduler\", \"simulation\"]".to_owned()
+            let members: Vec<String> = EDITED.iter().chain(&COMPILED).map(|name| format!("{name:?}")).collect();
+            format!("members = [{}]", members.join(", "))
         }
         _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
         // Each bug compiles some of them again, which without optimisation takes a twentieth of the time. Lives take three times as long,
@@ -149,13 +159,21 @@ fn workspace_manifest(workspace: &str) -> String {
              divvy-scheduler.codegen-units = 256\n\
              divvy-scheduler.opt-level = 1\n\
              divvy-simulation.codegen-units = 256\n\
-             divvy-simulation.opt-level = 0"
+             divvy-simulation.opt-level = 0\n\
+             divvy-world.codegen-units = 256\n\
+             divvy-world.opt-level = 1"
             .to_owned(),
         _ if EDITED
             .iter()
             .any(|name| line.contains(&format!("path = \"host/{name}\""))) =>
         {
             line.replace("host/", "")
+        }
+        _ if COMPILED
+            .iter()
+            .any(|name| line.contains(&format!("path = \"tests/{name}\""))) =>
+        {
+            line.replace("tests/", "")
         }
         _ => line
             .replace("path = \"host/", "path = \"../../host/")

@@ -8,15 +8,16 @@ use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath, Unexplained};
 use divvy_controller::write::WriteJob;
 use divvy_karmada::api::{Quantity, Timestamp};
+use divvy_world::agenda::Millis;
+use divvy_world::member::Usage;
+use divvy_world::plane::{EPOCH, cluster_number, requests_of};
 use serde_json::Value;
 
 use super::Rule;
 use super::moves::is_marked;
-use crate::agenda::Millis;
-use crate::member::Usage;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
-use crate::world::{EPOCH, Process, World, cluster_number, requests_of};
+use crate::world::{Process, World};
 
 /// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
 /// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
@@ -149,7 +150,7 @@ impl World<'_> {
     /// True if a member still runs pods of a binding that its result does not give it any more, whatever it lacks of others: it is cut off,
     /// or Karmada keeps what it evicts.
     fn runs_more(&self, cluster: &str, asked: &BTreeMap<&ObjectKey, Usage>) -> bool {
-        let Some(member) = cluster_number(cluster).and_then(|number| self.members.get(number)) else {
+        let Some(member) = cluster_number(cluster).and_then(|number| self.plane.members.get(number)) else {
             return false;
         };
         member.bindings().iter().any(|key| {
@@ -173,6 +174,7 @@ impl World<'_> {
                 return None;
             }
             let written = self
+                .plane
                 .server
                 .of_kind(Kind::Binding)
                 .filter(|(written, _)| *written != key);
@@ -214,11 +216,11 @@ impl World<'_> {
     /// seen.
     fn asked_of<'a>(&'a self, process: &'a Process, cluster: &str) -> BTreeMap<&'a ObjectKey, Usage> {
         let seen = process.view.of_kind(Kind::Binding);
-        let all: BTreeMap<_, _> = self.server.of_kind(Kind::Binding).chain(seen).collect();
+        let all: BTreeMap<_, _> = self.plane.server.of_kind(Kind::Binding).chain(seen).collect();
         let asked = all.into_keys().map(|key| {
             let decided = self.books.decided.get(key);
             let versions = [
-                self.server.get(Kind::Binding, key),
+                self.plane.server.get(Kind::Binding, key),
                 process.view.get(Kind::Binding, key),
                 // Until its write has ended, it holds what the pods requested when it was made.
                 decided.map(|(binding, _)| binding),

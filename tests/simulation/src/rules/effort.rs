@@ -1,10 +1,10 @@
 //! Rule e: no binding is decided over and over.
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_world::agenda::Millis;
 
 use super::Rule;
 use super::moves::is_marked;
-use crate::agenda::Millis;
 use crate::world::World;
 
 /// Decisions of one binding within a second.
@@ -35,7 +35,7 @@ impl World<'_> {
         }
         if self.is_healed {
             // The steps of a move are counted by its end: at rest, there is none.
-            let binding = self.server.get(Kind::Binding, key);
+            let binding = self.plane.server.get(Kind::Binding, key);
             if binding.is_some_and(|binding| is_marked(binding)) {
                 return;
             }

@@ -34,7 +34,7 @@ impl World<'_> {
     /// Judges the gauges of all processes at rest: of one that leads, they count failures that are on the bindings; of another, nothing.
     pub(super) fn judge_gauges(&mut self) {
         let instant = self.moment().instant;
-        let bindings = self.server.of_kind(Kind::Binding).map(|(_, binding)| binding);
+        let bindings = self.plane.server.of_kind(Kind::Binding).map(|(_, binding)| binding);
         let failures = bindings.filter(|binding| is_ours(binding) && scheduled(binding)["status"] == "False");
         let failures = failures.count();
         let mut breach = None;

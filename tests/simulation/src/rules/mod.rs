@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use divvy_controller::objects::ObjectKey;
 use divvy_judge::MoveRule;
+use divvy_world::agenda::Millis;
 use serde_json::Value;
 
-use crate::agenda::Millis;
 use crate::oracle::{Targets, targets_of};
 use crate::world::Seen;
 

@@ -6,35 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_judge::steps::{Allowances, Column};
 use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Mark};
+use divvy_world::agenda::Millis;
+use divvy_world::plane::{cluster_key, cluster_number};
+use divvy_world::server::Request;
 use serde_json::Value;
 
 use super::Rule;
 use super::decision::{described, replicas_on};
-use crate::agenda::Millis;
 use crate::oracle::{Targets, targets_of};
-use crate::script::MoveSetting;
-use crate::server::Request;
-use crate::world::{Process, World, cluster_key, cluster_number};
+use crate::world::{Process, World};
 
 /// Time after an exchange of profiles for which a write may still follow the one before.
 const EXCHANGED: Millis = 30_000;
-
-/// A binding's replicas in one cluster.
-#[derive(Debug, Clone, Copy)]
-struct Column {
-    /// Ready pods, and those that were ready by the last report and have crashed or lost their node since.
-    ready: i64,
-    /// Replicas that the last report shows as ready.
-    reported: i64,
-    /// Replicas of the result before a write, and after it.
-    before: i64,
-    after: i64,
-    /// True if the cluster is Ready.
-    is_ready: bool,
-    /// True if it is Ready for the process that decided, too.
-    counts: bool,
-}
 
 impl World<'_> {
     /// The clusters that are Ready for a process.
@@ -63,8 +48,7 @@ impl World<'_> {
         }
         let text = self
             .names_leaving(&request.key, &next)
-            .or_else(|| floor(&columns, total, setting))
-            .or_else(|| surge(&last, &next, total, setting))
+            .or_else(|| setting.judge(&columns, (sum(&last), sum(&next)), total))
             .or_else(|| self.over_budget(&request.key, before, after, total, setting));
         if let Some(text) = text {
             let change = format!("{}: {} → {}", request.key.name, described(&last), described(&next));
@@ -76,7 +60,7 @@ impl World<'_> {
     fn is_overtaken<'a>(&self, key: &ObjectKey, mut targets: impl Iterator<Item = &'a (String, i64)>) -> bool {
         let seen = self.books.leaving_seen.get(key);
         targets.any(|(name, _)| {
-            cluster_number(name).is_some_and(|number| self.is_leaving(number))
+            cluster_number(name).is_some_and(|number| self.plane.is_leaving(number))
                 && !seen.is_some_and(|seen| seen.contains(name))
         })
     }
@@ -96,7 +80,7 @@ impl World<'_> {
     }
 
     /// The setting of moves by which a process decides.
-    fn setting_of(&self, incarnation: u64) -> Option<&'static MoveSetting> {
+    fn setting_of(&self, incarnation: u64) -> Option<&'static Allowances> {
         let process = self.processes[self.slot_of(incarnation)?].as_ref()?;
         process.profile.moves()
     }
@@ -108,8 +92,8 @@ impl World<'_> {
         names.extend(&evicted);
         let columns = names.into_iter().filter_map(|name| {
             let number = cluster_number(name)?;
-            let member = self.members.get(number)?;
-            let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
+            let member = self.plane.members.get(number)?;
+            let cluster = self.plane.server.get(Kind::Cluster, &cluster_key(number));
             let is_ready = cluster.is_some_and(|cluster| is_ready(cluster));
             let reported = reported(before, name);
             let column = Column {
@@ -124,7 +108,7 @@ impl World<'_> {
                 counts: is_ready && seen.is_some_and(|seen| seen.contains(name)),
             };
             // Karmada keeps what it evicts until it is replaced, and has removed what runs in a cluster that is being deleted.
-            let is_karmadas = evicted.contains(name) || self.is_leaving(number);
+            let is_karmadas = evicted.contains(name) || self.plane.is_leaving(number);
             (!is_karmadas).then(|| (name.clone(), column))
         });
         columns.collect()
@@ -138,7 +122,7 @@ impl World<'_> {
         before: &Value,
         after: &Value,
         total: i64,
-        setting: &MoveSetting,
+        setting: &Allowances,
     ) -> Option<String> {
         let (last, next) = (targets_of(before), targets_of(after));
         let gained: Vec<&(String, i64)> = next
@@ -150,7 +134,7 @@ impl World<'_> {
         if is_left || sum(&last) < total || gained.is_empty() || self.books.exchanged_at > 0 {
             return None;
         }
-        let bindings = self.server.of_kind(Kind::Binding);
+        let bindings = self.plane.server.of_kind(Kind::Binding);
         let others: Vec<_> = bindings.filter(|(other, _)| *other != key).collect();
         if !is_marked(before)
             && let Some(limit) = setting.bindings
@@ -197,36 +181,10 @@ impl World<'_> {
             let Some(number) = cluster_number(&name).filter(|_| is_given) else {
                 continue;
             };
-            let ready = self.members[number].pods_of(key).1.max(reported(binding, &name));
+            let ready = self.plane.members[number].pods_of(key).1.max(reported(binding, &name));
             *unready.entry(name).or_default() += (current - ready).max(0);
         }
     }
-}
-
-/// The ready replicas that are missing after a write; `None` if there are enough.
-fn floor(columns: &BTreeMap<String, Column>, total: i64, setting: &MoveSetting) -> Option<String> {
-    let excess = columns.values().map(|column| column.before).sum::<i64>() - total;
-    // What an autoscaler would take for less need goes at once, even if it may be ready.
-    if setting.is_scaled && excess > setting.surge_of(total) {
-        return None;
-    }
-    let counted = columns.values().filter(|column| column.counts);
-    let ready: i64 = counted
-        .map(|column| column.ready.min(column.before).min(column.reported))
-        .sum();
-    let left = columns.values().filter(|column| column.is_ready);
-    let left: i64 = left
-        .map(|column| column.ready.min(column.before).min(column.after))
-        .sum();
-    let least = ready.min(total - setting.unavailable);
-    (left < least).then(|| format!("{left} ready replicas are left of {ready}: {columns:?}"))
-}
-
-/// The replicas beyond a surge that a write gives; `None` if there are none.
-fn surge(last: &Targets, next: &Targets, total: i64, setting: &MoveSetting) -> Option<String> {
-    let (before, after) = (sum(last), sum(next));
-    let most = before.max(total + setting.surge_of(total));
-    (after > most).then(|| format!("{after} replicas are more than {most}"))
 }
 
 /// True if results of a binding are written in steps: those of Deployments that are divided.

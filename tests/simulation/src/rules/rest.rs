@@ -4,6 +4,7 @@
 use divvy_controller::lease::Role;
 use divvy_controller::objects::Kind;
 use divvy_scheduler::decide::rules::Reason;
+use divvy_world::server::key_of;
 use serde_json::Value;
 
 use super::Rule;
@@ -11,7 +12,6 @@ use super::decision::{MISSING, described, explained};
 use super::moves::{is_marked, mark_of};
 use crate::oracle::{Opinion, Oracle, targets_of};
 use crate::script::{Action, Step};
-use crate::server::key_of;
 use crate::world::{Process, World};
 
 impl World<'_> {
@@ -68,7 +68,7 @@ impl World<'_> {
 
     /// A move that has not ended, although nothing but its own end is left.
     fn mark_at_rest(&self) -> Option<String> {
-        let mut bindings = self.server.of_kind(Kind::Binding);
+        let mut bindings = self.plane.server.of_kind(Kind::Binding);
         let (key, binding) =
             bindings.find(|(_, binding)| is_ours(binding) && is_marked(binding) && !self.may_be_on_its_way(binding))?;
         let said = self.explanation_of(binding);
@@ -93,12 +93,12 @@ impl World<'_> {
     /// True if a pod of a binding finds no node.
     fn finds_no_node(&self, binding: &Value) -> bool {
         let key = key_of(binding);
-        self.members.iter().any(|member| member.unplaced(&key) > 0)
+        self.plane.members.iter().any(|member| member.unplaced(&key) > 0)
     }
 
     /// True if a move that is under way uses its part of the budgets for good: a pod of it finds no node.
     fn is_budget_stuck(&self) -> bool {
-        let mut bindings = self.server.of_kind(Kind::Binding);
+        let mut bindings = self.plane.server.of_kind(Kind::Binding);
         bindings.any(|(_, binding)| is_marked(binding) && self.finds_no_node(binding))
     }
 
@@ -113,8 +113,8 @@ impl World<'_> {
         let depth = leader.engine.depth();
         let tasks = leader.engine.tasks_under_way();
         let held = leader.engine.held().count();
-        let bindings = self.server.of_kind(Kind::Binding).count();
-        let clusters = self.server.of_kind(Kind::Cluster).count();
+        let bindings = self.plane.server.of_kind(Kind::Binding).count();
+        let clusters = self.plane.server.of_kind(Kind::Cluster).count();
         let sizes = leader.engine.sizes();
         if tasks > 0 || depth.active > 0 || depth.backoff > 0 || held > 0 {
             let text = format!("at rest, there are {tasks} tasks, {held} holdings, and a queue of {depth:?}");
@@ -179,9 +179,9 @@ impl World<'_> {
 
     /// Every binding with the offline opinion on it.
     fn opinions(&self) -> Vec<(Value, Opinion)> {
-        let clusters = self.server.of_kind(Kind::Cluster).map(|(_, cluster)| &**cluster);
+        let clusters = self.plane.server.of_kind(Kind::Cluster).map(|(_, cluster)| &**cluster);
         let oracle = Oracle::new(self.profiles.side(self.profile), clusters, self.moment().milliseconds);
-        let scheduled = self.server.of_kind(Kind::Binding).map(|(_, binding)| &**binding);
+        let scheduled = self.plane.server.of_kind(Kind::Binding).map(|(_, binding)| &**binding);
         let ours: Vec<&Value> = scheduled.filter(|binding| is_ours(binding)).collect();
         let opinions = oracle.opinions(ours.iter().copied());
         opinions

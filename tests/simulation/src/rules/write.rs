@@ -1,15 +1,15 @@
 //! Rule a: no process writes without holding the lease.
 
 use divvy_judge::LeaseRule;
+use divvy_world::agenda::Millis;
+use divvy_world::server::Request;
 use serde_json::Value;
 
 use super::decision::{is_reschedule_unanswered, takes_away};
 use super::moves::is_marked;
 use super::rest::follows_room;
 use super::{Rule, Verdict};
-use crate::agenda::Millis;
 use crate::oracle::targets_of;
-use crate::server::Request;
 use crate::world::World;
 
 impl World<'_> {

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use divvy_controller::objects::Kind;
+use divvy_world::agenda::Millis;
+use divvy_world::plane::Estimating;
+use divvy_world::server::Fault;
 use serde_json::Value;
 
 use super::ProfileName;
-use crate::agenda::Millis;
-use crate::server::Fault;
 
 /// A workload as it is created.
 #[derive(Debug, Clone)]
@@ -39,23 +40,6 @@ pub(crate) enum Resume {
     Earlier(usize),
     /// With a list: the version is too old.
     Relist,
-}
-
-/// Conduct of the estimators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Estimating {
-    /// They answer at once and correctly.
-    Well,
-    /// They answer after this many milliseconds.
-    Slowly(Millis),
-    /// They answer with the count of a while ago.
-    Late,
-    /// They say that nothing fits.
-    Nothing,
-    /// They say that twice as much fits.
-    Double,
-    /// They do not answer.
-    Dead,
 }
 
 /// Something that happens to the world.

@@ -4,12 +4,13 @@
 //! shows, such as capacity that is never given back, because something else always gives it back.
 
 use divvy_controller::objects::Kind;
+use divvy_world::agenda::Millis;
+use divvy_world::plane::Estimating;
+use divvy_world::random::Random;
+use divvy_world::server::{Effect, Fault, Fitting};
 
 use super::placement::{placement, tier};
-use super::{Action, ClusterPlan, Estimating, MOVES, ProfileName, Resume, Script, Setup, Step, Template};
-use crate::agenda::Millis;
-use crate::random::Random;
-use crate::server::{Effect, Fault, Fitting};
+use super::{Action, ClusterPlan, MOVES, ProfileName, Resume, Script, Setup, Step, Template};
 
 /// Families of actions, each with its weight.
 const FAMILIES: [(Family, u64); 11] = [

@@ -10,10 +10,11 @@ mod placement;
 
 use std::fmt;
 
-use crate::agenda::Millis;
+use divvy_judge::steps::Allowances;
+use divvy_world::agenda::Millis;
 
-pub(crate) use self::action::{Action, Estimating, Resume, Template};
-pub(crate) use self::moves::{MOVES, MoveSetting};
+pub(crate) use self::action::{Action, Resume, Template};
+pub(crate) use self::moves::MOVES;
 pub(crate) use self::placement::LABEL;
 
 /// Profile of the schedulers.
@@ -46,7 +47,7 @@ impl ProfileName {
     }
 
     /// The setting under which it writes results in steps; `None` if it writes them as a whole.
-    pub(crate) fn moves(self) -> Option<&'static MoveSetting> {
+    pub(crate) fn moves(self) -> Option<&'static Allowances> {
         match self {
             Self::Moves(index) => MOVES.get(index),
             Self::Default | Self::Karmada => None,

@@ -1,8 +1,7 @@
 //! Placements of policies.
 
+use divvy_world::random::Random;
 use serde_json::{Value, json};
-
-use crate::random::Random;
 
 /// Label by which placements choose clusters.
 pub(crate) const LABEL: &str = "tier";

@@ -1,11 +1,12 @@
 //! Steps of the script, carried out.
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_world::plane::Estimating;
 use serde_json::{Value, json};
 
 use super::{Event, World};
 use crate::oracle::{Targets, targets_of};
-use crate::script::{Action, Estimating, Template};
+use crate::script::{Action, LABEL, Template};
 
 /// Label by which a binding belongs to its policy.
 const PERMANENT_ID: &str = "propagationpolicy.karmada.io/permanent-id";
@@ -54,22 +55,22 @@ impl World<'_> {
             }
             Action::Relabel { binding } => {
                 let at = self.now;
-                _ = self.change_binding(&binding_key(*binding), |object| {
+                _ = self.plane.change_binding(&binding_key(*binding), |object| {
                     object["metadata"]["labels"]["revision"] = json!(at.to_string());
                 });
             }
-            Action::Deschedule { binding, cluster } => self.deschedule(&binding_key(*binding), *cluster),
+            Action::Deschedule { binding, cluster } => self.plane.deschedule(&binding_key(*binding), *cluster),
             Action::Crash {
                 binding,
                 cluster,
                 millis,
             } => {
                 let until = self.now + millis;
-                self.members[*cluster].crash(&binding_key(*binding), until);
+                self.plane.members[*cluster].crash(&binding_key(*binding), until);
             }
             Action::Confirm => self.confirm(),
             Action::Estimators(conduct) => self.estimating = *conduct,
-            Action::Fault(fault) => self.faults.push(*fault),
+            Action::Fault(fault) => self.faults.add(*fault),
             Action::WatchLag { process, kind, millis } => self.lag(*process, *kind, *millis),
             Action::WatchBreak { process, kind, resume } => self.break_watch(*process, *kind, *resume),
             Action::Kill { process, millis } => self.kill(*process, *millis),
@@ -78,31 +79,43 @@ impl World<'_> {
             Action::Reload { profile } => self.reload(*profile),
             action => self.step_of_cluster(action),
         }
+        self.take_happenings();
+    }
+
+    /// A cluster joins, unless it is there.
+    pub(super) fn join(&mut self, number: usize) {
+        let plan = &self.script.setup.clusters[number];
+        self.plane.join(number, plan.region, &json!({LABEL: plan.label}));
+        self.take_happenings();
     }
 
     fn step_of_cluster(&mut self, action: &Action) {
         match action {
             Action::Join { cluster } => self.join(*cluster),
-            Action::Leave { cluster } => self.leave(*cluster),
-            Action::Vanish { cluster } => self.vanish(*cluster),
-            Action::Return { cluster } => self.come_back(*cluster),
-            Action::Label { cluster, value } => self.label(*cluster, value),
-            Action::Taint { cluster, effect } => self.taint(*cluster, *effect),
-            Action::Flap { cluster, millis } => self.flap(*cluster, *millis),
-            Action::Unserve { cluster, is_served } => self.serve(*cluster, *is_served),
-            Action::AddNode { cluster, cpu } => self.members[*cluster].add_node(*cpu),
-            Action::RemoveNode { cluster } => _ = self.members[*cluster].remove_node(self.now),
+            Action::Leave { cluster } => self.plane.leave(*cluster),
+            Action::Vanish { cluster } => self.plane.vanish(*cluster),
+            Action::Return { cluster } => self.plane.come_back(*cluster),
+            Action::Label { cluster, value } => self.plane.label(*cluster, LABEL, value),
+            Action::Taint { cluster, effect } => self.plane.taint(*cluster, *effect),
+            Action::Flap { cluster, millis } => {
+                self.plane.unreachable(*cluster);
+                self.take_happenings();
+                self.enter(*millis, Event::Reachable(*cluster));
+            }
+            Action::Unserve { cluster, is_served } => self.plane.serve(*cluster, *is_served),
+            Action::AddNode { cluster, cpu } => self.plane.members[*cluster].add_node(*cpu),
+            Action::RemoveNode { cluster } => _ = self.plane.members[*cluster].remove_node(self.now),
             Action::Foreign { cluster, pods } => match pods {
-                0 => self.members[*cluster].clear_foreign(),
-                pods => self.members[*cluster].add_foreign(*pods),
+                0 => self.plane.members[*cluster].clear_foreign(),
+                pods => self.plane.members[*cluster].add_foreign(*pods),
             },
-            Action::Silent { cluster, millis } => self.members[*cluster].silent_until = self.now + millis,
-            Action::Blind { cluster, millis } => self.members[*cluster].blind_until = self.now + millis,
-            Action::Lag { cluster, millis } => self.members[*cluster].lags_until = self.now + millis,
-            Action::LateReports { cluster, millis } => self.members[*cluster].report_delay = *millis,
+            Action::Silent { cluster, millis } => self.plane.members[*cluster].silent_until = self.now + millis,
+            Action::Blind { cluster, millis } => self.plane.members[*cluster].blind_until = self.now + millis,
+            Action::Lag { cluster, millis } => self.plane.members[*cluster].lags_until = self.now + millis,
+            Action::LateReports { cluster, millis } => self.plane.members[*cluster].report_delay = *millis,
             _ => {}
         }
-        self.look_at_all();
+        self.plane.look_at_all();
     }
 
     /// All troubles end.
@@ -112,15 +125,16 @@ impl World<'_> {
         self.faults.clear();
         self.silent.clear();
         self.estimating = Estimating::Well;
-        for number in 0..self.members.len() {
-            if self.members[number].is_unreachable {
+        for number in 0..self.plane.members.len() {
+            if self.plane.members[number].is_unreachable {
                 self.reachable(number);
             }
-            self.members[number].heal();
+            self.plane.members[number].heal();
         }
-        self.all_come_back();
+        self.plane.all_come_back();
+        self.take_happenings();
         self.end_lags();
-        self.look_at_all();
+        self.plane.look_at_all();
         for process in self.processes.iter_mut().flatten() {
             process.stalled_until = self.now;
             process.lease_fails_until = self.now;
@@ -131,7 +145,8 @@ impl World<'_> {
     }
 
     fn change_spec(&mut self, number: usize, change: impl FnOnce(&mut Value)) {
-        self.change_binding(&binding_key(number), |object| change(&mut object["spec"]));
+        self.plane
+            .change_binding(&binding_key(number), |object| change(&mut object["spec"]));
     }
 
     fn create(&mut self, number: usize, template: &Template) {
@@ -166,7 +181,7 @@ impl World<'_> {
         });
         let now = self.now;
         self.books.moves.ask(&binding_key(number).to_string(), 0);
-        self.server.create(now, Kind::Binding, object);
+        self.plane.server.create(now, Kind::Binding, object);
         self.publish_changes(Kind::Binding);
         match template.policy_delay {
             0 => self.create_policy(number),
@@ -183,14 +198,14 @@ impl World<'_> {
             "spec": {},
         });
         let now = self.now;
-        self.server.create(now, Kind::Policy, policy);
+        self.plane.server.create(now, Kind::Policy, policy);
         self.publish_changes(Kind::Policy);
     }
 
     fn delete(&mut self, number: usize) {
         let now = self.now;
         let key = binding_key(number);
-        if let Some(binding) = self.server.delete(now, Kind::Binding, &key) {
+        if let Some(binding) = self.plane.server.delete(now, Kind::Binding, &key) {
             self.books.note_shrinking(&targets_of(&binding), &Targets::new(), now);
             self.publish_changes(Kind::Binding);
         }

@@ -1,16 +1,12 @@
-//! Accurate estimators: right, slow, wrong or dead.
+//! Questions of processes to accurate estimators, and their answers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_controller::estimates::{Answer, Answers, EstimateJob};
-use divvy_controller::objects::{Kind, ObjectKey};
-use serde_json::Value;
+use divvy_controller::estimates::{Answers, EstimateJob};
+use divvy_world::agenda::Millis;
+use divvy_world::plane::Estimating;
 
-use super::karmada::requests_of;
 use super::{Event, World};
-use crate::agenda::Millis;
-use crate::script::Estimating;
 
 /// Time after which an estimator counts as dead.
 const DEADLINE: Millis = 3_000;
@@ -26,40 +22,7 @@ impl World<'_> {
     /// A process asks estimators.
     pub(super) fn ask(&mut self, incarnation: u64, job: EstimateJob) {
         let asked = self.moment().instant;
-        let key = ObjectKey {
-            namespace: job.key.namespace.clone(),
-            name: job.key.name.clone(),
-        };
-        let binding = self.server.get(Kind::Binding, &key).cloned();
-        let requests = binding.as_deref().map(requests_of).unwrap_or_default();
-        let mut fits = HashMap::new();
-        for cluster in &job.clusters {
-            let Some(number) = cluster_number(&cluster.name) else {
-                continue;
-            };
-            let Some(member) = self.members.get(number) else {
-                continue;
-            };
-            let room = requests
-                .iter()
-                .map(|wanted| member.room_for(wanted.requests) / wanted.pods.max(1))
-                .min();
-            let room = match requests.len() {
-                1 => requests.first().map_or(0, |wanted| member.room_for(wanted.requests)),
-                _ => room.unwrap_or(0),
-            };
-            let before = self.estimates.insert(number, room).unwrap_or(room);
-            let count = match self.estimating {
-                Estimating::Well | Estimating::Slowly(_) => room,
-                Estimating::Late => before,
-                Estimating::Nothing => 0,
-                Estimating::Double => room * 2,
-                Estimating::Dead => continue,
-            };
-            if !member.is_unreachable {
-                fits.insert(cluster.name.clone(), Answer { count, asked });
-            }
-        }
+        let fits = self.plane.estimate(&job, self.estimating, asked);
         let delay = match self.estimating {
             Estimating::Slowly(millis) => millis,
             Estimating::Dead => DEADLINE,
@@ -93,14 +56,4 @@ impl World<'_> {
         }
         self.pump(incarnation);
     }
-}
-
-/// The number in a cluster's name.
-pub(crate) fn cluster_number(cluster: &str) -> Option<usize> {
-    cluster.strip_prefix('c')?.parse().ok()
-}
-
-/// Number of the cluster in a target.
-pub(crate) fn target_number(target: &Value) -> Option<usize> {
-    cluster_number(target["name"].as_str()?)
 }

@@ -4,48 +4,44 @@
 //! on a clock that advances only when everything waits, so that its waits and deadlines cost nothing.
 
 mod apply;
-mod clusters;
 mod estimators;
-mod karmada;
 mod lease;
 mod network;
 mod processes;
 mod streams;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_controller::engine::Moment;
-use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
+use divvy_controller::objects::{BindingKey, Kind};
 use divvy_controller::write::Written;
 use divvy_karmada::api::Timestamp;
+use divvy_world::agenda::{Agenda, Millis};
+use divvy_world::lease::LeaseRecord;
+use divvy_world::member::Member;
+use divvy_world::plane::{ControlPlane, Estimating, Happening, REPORT_PERIOD};
+use divvy_world::random::Random;
+use divvy_world::server::{Faults, Reply, Request};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::agenda::{Agenda, Millis};
-use crate::member::Member;
 use crate::profiles::Profiles;
-use crate::random::Random;
 use crate::rules::{Books, Verdict};
-use crate::script::{Estimating, ProfileName, Script};
-use crate::server::{Fault, Reply, Request, Server};
+use crate::script::{ProfileName, Script};
 use crate::story::Log;
 
-pub(crate) use self::clusters::cluster_key;
-pub(crate) use self::estimators::{cluster_number, target_number};
-pub(crate) use self::karmada::{GRACE, requests_of};
 pub(crate) use self::lease::LeaseEvent;
 pub(crate) use self::processes::Process;
 pub(crate) use self::streams::Seen;
 pub(crate) use self::view::View;
 
 use self::estimators::Question;
-use self::lease::LeaseRecord;
 use self::network::InFlight;
 
-/// Seconds since 1970 at which every life begins.
-pub(crate) const EPOCH: i64 = 1_800_000_000;
+/// Seconds after which an eviction ends although its replacement is not healthy.
+pub(crate) const GRACE: u32 = 40;
 
 /// Time of the first look at whether everything that fits is placed, after all troubles have ended. It covers the longest time
 /// for which capacity is held without a report (60 s), a report, and the longest back-off.
@@ -124,21 +120,17 @@ pub(crate) struct World<'a> {
     base: std::time::Instant,
     started: tokio::time::Instant,
     agenda: Agenda<Event>,
-    pub(crate) server: Server,
-    pub(crate) members: Vec<Member>,
-    /// Clusters that vanished, as they were.
-    vanished: BTreeMap<usize, serde_json::Value>,
+    /// The API server, the rest of Karmada, and the members.
+    pub(crate) plane: ControlPlane,
     pub(crate) processes: Vec<Option<Process>>,
     incarnations: u64,
     requests: BTreeMap<u64, InFlight>,
     requests_ever: u64,
     /// Connections on which no answer comes.
     silent: Vec<oneshot::Sender<Reply>>,
-    faults: Vec<Fault>,
+    faults: Faults,
     pub(crate) lease: LeaseRecord,
     estimating: Estimating,
-    /// Sums by which late estimators answer.
-    estimates: BTreeMap<usize, i64>,
     to_world: mpsc::UnboundedSender<Inbound>,
     pub(crate) network: Random,
     pub(crate) nature: Random,
@@ -149,10 +141,6 @@ pub(crate) struct World<'a> {
     pub(crate) is_healed: bool,
     /// Events so far, without the passing of time.
     pub(crate) events: u64,
-    /// Bindings whose pods and reports may differ from what they ask for.
-    dirty: BTreeSet<ObjectKey>,
-    /// Writes to bindings that Karmada's controllers have seen.
-    dispatched: usize,
     is_over: bool,
 }
 
@@ -165,22 +153,22 @@ impl<'a> World<'a> {
             base: std::time::Instant::now(),
             started: tokio::time::Instant::now(),
             agenda: Agenda::default(),
-            server: Server::default(),
-            members: setup
-                .clusters
-                .iter()
-                .map(|plan| Member::new(&plan.nodes, plan.has_models))
-                .collect(),
-            vanished: BTreeMap::new(),
+            plane: ControlPlane::new(
+                setup
+                    .clusters
+                    .iter()
+                    .map(|plan| Member::new(&plan.nodes, plan.has_models))
+                    .collect(),
+                GRACE,
+            ),
             processes: (0..setup.processes).map(|_| None).collect(),
             incarnations: 0,
             requests: BTreeMap::new(),
             requests_ever: 0,
             silent: Vec::new(),
-            faults: Vec::new(),
+            faults: Faults::default(),
             lease: LeaseRecord::default(),
             estimating: Estimating::Well,
-            estimates: BTreeMap::new(),
             to_world,
             network: Random::new(setup.seed, "network"),
             nature: Random::new(setup.seed, "nature"),
@@ -189,8 +177,6 @@ impl<'a> World<'a> {
             verdict: None,
             is_healed: false,
             events: 0,
-            dirty: BTreeSet::new(),
-            dispatched: 0,
             is_over: false,
             script,
             profiles,
@@ -228,6 +214,7 @@ impl<'a> World<'a> {
     fn look_at_clock(&mut self) {
         let elapsed = self.started.elapsed().as_millis();
         self.now = Millis::try_from(elapsed).unwrap_or(Millis::MAX);
+        self.plane.now = self.now;
     }
 
     /// Enters everything that is known from the start.
@@ -300,23 +287,65 @@ impl<'a> World<'a> {
 
     /// The present, as an engine takes it.
     pub(crate) fn moment(&self) -> Moment {
-        let seconds = EPOCH + i64::try_from(self.now / 1000).unwrap_or(0);
-        Moment {
-            instant: self.base + Duration::from_millis(self.now),
-            wall: Timestamp::from_seconds(seconds),
-            milliseconds: EPOCH * 1000 + i64::try_from(self.now).unwrap_or(0),
-        }
+        self.plane.moment(self.base)
     }
 
     /// The present in seconds since 1970, as the API server writes it.
     pub(crate) fn wall(&self) -> Timestamp {
-        self.moment().wall
+        self.plane.wall()
     }
 
     /// Milliseconds at which a moment of an engine comes, rounded up.
     fn millis_at(&self, instant: std::time::Instant) -> Millis {
         let since = instant.saturating_duration_since(self.base);
         Millis::try_from(since.as_nanos().div_ceil(1_000_000)).unwrap_or(Millis::MAX)
+    }
+
+    /// A second of work of Karmada's controllers and the members.
+    fn second(&mut self) {
+        self.enter(1_000, Event::Second);
+        self.plane.second(&mut self.nature);
+        self.take_happenings();
+    }
+
+    /// A cluster reports, if it can.
+    fn report(&mut self, number: usize) {
+        self.enter(REPORT_PERIOD, Event::Report(number));
+        match self.plane.report(number) {
+            None => {}
+            Some((summary, 0)) => self.reported(number, &summary),
+            Some((summary, delay)) => self.enter(delay, Event::Reported(number, summary)),
+        }
+    }
+
+    /// A report arrives.
+    fn reported(&mut self, number: usize, summary: &serde_json::Value) {
+        self.plane.reported(number, summary);
+        self.take_happenings();
+    }
+
+    /// A cluster is reachable again.
+    fn reachable(&mut self, number: usize) {
+        self.plane.reachable(number);
+        self.take_happenings();
+    }
+
+    /// Judges what came of what the control plane did, and shows it to the processes.
+    fn take_happenings(&mut self) {
+        for happening in self.plane.happenings() {
+            match happening {
+                Happening::Said(sentence) => self.note(|| sentence),
+                Happening::BindingChanged { key, before, after } => {
+                    self.books
+                        .note_foreign_write(&key, Some(&before), Some(&after), self.now);
+                    self.publish_changes(Kind::Binding);
+                }
+                Happening::ClusterChanged => self.publish_changes(Kind::Cluster),
+                Happening::Offered(version) => self.books.note_offer(version),
+                Happening::PodsEnded(cluster) => self.books.note_end(&cluster, self.now),
+                Happening::Replaced { key, binding, ready } => self.judge_eviction(&key, &binding, &ready),
+            }
+        }
     }
 
     /// Notes a sentence of the story.

@@ -1,12 +1,12 @@
 //! Requests between the writers and the API server.
 
 use divvy_controller::objects::Kind;
+use divvy_world::agenda::Millis;
+use divvy_world::server::{self, Effect, Reply, Request, Verb};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{Event, World};
-use crate::agenda::Millis;
-use crate::server::{self, Effect, Reply, Request, Verb};
 
 /// A request under way.
 #[derive(Debug)]
@@ -20,12 +20,7 @@ pub(super) struct InFlight {
 impl World<'_> {
     /// A writer sends a request.
     pub(super) fn send(&mut self, request: Request, sender: oneshot::Sender<Reply>) {
-        let met = self.faults.iter_mut().find(|fault| fault.meets(&request));
-        let effect = met.map(|fault| {
-            fault.count -= 1;
-            fault.effect
-        });
-        self.faults.retain(|fault| fault.count > 0);
+        let effect = self.faults.meet(&request);
         match effect {
             // Dropping the sender breaks the connection.
             Some(Effect::Broken) => {
@@ -73,7 +68,7 @@ impl World<'_> {
         };
         let refusal = match flight.effect {
             Some(Effect::Refused(code)) => Some(Reply::refusal(code)),
-            Some(Effect::Quota) => Some(server::unmet(&self.server, &flight.request).unwrap_or_else(|| {
+            Some(Effect::Quota) => Some(server::unmet(&self.plane.server, &flight.request).unwrap_or_else(|| {
                 Reply::with_details(
                     403,
                     "QuotaExceeded",
@@ -87,7 +82,7 @@ impl World<'_> {
         let is_write = matches!(verb, Verb::Patch | Verb::PatchStatus);
         let reply = match (refusal, verb) {
             (Some(refusal), _) => refusal,
-            (None, Verb::Get) => server::read(&self.server, &flight.request),
+            (None, Verb::Get) => server::read(&self.plane.server, &flight.request),
             (None, Verb::Patch | Verb::PatchStatus) => self.carry_out(&flight.request),
             (None, Verb::Unexpected) => Reply::error(405, "MethodNotAllowed", "not in this world"),
         };
@@ -128,10 +123,10 @@ impl World<'_> {
 
     /// Carries out a write of a scheduler, under the eyes of the judge.
     fn carry_out(&mut self, request: &Request) -> Reply {
-        let before = self.server.get(request.kind, &request.key).cloned();
-        let reply = server::write(&mut self.server, self.now, request);
+        let before = self.plane.server.get(request.kind, &request.key).cloned();
+        let reply = server::write(&mut self.plane.server, self.now, request);
         if reply.code == 200 {
-            let after = self.server.get(request.kind, &request.key).cloned();
+            let after = self.plane.server.get(request.kind, &request.key).cloned();
             self.judge_write(request, before.as_deref(), after.as_deref());
             self.publish_changes(Kind::Binding);
         }

@@ -10,13 +10,13 @@ use divvy_controller::panel::Panel;
 use divvy_controller::write::Written;
 use divvy_controller::write::execute::Writer;
 use divvy_judge::MoveRule;
+use divvy_world::agenda::Millis;
+use divvy_world::server::client;
 use tokio::task::AbortHandle;
 
 use super::streams::{Seen, Streams};
 use super::{Event, Inbound, View, World};
-use crate::agenda::Millis;
 use crate::script::ProfileName;
-use crate::server::client;
 
 /// Longest time for which a process does not look at the clock.
 const IDLE_MAX: Millis = 1_000;
@@ -119,7 +119,11 @@ impl World<'_> {
         let metrics = Arc::new(Metrics::new("simulated", None));
         let panel = Arc::new(Panel::new(Arc::clone(&metrics)));
         let fence = Fence::new(Arc::new(VirtualClock(self.started)));
-        let client = client(incarnation, self.to_world.clone());
+        let world = self.to_world.clone();
+        let client = client(incarnation, move |request, sender| {
+            // The world is gone only if the life is over.
+            let _over = world.send(Inbound::Request(request, sender));
+        });
         let options = LeaseOptions {
             name: LeaseName::for_scheduler("default-scheduler"),
             identity: format!("p{slot}-{incarnation}"),
@@ -255,7 +259,7 @@ impl World<'_> {
             .as_ref()
             .map(|latest| latest.metadata.resource_version.clone());
         let version = version.and_then(|version| version.parse().ok());
-        let answered = version.and_then(|version| self.server.at_version(Kind::Binding, version).cloned());
+        let answered = version.and_then(|version| self.plane.server.at_version(Kind::Binding, version).cloned());
         let Some(process) = self.process(incarnation) else {
             return;
         };

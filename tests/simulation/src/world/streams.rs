@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use divvy_controller::objects::{Fetched, Kind, Object, ObjectKey};
 use divvy_controller::watch::Change;
+use divvy_world::agenda::Millis;
 use serde_json::Value;
 
 use super::{Event, World};
-use crate::agenda::Millis;
 use crate::script::Resume;
 
 /// Objects of a page of a list.
@@ -74,9 +74,10 @@ impl World<'_> {
 
     /// A process lists a kind.
     pub(super) fn list(&mut self, incarnation: u64, kind: Kind) {
-        let position = self.server.history(kind).len();
-        let version = self.server.version();
+        let position = self.plane.server.history(kind).len();
+        let version = self.plane.server.version();
         let mut objects: Vec<_> = self
+            .plane
             .server
             .of_kind(kind)
             .map(|(key, object)| (key.clone(), Arc::clone(object)))
@@ -154,7 +155,7 @@ impl World<'_> {
             if stream.listing.is_some() || !stream.is_connected {
                 return;
             }
-            let Some(record) = self.server.history(kind).get(stream.position) else {
+            let Some(record) = self.plane.server.history(kind).get(stream.position) else {
                 return;
             };
             let due = record.at + stream.lag;

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_world::agenda::Millis;
+use divvy_world::server::version_of;
 use serde_json::Value;
-
-use crate::agenda::Millis;
-use crate::server::version_of;
 
 /// The newest version of each object that a process was shown, by a watch or by the answer to a write.
 #[derive(Debug, Default)]

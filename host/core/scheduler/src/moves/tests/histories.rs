@@ -3,6 +3,8 @@
 
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
 use divvy_profile::{Allowances, MoveBudgets};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::super::budgets::{Claim, ClaimedCluster, Ledger};
 use super::super::mark::{Marked, ReadMark, read_mark};
@@ -19,15 +21,15 @@ const DELAY: i64 = 5;
 /// Time that reports take: applied and reported, with a tick to spare.
 const REPORT_TIME: i64 = (2 * DELAY + 1) * TICK;
 
-struct Random(u64);
+struct Random(SplitMix64);
 
 impl Random {
+    fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ mixed >> 31) % bound
+        self.0.next_u64() % bound
     }
 
     fn count(&mut self, bound: i64) -> i64 {
@@ -132,7 +134,7 @@ impl Binding {
 
     /// The result that a decision has, which depends on what is asked for alone.
     fn wanted(&self) -> [i64; 4] {
-        let mut random = Random(self.asked);
+        let mut random = Random::new(self.asked);
         let mut result = [0; 4];
         for _ in 0..self.total {
             result[usize::try_from(random.below(4)).unwrap()] += 1;
@@ -264,7 +266,7 @@ impl Read {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let bindings = KEYS.map(|key| Binding::new(key, &mut random));
         let budgets = [
             "{}",

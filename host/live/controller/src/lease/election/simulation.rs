@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::tests::Server;
 use super::{Answer, Election, Next, Request};
@@ -20,21 +22,17 @@ const SPAN: u64 = 3_600_000;
 /// Time after which a contender gives up a request, in milliseconds of true time.
 const TIMEOUT: u64 = 5_000;
 
-/// A sequence of numbers that looks random (SplitMix64).
-struct Numbers(u64);
+/// A sequence of numbers that looks random.
+struct Numbers(SplitMix64);
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    fn new(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
     /// A number below `limit`.
     fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.0.next_u64() % limit
     }
 
     fn chance(&mut self, percent: u64) -> bool {
@@ -90,7 +88,7 @@ struct Simulation {
 
 impl Simulation {
     fn new(seed: u64) -> Self {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Numbers::new(seed);
         let contenders = (0..CONTENDERS).map(|index| Contender {
             election: Election::new(LeaseOptions {
                 name: LeaseName::for_scheduler("default-scheduler"),

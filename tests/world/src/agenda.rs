@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Milliseconds of virtual time since the beginning of a life.
-pub(crate) type Millis = u64;
+pub type Millis = u64;
 
 /// Events in the order of their time, and of their entry among those of one time.
 #[derive(Debug)]
-pub(crate) struct Agenda<E> {
+pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<Entry<E>>>,
     entries: u64,
 }
@@ -31,7 +31,7 @@ impl<E> Default for Agenda<E> {
 
 impl<E> Agenda<E> {
     /// Enters an event.
-    pub(crate) fn enter(&mut self, at: Millis, event: E) {
+    pub fn enter(&mut self, at: Millis, event: E) {
         self.entries += 1;
         self.heap.push(Reverse(Entry {
             at,
@@ -41,12 +41,12 @@ impl<E> Agenda<E> {
     }
 
     /// Time of the next event.
-    pub(crate) fn next_at(&self) -> Option<Millis> {
+    pub fn next_at(&self) -> Option<Millis> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
     /// Takes out the next event if its time has come.
-    pub(crate) fn take(&mut self, now: Millis) -> Option<E> {
+    pub fn take(&mut self, now: Millis) -> Option<E> {
         if self.next_at()? > now {
             return None;
         }

@@ -1,22 +1,17 @@
-//! Karmada's other controllers: works are dispatched, states are collected, evictions begin and end.
+//! Works are dispatched and states are collected, as the execution and status controllers do; and a descheduler.
 
 use divvy_controller::objects::{Kind, ObjectKey};
-use divvy_karmada::api::Timestamp;
 use serde_json::{Value, json};
 
-use super::estimators::{cluster_number, target_number};
-use super::{Event, World, cluster_key};
+use super::{ControlPlane, Happening, cluster_key, cluster_number};
 use crate::member::{Requests, Wanted};
+use crate::random::Random;
 
-/// Seconds after which an eviction ends although its replacement is not healthy.
-pub(crate) const GRACE: u32 = 40;
-
-impl World<'_> {
+impl ControlPlane {
     /// A second of work of all controllers and members.
-    pub(super) fn second(&mut self) {
-        self.enter(1_000, Event::Second);
+    pub fn second(&mut self, nature: &mut Random) {
         for member in &mut self.members {
-            self.dirty.extend(member.step(self.now, &mut self.nature));
+            self.dirty.extend(member.step(self.now, nature));
         }
         let history = self.server.history(Kind::Binding);
         let written = history[self.dispatched..].iter().map(|record| record.key.clone());
@@ -29,23 +24,9 @@ impl World<'_> {
     }
 
     /// Has the controllers look at every binding.
-    pub(super) fn look_at_all(&mut self) {
+    pub fn look_at_all(&mut self) {
         let keys: Vec<ObjectKey> = self.server.of_kind(Kind::Binding).map(|(key, _)| key.clone()).collect();
         self.dirty.extend(keys);
-    }
-
-    /// Changes a binding as a controller does, and shows it to the processes.
-    pub(super) fn change_binding(&mut self, key: &ObjectKey, change: impl FnOnce(&mut Value)) -> bool {
-        let now = self.now;
-        let before = self.server.get(Kind::Binding, key).cloned();
-        let has_changed = self.server.change(now, Kind::Binding, key, change);
-        if has_changed {
-            let after = self.server.get(Kind::Binding, key).cloned();
-            self.books
-                .note_foreign_write(key, before.as_deref(), after.as_deref(), now);
-            self.publish_changes(Kind::Binding);
-        }
-        has_changed
     }
 
     /// The controllers act by the reports of before: those that follow a new result come after it.
@@ -83,7 +64,7 @@ impl World<'_> {
             let before = member.pods_of(key).0;
             member.apply(key, &wanted, self.now);
             if member.pods_of(key).0 < before {
-                self.books.note_end(&cluster_key(number).name, self.now);
+                self.happenings.push(Happening::PodsEnded(cluster_key(number).name));
             }
         }
     }
@@ -140,99 +121,8 @@ impl World<'_> {
         });
     }
 
-    /// Begins evictions from clusters with a taint `NoExecute`, as the taint manager does.
-    fn evict(&mut self, key: &ObjectKey) {
-        let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
-            return;
-        };
-        let tolerations = binding["spec"]["placement"]["clusterTolerations"].as_array();
-        if tolerations.is_some_and(|tolerations| !tolerations.is_empty()) {
-            return;
-        }
-        let is_evicted = |target: &Value| {
-            let cluster = target_number(target).and_then(|number| self.server.get(Kind::Cluster, &cluster_key(number)));
-            let taints = cluster.and_then(|cluster| cluster["spec"]["taints"].as_array());
-            taints.is_some_and(|taints| taints.iter().any(|taint| taint["effect"] == "NoExecute"))
-        };
-        let targets = binding["spec"]["clusters"].as_array().cloned().unwrap_or_default();
-        let (from, kept): (Vec<Value>, Vec<Value>) = targets.into_iter().partition(is_evicted);
-        if from.is_empty() {
-            return;
-        }
-        self.note(|| {
-            format!(
-                "the taint manager evicts {} from {}",
-                key.name,
-                Value::Array(from.clone())
-            )
-        });
-        let now = self.wall().to_string();
-        self.change_binding(key, |binding| {
-            let mut tasks = binding["spec"]["gracefulEvictionTasks"]
-                .as_array()
-                .cloned()
-                .unwrap_or_default();
-            tasks.extend(from.iter().map(|target| {
-                json!({
-                    "fromCluster": target["name"],
-                    "replicas": target["replicas"],
-                    "reason": "TaintUntolerated",
-                    "producer": "TaintManager",
-                    "purgeMode": "Gracefully",
-                    "gracePeriodSeconds": GRACE,
-                    "creationTimestamp": now,
-                })
-            }));
-            binding["spec"]["gracefulEvictionTasks"] = Value::Array(tasks);
-            binding["spec"]["clusters"] = Value::Array(kept);
-        });
-    }
-
-    /// Ends evictions of a binding: all once the replacement is scheduled and healthy, and each when its time is up.
-    fn purge(&mut self, key: &ObjectKey) {
-        let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
-            return;
-        };
-        let (spec, status) = (&binding["spec"], &binding["status"]);
-        let Some(tasks) = spec["gracefulEvictionTasks"].as_array() else {
-            return;
-        };
-        let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
-        let reports = status["aggregatedStatus"].as_array();
-        let is_settled = |target: &Value| {
-            let mut reports = reports.into_iter().flatten();
-            reports.any(|report| report["clusterName"] == target["name"] && report["health"] == "Healthy")
-        };
-        let is_replaced = is_observed && spec["clusters"].as_array().into_iter().flatten().all(is_settled);
-        let now = self.wall();
-        let is_over = |task: &Value| {
-            let began: Option<Timestamp> = serde_json::from_value(task["creationTimestamp"].clone()).ok();
-            began.is_none_or(|began| began.seconds() + i64::from(GRACE) <= now.seconds())
-        };
-        let left: Vec<Value> = match is_replaced {
-            true => Vec::new(),
-            false => tasks.iter().filter(|task| !is_over(task)).cloned().collect(),
-        };
-        if is_replaced {
-            self.judge_eviction(key, &binding);
-        }
-        if !left.is_empty() {
-            // It is looked at again, because time alone may end it.
-            self.dirty.insert(key.clone());
-        }
-        if left.len() < tasks.len() {
-            self.change_binding(key, |binding| match left.is_empty() {
-                true => {
-                    let spec = binding["spec"].as_object_mut();
-                    spec.and_then(|spec| spec.remove("gracefulEvictionTasks"));
-                }
-                false => binding["spec"]["gracefulEvictionTasks"] = Value::Array(left),
-            });
-        }
-    }
-
     /// Takes replicas that found no node off a cluster, as the descheduler does.
-    pub(super) fn deschedule(&mut self, key: &ObjectKey, number: usize) {
+    pub fn deschedule(&mut self, key: &ObjectKey, number: usize) {
         let unplaced = self.members[number].unplaced(key);
         let name = format!("c{number}");
         if unplaced == 0 {
@@ -266,7 +156,7 @@ fn wanted_on(binding: &Value, number: usize) -> Option<i64> {
 }
 
 /// Pods of one set of a binding's pod templates, and their requests. A binding without components has one template of one pod.
-pub(crate) fn requests_of(binding: &Value) -> Vec<Wanted> {
+pub fn requests_of(binding: &Value) -> Vec<Wanted> {
     let spec = &binding["spec"];
     let requests = |requirements: &Value| {
         let list = &requirements["resourceRequest"];
@@ -292,4 +182,9 @@ pub(crate) fn requests_of(binding: &Value) -> Vec<Wanted> {
             requests: requests(&spec["replicaRequirements"]),
         }],
     }
+}
+
+/// Number of the cluster in a target.
+pub fn target_number(target: &Value) -> Option<usize> {
+    cluster_number(target["name"].as_str()?)
 }

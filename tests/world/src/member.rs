@@ -23,20 +23,20 @@ const GRADES: [(i64, i64); 9] = [
 
 /// Requests of one pod.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Requests {
+pub struct Requests {
     /// CPU in thousandths.
-    pub(crate) cpu: i64,
+    pub cpu: i64,
     /// Memory in MiB.
-    pub(crate) memory: i64,
+    pub memory: i64,
 }
 
 /// Pods of one template that a cluster is to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// Number of pods.
-    pub(crate) pods: i64,
+    pub pods: i64,
     /// Requests of each.
-    pub(crate) requests: Requests,
+    pub requests: Requests,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,20 +63,20 @@ struct Pod {
 
 /// Sums over pods.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// Number of pods.
-    pub(crate) pods: i64,
+    pub pods: i64,
     /// Their requests.
-    pub(crate) requests: Requests,
+    pub requests: Requests,
 }
 
 /// A member cluster.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub struct Member {
     nodes: Vec<Node>,
     nodes_ever: u32,
     /// True if nodes are reported by resource models, as Karmada does by default.
-    pub(crate) has_models: bool,
+    pub has_models: bool,
     /// Pods by binding and by the index of the pod template.
     pods: BTreeMap<(ObjectKey, usize), Vec<Pod>>,
     /// Pods that belong to no binding.
@@ -84,15 +84,15 @@ pub(crate) struct Member {
     /// Bindings whose pods crash, until a time.
     crashing: BTreeMap<ObjectKey, Millis>,
     /// Time until which nothing is reported.
-    pub(crate) silent_until: Millis,
+    pub silent_until: Millis,
     /// Time until which lists of pods fail, so that reports count none.
-    pub(crate) blind_until: Millis,
+    pub blind_until: Millis,
     /// Delay of reports.
-    pub(crate) report_delay: Millis,
+    pub report_delay: Millis,
     /// True if the control plane cannot reach it.
-    pub(crate) is_unreachable: bool,
+    pub is_unreachable: bool,
     /// Time until which it applies nothing, and no state of a workload is collected, although it counts as Ready.
-    pub(crate) lags_until: Millis,
+    pub lags_until: Millis,
 }
 
 impl Usage {
@@ -103,7 +103,7 @@ impl Usage {
     }
 
     /// Adds another sum.
-    pub(crate) fn add_all(&mut self, other: Self) {
+    pub fn add_all(&mut self, other: Self) {
         self.pods += other.pods;
         self.requests.cpu += other.requests.cpu;
         self.requests.memory += other.requests.memory;
@@ -126,7 +126,7 @@ impl Usage {
 
 impl Member {
     /// A cluster with nodes of these CPUs.
-    pub(crate) fn new(cpus: &[i64], has_models: bool) -> Self {
+    pub fn new(cpus: &[i64], has_models: bool) -> Self {
         let mut member = Self {
             nodes: Vec::new(),
             nodes_ever: 0,
@@ -147,7 +147,7 @@ impl Member {
     }
 
     /// Adds a node with this many CPUs.
-    pub(crate) fn add_node(&mut self, cpu: i64) {
+    pub fn add_node(&mut self, cpu: i64) {
         self.nodes_ever += 1;
         self.nodes.push(Node {
             number: self.nodes_ever,
@@ -160,7 +160,7 @@ impl Member {
     }
 
     /// Removes the last node; its pods wait for another one. Returns false if it is the only one.
-    pub(crate) fn remove_node(&mut self, now: Millis) -> bool {
+    pub fn remove_node(&mut self, now: Millis) -> bool {
         if self.nodes.len() < 2 {
             return false;
         }
@@ -175,7 +175,7 @@ impl Member {
     }
 
     /// Lets foreign pods of one CPU each appear where there is room.
-    pub(crate) fn add_foreign(&mut self, pods: u64) {
+    pub fn add_foreign(&mut self, pods: u64) {
         for _ in 0..pods {
             let requests = Requests { cpu: 1000, memory: 512 };
             if let Some(node) = node_for(&self.left(), requests) {
@@ -189,17 +189,17 @@ impl Member {
     }
 
     /// Removes all foreign pods.
-    pub(crate) fn clear_foreign(&mut self) {
+    pub fn clear_foreign(&mut self) {
         self.foreign.clear();
     }
 
     /// Lets the pods of a binding crash until a time.
-    pub(crate) fn crash(&mut self, key: &ObjectKey, until: Millis) {
+    pub fn crash(&mut self, key: &ObjectKey, until: Millis) {
         self.crashing.insert(key.clone(), until);
     }
 
     /// Ends all troubles.
-    pub(crate) fn heal(&mut self) {
+    pub fn heal(&mut self) {
         self.crashing.clear();
         (self.silent_until, self.blind_until, self.report_delay) = (0, 0, 0);
         self.is_unreachable = false;
@@ -207,12 +207,12 @@ impl Member {
     }
 
     /// True if nothing is applied or collected now.
-    pub(crate) fn is_cut_off(&self, now: Millis) -> bool {
+    pub fn is_cut_off(&self, now: Millis) -> bool {
         self.is_unreachable || now < self.lags_until
     }
 
     /// Runs what a binding propagates here, pods of each template; nothing for an empty list.
-    pub(crate) fn apply(&mut self, key: &ObjectKey, wanted: &[Wanted], now: Millis) {
+    pub fn apply(&mut self, key: &ObjectKey, wanted: &[Wanted], now: Millis) {
         for (index, wanted) in wanted.iter().enumerate() {
             let pods = self.pods.entry((key.clone(), index)).or_default();
             // Pods of another version are replaced.
@@ -237,14 +237,14 @@ impl Member {
     }
 
     /// The bindings that have pods here.
-    pub(crate) fn bindings(&self) -> Vec<ObjectKey> {
+    pub fn bindings(&self) -> Vec<ObjectKey> {
         let mut keys: Vec<ObjectKey> = self.pods.keys().map(|(key, _)| key.clone()).collect();
         keys.dedup();
         keys
     }
 
     /// Lets time pass: pods are bound and become ready. Returns the bindings of which any pod changed.
-    pub(crate) fn step(&mut self, now: Millis, random: &mut Random) -> Vec<ObjectKey> {
+    pub fn step(&mut self, now: Millis, random: &mut Random) -> Vec<ObjectKey> {
         self.crashing.retain(|_, until| *until > now);
         let is_moving = |(key, pods): &(&(ObjectKey, usize), &Vec<Pod>)| {
             let crashes = self.crashing.contains_key(&key.0);
@@ -301,7 +301,7 @@ impl Member {
     }
 
     /// Pods of a binding, and how many of them are ready.
-    pub(crate) fn pods_of(&self, key: &ObjectKey) -> (i64, i64) {
+    pub fn pods_of(&self, key: &ObjectKey) -> (i64, i64) {
         let pods = self.pods.iter().filter(|((of, _), _)| of == key);
         let states = pods.flat_map(|(_, pods)| pods.iter().map(|pod| pod.state));
         states.fold((0, 0), |(all, ready), state| {
@@ -310,21 +310,21 @@ impl Member {
     }
 
     /// Pods of a binding that have been ready here, whatever became of them since: a crash is nobody's decision.
-    pub(crate) fn pods_that_were_ready(&self, key: &ObjectKey) -> i64 {
+    pub fn pods_that_were_ready(&self, key: &ObjectKey) -> i64 {
         let pods = self.pods.iter().filter(|((of, _), _)| of == key);
         let ready = pods.flat_map(|(_, pods)| pods.iter().filter(|pod| pod.was_ready));
         i64::try_from(ready.count()).unwrap_or(0)
     }
 
     /// Pods of a binding that found no node.
-    pub(crate) fn unplaced(&self, key: &ObjectKey) -> i64 {
+    pub fn unplaced(&self, key: &ObjectKey) -> i64 {
         let pods = self.pods.iter().filter(|((of, _), _)| of == key);
         let pending = pods.flat_map(|(_, pods)| pods.iter().filter(|pod| matches!(pod.state, State::Pending { .. })));
         i64::try_from(pending.count()).unwrap_or(0)
     }
 
     /// Pods with these requests that still find a node: an estimator's answer.
-    pub(crate) fn room_for(&self, requests: Requests) -> i64 {
+    pub fn room_for(&self, requests: Requests) -> i64 {
         let room = |(_, left): &(u32, Usage)| {
             let by = |left: i64, one: i64| if one > 0 { left.max(0) / one } else { i64::MAX };
             by(left.requests.cpu, requests.cpu)
@@ -356,7 +356,7 @@ impl Member {
     }
 
     /// Requests of the pods that are bound, and of those that wait.
-    pub(crate) fn usage(&self) -> (Usage, Usage) {
+    pub fn usage(&self) -> (Usage, Usage) {
         let (mut allocated, mut allocating) = (Usage::default(), Usage::default());
         for pod in self.all() {
             match pod.node() {
@@ -368,7 +368,7 @@ impl Member {
     }
 
     /// Requests of the pods of a binding, bound or not.
-    pub(crate) fn usage_of(&self, key: &ObjectKey) -> Usage {
+    pub fn usage_of(&self, key: &ObjectKey) -> Usage {
         let pods = self.pods.iter().filter(|((of, _), _)| of == key);
         let mut usage = Usage::default();
         pods.flat_map(|(_, pods)| pods).for_each(|pod| usage.add(pod.requests));
@@ -376,7 +376,7 @@ impl Member {
     }
 
     /// The resource summary of a report.
-    pub(crate) fn summary(&self, now: Millis) -> Value {
+    pub fn summary(&self, now: Millis) -> Value {
         let mut allocatable = Usage::default();
         for node in &self.nodes {
             allocatable.pods += node.pods;
@@ -408,7 +408,7 @@ impl Member {
     }
 
     /// Karmada's default resource models.
-    pub(crate) fn models() -> Value {
+    pub fn models() -> Value {
         let ends = GRADES.iter().skip(1).copied().chain([(1_000_000_000, 1_000_000_000)]);
         let models = GRADES.iter().zip(ends).enumerate();
         models

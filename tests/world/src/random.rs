@@ -8,11 +8,11 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(Xoshiro256PlusPlus);
+pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
     /// The stream of this name under a seed.
-    pub(crate) fn new(seed: u64, stream: &str) -> Self {
+    pub fn new(seed: u64, stream: &str) -> Self {
         let mixed = stream.bytes().fold(seed ^ 0x9e37_79b9_7f4a_7c15, |sum, byte| {
             (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -20,7 +20,7 @@ impl Random {
     }
 
     /// A number below a limit; 0 if the limit is 0.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         match limit {
             0 => 0,
             // The bias of a remainder is below one in a billion for the limits that occur here.
@@ -28,23 +28,28 @@ impl Random {
         }
     }
 
+    /// A count below a limit; 0 if the limit is not positive.
+    pub fn count(&mut self, limit: i64) -> i64 {
+        i64::try_from(self.below(u64::try_from(limit).unwrap_or(0))).unwrap_or(0)
+    }
+
     /// A number from `low` to `high`, both inclusive.
-    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
     /// An index below a length; 0 if the length is 0.
-    pub(crate) fn index(&mut self, length: usize) -> usize {
+    pub fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or(0)
     }
 
     /// True in this many of a hundred cases.
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
+    pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
     /// One of several values.
-    pub(crate) fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.index(values.len())]
     }
 }

@@ -13,26 +13,26 @@ use serde_json::{Value, json};
 
 use crate::agenda::Millis;
 
-pub(crate) use self::answer::{Reply, Request, Verb, read, requested, unmet, write};
-pub(crate) use self::client::client;
-pub(crate) use self::fault::{Effect, Fault, Fitting};
+pub use self::answer::{Reply, Request, Verb, read, requested, unmet, write};
+pub use self::client::client;
+pub use self::fault::{Effect, Fault, Faults, Fitting};
 
 /// A version of an object, or its deletion.
 #[derive(Debug, Clone)]
-pub(crate) struct Record {
+pub struct Record {
     /// Time of the write.
-    pub(crate) at: Millis,
+    pub at: Millis,
     /// Version of the write.
-    pub(crate) version: u64,
+    pub version: u64,
     /// The object's identity.
-    pub(crate) key: ObjectKey,
+    pub key: ObjectKey,
     /// The object; `None` if it was deleted.
-    pub(crate) object: Option<Arc<Value>>,
+    pub object: Option<Arc<Value>>,
 }
 
 /// Everything that the API server stores.
 #[derive(Debug, Default)]
-pub(crate) struct Server {
+pub struct Server {
     objects: BTreeMap<(Kind, ObjectKey), Arc<Value>>,
     history: BTreeMap<Kind, Vec<Record>>,
     version: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// The objects of a kind, in the order of their keys.
-    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&ObjectKey, &Arc<Value>)> {
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&ObjectKey, &Arc<Value>)> {
         let first = ObjectKey {
             namespace: String::new(),
             name: String::new(),
@@ -52,22 +52,22 @@ impl Server {
     }
 
     /// An object.
-    pub(crate) fn get(&self, kind: Kind, key: &ObjectKey) -> Option<&Arc<Value>> {
+    pub fn get(&self, kind: Kind, key: &ObjectKey) -> Option<&Arc<Value>> {
         self.objects.get(&(kind, key.clone()))
     }
 
     /// Version of the last write.
-    pub(crate) fn version(&self) -> u64 {
+    pub fn version(&self) -> u64 {
         self.version
     }
 
     /// All writes to objects of a kind.
-    pub(crate) fn history(&self, kind: Kind) -> &[Record] {
+    pub fn history(&self, kind: Kind) -> &[Record] {
         self.history.get(&kind).map_or(&[], Vec::as_slice)
     }
 
     /// Creates an object; does nothing if it exists.
-    pub(crate) fn create(&mut self, now: Millis, kind: Kind, mut object: Value) {
+    pub fn create(&mut self, now: Millis, kind: Kind, mut object: Value) {
         let key = key_of(&object);
         if self.objects.contains_key(&(kind, key.clone())) {
             return;
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Changes an object, and its generation if its specification changed. Returns false if nothing changed.
-    pub(crate) fn change(&mut self, now: Millis, kind: Kind, key: &ObjectKey, change: impl FnOnce(&mut Value)) -> bool {
+    pub fn change(&mut self, now: Millis, kind: Kind, key: &ObjectKey, change: impl FnOnce(&mut Value)) -> bool {
         let Some(before) = self.get(kind, key).cloned() else {
             return false;
         };
@@ -100,8 +100,32 @@ impl Server {
         true
     }
 
+    /// Changes an object by a merge patch (RFC 7386) as a controller does. Returns false if nothing changed.
+    pub fn patch(&mut self, now: Millis, kind: Kind, key: &ObjectKey, patch: &Value) -> bool {
+        self.change(now, kind, key, |object| json_patch::merge(object, patch))
+    }
+
+    /// Creates an object, or replaces all of it but its identity and generation.
+    pub fn apply(&mut self, now: Millis, kind: Kind, object: Value) {
+        let key = key_of(&object);
+        let Some(before) = self.get(kind, &key).cloned() else {
+            return self.create(now, kind, object);
+        };
+        self.change(now, kind, &key, |stored| {
+            *stored = object;
+            for field in ["uid", "generation", "resourceVersion"] {
+                stored["metadata"][field] = before["metadata"][field].clone();
+            }
+        });
+    }
+
+    /// Forgets the history, for those that show each change at once.
+    pub fn forget_history(&mut self) {
+        self.history.clear();
+    }
+
     /// Deletes an object at once.
-    pub(crate) fn delete(&mut self, now: Millis, kind: Kind, key: &ObjectKey) -> Option<Arc<Value>> {
+    pub fn delete(&mut self, now: Millis, kind: Kind, key: &ObjectKey) -> Option<Arc<Value>> {
         let object = self.objects.remove(&(kind, key.clone()))?;
         self.version += 1;
         self.note(now, kind, key.clone(), None);
@@ -109,7 +133,7 @@ impl Server {
     }
 
     /// The object as it was at a version of its own.
-    pub(crate) fn at_version(&self, kind: Kind, version: u64) -> Option<&Arc<Value>> {
+    pub fn at_version(&self, kind: Kind, version: u64) -> Option<&Arc<Value>> {
         let history = self.history(kind);
         let index = history.binary_search_by_key(&version, |record| record.version).ok()?;
         history[index].object.as_ref()
@@ -135,7 +159,7 @@ impl Server {
 }
 
 /// Namespace and name of an object.
-pub(crate) fn key_of(object: &Value) -> ObjectKey {
+pub fn key_of(object: &Value) -> ObjectKey {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
     ObjectKey {
         namespace: text("namespace"),
@@ -144,26 +168,9 @@ pub(crate) fn key_of(object: &Value) -> ObjectKey {
 }
 
 /// The version of an object.
-pub(crate) fn version_of(object: &Value) -> u64 {
+pub fn version_of(object: &Value) -> u64 {
     let version = object["metadata"]["resourceVersion"].as_str();
     version.and_then(|version| version.parse().ok()).unwrap_or(0)
-}
-
-/// Applies a merge patch (RFC 7386).
-pub(crate) fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in fields {
-        match value {
-            Value::Null => _ = target.as_object_mut().and_then(|target| target.remove(key)),
-            value => merge(&mut target[key.as_str()], value),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,28 +3,32 @@
 use divvy_controller::objects::{Kind, ObjectKey};
 use serde_json::{Value, json};
 
-use super::{Event, World};
+use super::{ControlPlane, Happening};
 use crate::agenda::Millis;
 use crate::member::Member;
-use crate::script::LABEL;
 
 /// Time between two reports of a cluster: Karmada's default.
-const REPORT_PERIOD: Millis = 10_000;
+pub const REPORT_PERIOD: Millis = 10_000;
 
 /// Key of the taint that actions set.
 const MAINTENANCE: &str = "maintenance";
 
+/// The number in a cluster's name.
+pub fn cluster_number(cluster: &str) -> Option<usize> {
+    cluster.strip_prefix('c')?.parse().ok()
+}
+
 /// Identity of a cluster by its number.
-pub(crate) fn cluster_key(number: usize) -> ObjectKey {
+pub fn cluster_key(number: usize) -> ObjectKey {
     ObjectKey {
         namespace: String::new(),
         name: format!("c{number}"),
     }
 }
 
-impl World<'_> {
-    /// Changes a cluster, and shows it to the processes.
-    fn change_cluster(&mut self, number: usize, change: impl FnOnce(&mut Value)) {
+impl ControlPlane {
+    /// Changes a cluster.
+    pub fn change_cluster(&mut self, number: usize, change: impl FnOnce(&mut Value)) {
         let now = self.now;
         let offer = |world: &Self| {
             let cluster = world.server.get(Kind::Cluster, &cluster_key(number))?;
@@ -40,18 +44,20 @@ impl World<'_> {
         let before = offer(self);
         if self.server.change(now, Kind::Cluster, &cluster_key(number), change) {
             if offer(self) != before {
-                self.books.note_offer(self.server.version());
+                self.offers();
             }
-            self.publish_changes(Kind::Cluster);
+            self.happenings.push(Happening::ClusterChanged);
         }
     }
 
+    fn offers(&mut self) {
+        self.happenings.push(Happening::Offered(self.server.version()));
+    }
+
     /// A cluster joins, unless it is there.
-    pub(super) fn join(&mut self, number: usize) {
-        let plan = &self.script.setup.clusters[number];
-        let (has_models, region, label) = (plan.has_models, plan.region, plan.label);
+    pub fn join(&mut self, number: usize, region: &str, labels: &Value) {
         let mut object = json!({
-            "metadata": {"name": format!("c{number}"), "labels": {LABEL: label}},
+            "metadata": {"name": format!("c{number}"), "labels": labels},
             "spec": {"syncMode": "Push", "region": region},
             "status": {
                 "kubernetesVersion": "v1.34.0",
@@ -60,19 +66,19 @@ impl World<'_> {
                 "resourceSummary": self.members[number].summary(self.now),
             },
         });
-        if has_models {
+        if self.members[number].has_models {
             object["spec"]["resourceModels"] = Member::models();
         }
         self.vanished.remove(&number);
         let now = self.now;
         self.server.create(now, Kind::Cluster, object);
-        self.books.note_offer(self.server.version());
-        self.publish_changes(Kind::Cluster);
+        self.offers();
+        self.happenings.push(Happening::ClusterChanged);
     }
 
     /// The deletion of a cluster begins: Karmada removes the namespace of its Works first of all, and so every pod (`removeCluster`). It ends
     /// when no binding names it.
-    pub(super) fn leave(&mut self, number: usize) {
+    pub fn leave(&mut self, number: usize) {
         let at = self.wall().to_string();
         self.change_cluster(number, |cluster| cluster["metadata"]["deletionTimestamp"] = json!(at));
         if self.is_leaving(number) && !self.members[number].is_cut_off(self.now) {
@@ -83,7 +89,7 @@ impl World<'_> {
     }
 
     /// True if a cluster is being deleted.
-    pub(crate) fn is_leaving(&self, number: usize) -> bool {
+    pub fn is_leaving(&self, number: usize) -> bool {
         let cluster = self.server.get(Kind::Cluster, &cluster_key(number));
         cluster.is_some_and(|cluster| !cluster["metadata"]["deletionTimestamp"].is_null())
     }
@@ -108,11 +114,11 @@ impl World<'_> {
                 named.any(|name| *name == key.name.as_str())
             });
             if !is_named {
-                self.note(|| format!("{} is gone", key.name));
+                self.say(format!("{} is gone", key.name));
                 let now = self.now;
                 self.server.delete(now, Kind::Cluster, &key);
-                self.books.note_offer(self.server.version());
-                self.publish_changes(Kind::Cluster);
+                self.offers();
+                self.happenings.push(Happening::ClusterChanged);
                 for binding in self.members[number].bindings() {
                     self.members[number].apply(&binding, &[], now);
                 }
@@ -121,38 +127,40 @@ impl World<'_> {
     }
 
     /// A cluster vanishes from the API server without having been deleted.
-    pub(super) fn vanish(&mut self, number: usize) {
+    pub fn vanish(&mut self, number: usize) {
         let now = self.now;
         if let Some(object) = self.server.delete(now, Kind::Cluster, &cluster_key(number)) {
-            self.books.note_offer(self.server.version());
+            self.offers();
             self.vanished.insert(number, Value::clone(&object));
-            self.publish_changes(Kind::Cluster);
+            self.happenings.push(Happening::ClusterChanged);
         }
     }
 
     /// A cluster that vanished is back as it was.
-    pub(super) fn come_back(&mut self, number: usize) {
+    pub fn come_back(&mut self, number: usize) {
         if let Some(object) = self.vanished.remove(&number) {
             let now = self.now;
             self.server.create(now, Kind::Cluster, object);
-            self.books.note_offer(self.server.version());
-            self.publish_changes(Kind::Cluster);
+            self.offers();
+            self.happenings.push(Happening::ClusterChanged);
         }
     }
 
     /// Everything that vanished is back.
-    pub(super) fn all_come_back(&mut self) {
+    pub fn all_come_back(&mut self) {
         let vanished: Vec<usize> = self.vanished.keys().copied().collect();
         for number in vanished {
             self.come_back(number);
         }
     }
 
-    pub(super) fn label(&mut self, number: usize, value: &str) {
-        self.change_cluster(number, |cluster| cluster["metadata"]["labels"][LABEL] = json!(value));
+    /// A label of a cluster changes.
+    pub fn label(&mut self, number: usize, label: &str, value: &str) {
+        self.change_cluster(number, |cluster| cluster["metadata"]["labels"][label] = json!(value));
     }
 
-    pub(super) fn taint(&mut self, number: usize, effect: Option<&str>) {
+    /// A cluster has this taint, or none.
+    pub fn taint(&mut self, number: usize, effect: Option<&str>) {
         self.change_cluster(number, |cluster| {
             set_taint(
                 cluster,
@@ -163,21 +171,21 @@ impl World<'_> {
         self.look_at_all();
     }
 
-    pub(super) fn serve(&mut self, number: usize, is_served: bool) {
+    /// A cluster serves Deployments, or not.
+    pub fn serve(&mut self, number: usize, is_served: bool) {
         self.change_cluster(number, |cluster| {
             cluster["status"]["apiEnablements"] = enablements(is_served)
         });
     }
 
-    /// A cluster cannot be reached for a time.
-    pub(super) fn flap(&mut self, number: usize, millis: Millis) {
+    /// A cluster cannot be reached.
+    pub fn unreachable(&mut self, number: usize) {
         self.members[number].is_unreachable = true;
         self.set_ready(number, false);
-        self.enter(millis, Event::Reachable(number));
     }
 
     /// A cluster is reachable again.
-    pub(super) fn reachable(&mut self, number: usize) {
+    pub fn reachable(&mut self, number: usize) {
         self.members[number].is_unreachable = false;
         self.set_ready(number, true);
         self.look_at_all();
@@ -192,22 +200,15 @@ impl World<'_> {
         });
     }
 
-    /// A cluster reports, if it can and something has changed.
-    pub(super) fn report(&mut self, number: usize) {
-        self.enter(REPORT_PERIOD, Event::Report(number));
+    /// The report that a cluster makes now, and the time until it arrives; `None` if it makes none.
+    pub fn report(&self, number: usize) -> Option<(Value, Millis)> {
         let member = &self.members[number];
-        if member.is_unreachable || self.now < member.silent_until {
-            return;
-        }
-        let (summary, delay) = (member.summary(self.now), member.report_delay);
-        match delay {
-            0 => self.reported(number, &summary),
-            delay => self.enter(delay, Event::Reported(number, summary)),
-        }
+        let is_silent = member.is_unreachable || self.now < member.silent_until;
+        (!is_silent).then(|| (member.summary(self.now), member.report_delay))
     }
 
     /// A report arrives.
-    pub(super) fn reported(&mut self, number: usize, summary: &Value) {
+    pub fn reported(&mut self, number: usize, summary: &Value) {
         let key = cluster_key(number);
         let known = self
             .server
@@ -216,14 +217,12 @@ impl World<'_> {
         if known.is_none_or(|known| known == *summary) {
             return;
         }
-        self.note(|| {
-            let (allocated, allocating) = (&summary["allocated"]["cpu"], &summary["allocating"]["cpu"]);
-            let allocatable = &summary["allocatable"]["cpu"];
-            format!(
-                "{} reports {allocated} CPU allocated, {allocating} allocating, of {allocatable}",
-                key.name
-            )
-        });
+        let (allocated, allocating) = (&summary["allocated"]["cpu"], &summary["allocating"]["cpu"]);
+        let allocatable = &summary["allocatable"]["cpu"];
+        self.say(format!(
+            "{} reports {allocated} CPU allocated, {allocating} allocating, of {allocatable}",
+            key.name
+        ));
         self.change_cluster(number, |cluster| cluster["status"]["resourceSummary"] = summary.clone());
     }
 }

@@ -7,7 +7,7 @@ use crate::agenda::Millis;
 
 /// The requests that a fault meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fitting {
+pub enum Fitting {
     /// Any request.
     Any,
     /// Patches of a specification.
@@ -20,7 +20,7 @@ pub(crate) enum Fitting {
 
 /// The effect of a fault on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub enum Effect {
     /// It is refused with this code, and not carried out.
     Refused(u16),
     /// It is carried out, and answered with this code.
@@ -45,18 +45,43 @@ pub(crate) enum Effect {
 
 /// A fault that waits for its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The requests that it meets.
-    pub(crate) fitting: Fitting,
+    pub fitting: Fitting,
     /// Its effect.
-    pub(crate) effect: Effect,
+    pub effect: Effect,
     /// Requests that it still meets.
-    pub(crate) count: u32,
+    pub count: u32,
+}
+
+/// Faults that wait for their requests, the oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(&mut self, fault: Fault) {
+        self.0.push(fault);
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The effect of the oldest fault that meets a request, which it has then met.
+    pub fn meet(&mut self, request: &Request) -> Option<Effect> {
+        let fault = self.0.iter_mut().find(|fault| fault.meets(request))?;
+        fault.count -= 1;
+        let effect = fault.effect;
+        self.0.retain(|fault| fault.count > 0);
+        Some(effect)
+    }
 }
 
 impl Fault {
     /// True if the fault meets a request.
-    pub(crate) fn meets(&self, request: &Request) -> bool {
+    pub fn meets(&self, request: &Request) -> bool {
         let fits = match self.fitting {
             Fitting::Any => true,
             Fitting::Specification => request.verb == Verb::Patch,

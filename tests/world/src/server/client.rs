@@ -7,30 +7,32 @@ use std::task::{Context, Poll};
 use http::Response;
 use kube::Client;
 use kube::client::Body;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tower_service::Service;
 
 use super::{Reply, Request, requested};
-use crate::world::Inbound;
 
 /// The connection broke before an answer came.
 #[derive(Debug, thiserror::Error)]
 #[error("connection reset by peer")]
 struct Reset;
 
-/// A client of one process, whose requests go to `world`.
-pub(crate) fn client(process: u64, world: mpsc::UnboundedSender<Inbound>) -> Client {
-    Client::new(Network { process, world }, "default")
+/// A client of one process. `send` takes each request, and where its answer goes: without an answer, the connection breaks.
+pub fn client(process: u64, send: impl Fn(Request, oneshot::Sender<Reply>) + Clone + Send + 'static) -> Client {
+    Client::new(Network { process, send }, "default")
 }
 
-struct Network {
+struct Network<S> {
     process: u64,
-    world: mpsc::UnboundedSender<Inbound>,
+    send: S,
 }
 
 type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Box<dyn std::error::Error + Send + Sync>>> + Send>>;
 
-impl Service<http::Request<Body>> for Network {
+impl<S> Service<http::Request<Body>> for Network<S>
+where
+    S: Fn(Request, oneshot::Sender<Reply>) + Clone + Send + 'static,
+{
     type Response = Response<Body>;
     type Error = Box<dyn std::error::Error + Send + Sync>;
     type Future = Answer;
@@ -40,14 +42,13 @@ impl Service<http::Request<Body>> for Network {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let (process, world) = (self.process, self.world.clone());
+        let (process, send) = (self.process, self.send.clone());
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let body = body.collect_bytes().await.map_err(Box::new)?;
             let (sender, answer) = oneshot::channel();
             let request: Request = requested(process, &parts.method, parts.uri.path(), &body);
-            // The world is gone only if the life is over.
-            let _over = world.send(Inbound::Request(request, sender));
+            send(request, sender);
             let Reply { code, body } = answer.await.map_err(|_| Reset)?;
             let response = Response::builder()
                 .status(code)

@@ -4,27 +4,27 @@ use divvy_controller::objects::{Kind, ObjectKey};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{Server, merge};
+use super::Server;
 use crate::agenda::Millis;
 
 /// A request about one binding.
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub struct Request {
     /// The process that sends it.
-    pub(crate) process: u64,
+    pub process: u64,
     /// Its verb.
-    pub(crate) verb: Verb,
+    pub verb: Verb,
     /// The kind of the binding.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// The binding.
-    pub(crate) key: ObjectKey,
+    pub key: ObjectKey,
     /// The patch; null for a read.
-    pub(crate) body: Value,
+    pub body: Value,
 }
 
 /// The verb of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub enum Verb {
     /// Read the object.
     Get,
     /// Patch the object without its status.
@@ -37,21 +37,21 @@ pub(crate) enum Verb {
 
 /// The answer to a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
+pub struct Reply {
     /// HTTP status.
-    pub(crate) code: u16,
+    pub code: u16,
     /// Body.
-    pub(crate) body: String,
+    pub body: String,
 }
 
 impl Reply {
     /// An error.
-    pub(crate) fn error(code: u16, reason: &str, message: &str) -> Self {
+    pub fn error(code: u16, reason: &str, message: &str) -> Self {
         Self::with_details(code, reason, message, &json!({}))
     }
 
     /// An error with details.
-    pub(crate) fn with_details(code: u16, reason: &str, message: &str, details: &Value) -> Self {
+    pub fn with_details(code: u16, reason: &str, message: &str, details: &Value) -> Self {
         let body = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "code": code, "reason": reason, "message": message, "details": details,
@@ -63,7 +63,7 @@ impl Reply {
     }
 
     /// The refusal with a code, as an API server words it.
-    pub(crate) fn refusal(code: u16) -> Self {
+    pub fn refusal(code: u16) -> Self {
         match code {
             403 => Self::error(code, "Forbidden", "bindings is forbidden: RBAC: not yet ready"),
             409 => conflict(),
@@ -106,7 +106,7 @@ fn conflict() -> Reply {
 }
 
 /// Reads a request from its parts.
-pub(crate) fn requested(process: u64, method: &Method, path: &str, body: &[u8]) -> Request {
+pub fn requested(process: u64, method: &Method, path: &str, body: &[u8]) -> Request {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (kind, namespace, rest) = match parts.as_slice() {
         [
@@ -146,7 +146,7 @@ pub(crate) fn requested(process: u64, method: &Method, path: &str, body: &[u8]) 
 }
 
 /// Answers a read.
-pub(crate) fn read(server: &Server, request: &Request) -> Reply {
+pub fn read(server: &Server, request: &Request) -> Reply {
     match server.get(request.kind, &request.key) {
         Some(object) => Reply::object(object),
         None => Reply::error(404, "NotFound", "the binding was not found"),
@@ -154,7 +154,7 @@ pub(crate) fn read(server: &Server, request: &Request) -> Reply {
 }
 
 /// The refusal of a patch whose preconditions do not hold, which comes before admission; `None` if they do.
-pub(crate) fn unmet(server: &Server, request: &Request) -> Option<Reply> {
+pub fn unmet(server: &Server, request: &Request) -> Option<Reply> {
     let Some(object) = server.get(request.kind, &request.key) else {
         return Some(Reply::error(404, "NotFound", "the binding was not found"));
     };
@@ -174,7 +174,7 @@ pub(crate) fn unmet(server: &Server, request: &Request) -> Option<Reply> {
 }
 
 /// Carries out a patch with its preconditions.
-pub(crate) fn write(server: &mut Server, now: Millis, request: &Request) -> Reply {
+pub fn write(server: &mut Server, now: Millis, request: &Request) -> Reply {
     if let Some(refusal) = unmet(server, request) {
         return refusal;
     }
@@ -186,7 +186,7 @@ pub(crate) fn write(server: &mut Server, now: Millis, request: &Request) -> Repl
     let is_status = request.verb == Verb::PatchStatus;
     server.change(now, request.kind, &request.key, |object| {
         let before = object.clone();
-        merge(object, &patch);
+        json_patch::merge(object, &patch);
         // Each of the two ways of writing leaves the other's part alone.
         if is_status {
             object["spec"] = before["spec"].clone();
