@@ -413,6 +413,17 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "a-lost-answer-is-counted-for-ever",
+        rule: Rule::E,
+        is_real: true,
+        text: "A binding whose result was written, although the answer was lost, goes on being counted as not scheduled.",
+        edits: &[Edit {
+            file: OUTCOME,
+            from: "            life.failure = None;\n",
+            to: "",
+        }],
+    },
+    Bug {
         name: "the-last-answer-leaves-a-turn",
         rule: Rule::E,
         is_real: true,

@@ -173,6 +173,8 @@ impl Engine {
         self.lives.update(&candidate.key, |life| {
             life.plugin_failure = None;
             life.incomplete = None;
+            // A write whose answer was lost was reported as failed.
+            life.failure = None;
         });
         let specification = self.with_pause(candidate, specification);
         let in_flight = InFlight {
