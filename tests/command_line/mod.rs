@@ -13,6 +13,7 @@ mod headroom;
 mod help;
 mod hostile;
 mod inspect;
+mod karmada;
 mod kubeconfig;
 mod large;
 mod logging;

@@ -107,7 +107,7 @@ impl Seen<'_> {
 }
 
 /// True if another controller than the detector owns a binding or its resource.
-pub(super) fn is_managed_by_another(binding: &StringMap, resource: Option<&StringMap>) -> bool {
+pub fn is_managed_by_another(binding: &StringMap, resource: Option<&StringMap>) -> bool {
     let has = |labels: &StringMap, key| labels.get(key).is_some_and(|value| !value.is_empty());
     has(binding, MANAGED_BY) || resource.is_some_and(|labels| has(labels, CLAIMED_BY))
 }

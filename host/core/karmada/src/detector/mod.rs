@@ -24,6 +24,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
+pub use claims::is_managed_by_another;
 
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::Policies;
@@ -68,6 +69,8 @@ pub struct Detected {
     pub bindings: Vec<Binding>,
     /// Resources without a matching policy or a binding, sorted. They are not scheduled.
     pub unmatched: Vec<ObjectName>,
+    /// Resources in reserved namespaces, sorted. Karmada propagates none of them.
+    pub reserved: Vec<ObjectName>,
     /// Oddities in the input that do not prevent scheduling.
     pub warnings: Vec<Warning>,
 }
@@ -153,12 +156,13 @@ impl Detector {
         let workloads = std::mem::take(&mut self.workloads).into_unbound();
         let parts = unbound::detect(workloads, &self.policies, &self.workload_kinds, &priorities, threads);
         found.reserve_exact(parts.iter().map(|part| part.found.len()).sum());
-        let (mut order, mut unmatched) = (Order::of(&found), Vec::new());
+        let (mut order, mut unmatched, mut reserved) = (Order::of(&found), Vec::new(), Vec::new());
         for part in parts {
             // Each part is already sorted, so the final sort only merges.
             order.append(part.order);
             found.extend(part.found);
             unmatched.extend(part.unmatched);
+            reserved.extend(part.reserved);
             warnings.take_in(part.warnings);
         }
         order.sort(&mut found);
@@ -171,9 +175,11 @@ impl Detector {
             is_same
         });
         unmatched.sort();
+        reserved.sort();
         Detected {
             bindings: found,
             unmatched,
+            reserved,
             warnings: warnings.found(),
         }
     }
@@ -207,7 +213,7 @@ pub fn binding_key(binding: &ResourceBinding) -> BindingKey {
 }
 
 /// True for namespaces from which Karmada's detector propagates nothing (`names.IsReservedNamespace`).
-fn is_reserved(namespace: &str) -> bool {
+pub fn is_reserved(namespace: &str) -> bool {
     matches!(namespace, "karmada-system" | "karmada-cluster")
         || namespace.starts_with("karmada-es-")
         || namespace.starts_with("kube-")

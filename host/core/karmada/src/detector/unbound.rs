@@ -26,6 +26,8 @@ pub(super) struct Part {
     pub(super) order: Order,
     /// Resources that no policy matches, sorted.
     pub(super) unmatched: Vec<ObjectName>,
+    /// Resources in reserved namespaces.
+    pub(super) reserved: Vec<ObjectName>,
     /// Warnings in the order of arrival, one per kind.
     pub(super) warnings: Warnings,
 }
@@ -61,10 +63,11 @@ fn part(
     for entry in workloads {
         let resource = &entry.object.resource;
         let metadata = &resource.metadata;
-        if is_reserved(&metadata.namespace)
-            || is_managed_by_another(&StringMap::new(), Some(&metadata.labels))
-            || priorities.is_named(resource)
-        {
+        if is_reserved(&metadata.namespace) {
+            part.reserved.push(resource_name(resource));
+            continue;
+        }
+        if is_managed_by_another(&StringMap::new(), Some(&metadata.labels)) || priorities.is_named(resource) {
             continue;
         }
         let Some(known) = policies.policy_for(&resource.type_meta, &resource.metadata) else {

@@ -25,7 +25,7 @@ pub(super) enum Set {
 }
 
 /// Kinds with components.
-const SETS: [(&str, &str, Set); 9] = [
+const SETS: [(&str, &str, Set); 8] = [
     ("flink.apache.org/v1beta1", "FlinkDeployment", Set::Flink),
     ("sparkoperator.k8s.io/v1beta2", "SparkApplication", Set::Spark),
     ("batch.volcano.sh/v1alpha1", "Job", Set::Volcano),
@@ -40,11 +40,6 @@ const SETS: [(&str, &str, Set); 9] = [
         "kubeflow.org/v1",
         "TFJob",
         Set::Groups("spec.tfReplicaSpecs", &["PS", "Worker", "Chief", "Master", "Evaluator"]),
-    ),
-    (
-        "kubeflow.org/v1",
-        "MPIJob",
-        Set::Groups("spec.mpiReplicaSpecs", &["Launcher", "Worker"]),
     ),
     (
         "kubeflow.org/v2beta1",

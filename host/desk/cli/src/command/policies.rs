@@ -62,8 +62,8 @@ Info:
 
 A policy selects an object if one of its selectors matches it. It governs the object if the claim on it is its own or, \
 without a claim, if it comes first: a PropagationPolicy before any ClusterPropagationPolicy, then the higher priority, then \
-the selector that names the object, then the one with labels, then the name in alphabetical order. A claim is never taken \
-away: preemption is not forecast, and a hint says where it would decide.
+the selector that names the object, then the one with labels, then the name in alphabetical order. A claim lasts as \
+long as its policy selects the object: preemption is not forecast, and a hint says where it would decide.
 
 Only what the input has is known. Include workloads, or bindings, which name them; labels of workloads are known only \
 if the workloads are in the input or `--kubeconfig` may list them.
@@ -190,6 +190,7 @@ impl Question for PoliciesArguments {
             bindings: &detected.bindings,
             labels: &|binding| input.labels.for_binding(&binding.object),
             unmatched: &detected.unmatched,
+            reserved: &detected.reserved,
             clusters: manifests.clusters.iter().map(|cluster| &cluster.object).collect(),
         });
         let hidden = self.choose(&mut document)?;

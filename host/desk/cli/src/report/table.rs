@@ -11,6 +11,7 @@ use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::text::{counted, listed, partial_count};
 use divvy_forecast::document::ClusterRow;
+use divvy_karmada::detector::Pending;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::Outcome;
 
@@ -210,7 +211,11 @@ impl<'a> Block<'a, '_> {
             grid.text(2, text, style::NOTABLE);
         }
         for pending in &entry.binding.pending {
-            grid.text(2, format!("{pending}; scheduled with the new value"), style::NOTABLE);
+            let text = match pending {
+                Pending::Lazy => pending.to_string(),
+                _ => format!("{pending}; scheduled with the new value"),
+            };
+            grid.text(2, text, style::NOTABLE);
         }
         if is_uniform(shares, entry.decision.replicas) && !self.options.wide && !self.options.explain {
             self.sentences(grid, shares);

@@ -17,8 +17,9 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy, StringMap};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy, ResourceSelector, StringMap, TypeMeta};
+use divvy_karmada::detector::{Binding, is_managed_by_another, is_reserved};
+use divvy_karmada::policy::is_cluster_scoped;
 use divvy_spanned::ObjectName;
 
 use document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals};
@@ -46,6 +47,8 @@ pub struct Subjects<'a> {
     pub labels: &'a dyn Fn(&Binding) -> Option<&'a StringMap>,
     /// Resources that no policy selects.
     pub unmatched: &'a [ObjectName],
+    /// Resources in namespaces from which nothing is propagated.
+    pub reserved: &'a [ObjectName],
     /// The clusters; without any, nothing that placements name is reviewed.
     pub clusters: Vec<&'a Cluster>,
 }
@@ -64,11 +67,19 @@ struct Policy<'a> {
 
 /// Reviews policies.
 pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
+    // No policy can select what another controller has taken over.
+    let bindings: Vec<&Binding> = subjects
+        .bindings
+        .iter()
+        .filter(|binding| {
+            let labels = binding.workload.as_ref().map(|workload| &workload.labels);
+            !is_managed_by_another(&binding.object.metadata.labels, labels)
+        })
+        .collect();
     let objects: Vec<&PropagationPolicy> = subjects.policies.iter().map(|(policy, _)| *policy).collect();
     let indices: HashMap<(PolicyScope, &str, &str), usize> =
         objects.iter().map(|policy| key(policy)).zip(0..).collect();
-    let governors: Vec<Option<usize>> = subjects
-        .bindings
+    let governors: Vec<Option<usize>> = bindings
         .iter()
         .map(|binding| {
             let facts = binding.policy.as_ref()?;
@@ -81,8 +92,7 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
                 .copied()
         })
         .collect();
-    let propagated: Vec<Object<'_>> = subjects
-        .bindings
+    let propagated: Vec<Object<'_>> = bindings
         .iter()
         .map(|binding| Object::of(binding, (subjects.labels)(binding)))
         .collect();
@@ -90,7 +100,7 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
     let policies = count(subjects, &governors, &reach);
     let mut fleet = Fleet::new(subjects.clusters.clone());
     let mut suggestions = Suggestions::default();
-    let known = Known::of(&propagated, subjects.unmatched);
+    let known = Known::of(&propagated, subjects.unmatched, subjects.reserved);
     let mut findings = Vec::new();
     let mut totals = PolicyTotals {
         policies: policies.len(),
@@ -133,7 +143,7 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
             findings: codes,
         });
     }
-    let orphans = orphans::review(subjects.bindings);
+    let orphans = orphans::review(&bindings);
     totals.without_policy = orphans.without_policy;
     findings.extend(orphans.findings);
     findings.sort_by(|left, right| {
@@ -318,13 +328,30 @@ struct Known<'a> {
     names: HashMap<&'a str, HashSet<&'a str>>,
     /// API versions of each kind; `None` if an object's is not known.
     versions: HashMap<&'a str, HashSet<Option<&'a str>>>,
+    /// Kinds with objects that have no namespace.
+    cluster_scoped: HashSet<&'a str>,
+    /// Kind, name and namespace of objects in reserved namespaces.
+    reserved: Vec<(&'a str, &'a str, &'a str)>,
 }
 
 impl<'a> Known<'a> {
-    fn of(objects: &[Object<'a>], unmatched: &'a [ObjectName]) -> Self {
+    fn of(objects: &[Object<'a>], unmatched: &'a [ObjectName], reserved: &'a [ObjectName]) -> Self {
+        let reserved = reserved.iter().map(|object| {
+            let ObjectName { kind, namespace, name } = object;
+            (kind.as_str(), name.as_str(), namespace.as_str())
+        });
+        let without_namespace = objects
+            .iter()
+            .filter(|object| object.namespace.is_empty())
+            .map(|object| object.kind);
+        let unselected = unmatched.iter().filter(|object| object.namespace.is_empty());
         let mut known = Self {
             names: HashMap::new(),
             versions: HashMap::new(),
+            cluster_scoped: without_namespace
+                .chain(unselected.map(|object| object.kind.as_str()))
+                .collect(),
+            reserved: reserved.collect(),
         };
         let propagated = objects
             .iter()
@@ -337,6 +364,51 @@ impl<'a> Known<'a> {
             known.versions.entry(kind).or_default().insert(version);
         }
         known
+    }
+
+    /// The reason why a selector can match nothing, whatever else is in the input.
+    fn impossible(&self, policy: &PropagationPolicy, selector: &ResourceSelector) -> Option<String> {
+        let kind = format!("{} ({})", selector.kind, selector.api_version);
+        let type_meta = TypeMeta {
+            api_version: selector.api_version.clone(),
+            kind: selector.kind.clone(),
+        };
+        let is_namespaced = policy.scope() == PolicyScope::Namespaced;
+        if is_namespaced && (is_cluster_scoped(&type_meta) || self.cluster_scoped.contains(selector.kind.as_str())) {
+            return Some(format!(
+                "{kind} is cluster-scoped, and only a ClusterPropagationPolicy can select it"
+            ));
+        }
+        let namespace = match selector.namespace.as_str() {
+            "" if is_namespaced => &policy.metadata.namespace,
+            namespace => namespace,
+        };
+        if is_reserved(namespace) {
+            return Some(format!(
+                "namespace `{namespace}` is reserved, and Karmada propagates nothing from it"
+            ));
+        }
+        let labels = selector.label_selector.as_ref().filter(|_| selector.name.is_empty());
+        if let Some(text) = labels.and_then(|labels| labels.unmatchable()) {
+            return Some(format!(
+                "`{text}` can be neither a label's key nor its value, so that the selector matches nothing"
+            ));
+        }
+        let is_meant = |(kind, name, _): &&(&str, &str, &str)| {
+            *kind == selector.kind && (selector.name.is_empty() || *name == selector.name)
+        };
+        let has_others = self
+            .names
+            .get(selector.kind.as_str())
+            .is_some_and(|names| selector.name.is_empty() || names.contains(selector.name.as_str()));
+        let (_, _, namespace) = self
+            .reserved
+            .iter()
+            .find(is_meant)
+            .filter(|_| namespace.is_empty() && !has_others)?;
+        Some(format!(
+            "{kind} is only in the reserved namespace `{namespace}`, from which Karmada propagates nothing"
+        ))
     }
 
     /// The API versions of a kind, if it has none that a selector could mean.
@@ -369,6 +441,12 @@ fn reasons(
         let Some(selector) = selectors.get(number) else {
             continue;
         };
+        if let Some(text) = known.impossible(policy.object, selector) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+            continue;
+        }
         let kind = format!("{} ({})", selector.kind, selector.api_version);
         let names = known.names.get(selector.kind.as_str());
         let others = known.other_versions(&selector.kind, &selector.api_version);

@@ -36,10 +36,10 @@ impl Group {
 }
 
 /// Reviews the claims of bindings. One finding per policy that is gone, and one per namespace of bindings without any.
-pub(super) fn review(bindings: &[Binding]) -> Orphans {
+pub(super) fn review(bindings: &[&Binding]) -> Orphans {
     let mut groups: BTreeMap<(Code, String), Group> = BTreeMap::new();
     let mut without_policy = 0;
-    for binding in bindings {
+    for &binding in bindings {
         let Some((code, object)) = reviewed(binding) else {
             continue;
         };

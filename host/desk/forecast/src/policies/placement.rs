@@ -142,7 +142,9 @@ impl<'a> Fleet<'a> {
                 code: Code::NoCluster,
                 message: "no cluster matches its placement, so that nothing under it can be scheduled".to_owned(),
                 names: Vec::new(),
-                hint: None,
+                hint: unmatchable(placement).map(|text| {
+                    format!("no label can be `{text}`, and Karmada compares providers and regions as labels, too: such a selector matches nothing")
+                }),
             });
         } else if !empty.is_empty() {
             remarks.push(Remark {
@@ -269,6 +271,22 @@ impl<'a> Fleet<'a> {
             }
         }
     }
+}
+
+/// The text of an affinity that no label can be.
+fn unmatchable(placement: &Placement) -> Option<&str> {
+    affinities(placement).find_map(|affinity| {
+        let labels = affinity
+            .label_selector
+            .as_ref()
+            .and_then(|selector| selector.unmatchable());
+        labels.or_else(|| {
+            affinity
+                .field_selector
+                .as_ref()
+                .and_then(|selector| selector.unmatchable())
+        })
+    })
 }
 
 /// What placements name and no cluster has.

@@ -9,7 +9,7 @@ use divvy_command::text::{counted, listed};
 use divvy_forecast::document::OverlayRow;
 use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{ObjectMeta, PropagationPolicy, TypeMeta};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::detector::{Binding, Pending, PolicyFacts};
 use divvy_karmada::policy::selects;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ObjectName, OverlayChange, OverlayKind, Problem, Warning};
@@ -304,6 +304,23 @@ fn remarks_on_policy(policy: &PropagationPolicy, is_idle: bool, situation: &Situ
     let mut remarks = Vec::new();
     if is_idle {
         remarks.push(format!("does nothing: {}", reason(policy, situation)));
+    }
+    let waiting = situation.bindings.iter().filter(|binding| {
+        let facts = binding.policy.as_ref();
+        let is_own = |facts: &&std::sync::Arc<PolicyFacts>| {
+            let ObjectMeta { namespace, name, .. } = &policy.metadata;
+            (&facts.kind, &facts.namespace, &facts.name) == (&policy.kind, namespace, name)
+        };
+        binding.pending.contains(&Pending::Lazy) && facts.filter(is_own).is_some()
+    });
+    match waiting.count() {
+        0 => {}
+        1 => remarks.push(
+            "is lazy: its binding takes the placement with the next change of the workload's specification".to_owned(),
+        ),
+        count => remarks.push(format!(
+            "is lazy: {count} bindings take its placement, each with the next change of its workload's specification"
+        )),
     }
     let named = chosen_from(&policy.spec.placement)
         .flat_map(|affinity| affinity.cluster_names.iter().chain(&affinity.exclude_clusters));
