@@ -21,11 +21,12 @@ use ground::Ground;
 use loss::Loser;
 pub use survival::{Hit, HitCause, Left, Survived};
 
+use divvy_scheduler::profile::ConfiguredProfile;
+
 use crate::choice::zones;
 use crate::document::FailureRow;
 use crate::future::Options;
 use crate::situation::{ClusterEntry, Situation};
-use divvy_scheduler::profile::ConfiguredProfile;
 
 /// Size of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

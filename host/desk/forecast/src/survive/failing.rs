@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use divvy_scheduler::profile::ConfiguredProfile;
+
 use super::Loss;
 use crate::change::ResolvedChanges;
 use crate::failures::{Hit, HitCause, Left, Survival, Survived};
 use crate::future::{Entry, Explains, Fate, Future, Options};
 use crate::situation::{Assignment, Situation};
-use divvy_scheduler::profile::ConfiguredProfile;
 
 /// Forecasts every failure, and finds the bindings that do not survive it.
 pub(super) fn survival(situation: &Situation, side: &ConfiguredProfile, losses: &[Loss], options: Options) -> Survival {
