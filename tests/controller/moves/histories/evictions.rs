@@ -2,9 +2,9 @@
 //! (`pkg/controllers/gracefuleviction/evictiontask.go`).
 
 use divvy_karmada::api::Timestamp;
+use divvy_world::plane::EPOCH;
 use serde_json::{Value, json};
 
-use super::super::super::simulation::EPOCH;
 use super::{KEYS, NAMES, World, targets};
 
 /// Seconds for which Karmada keeps old copies at most; ten minutes by default.
@@ -29,7 +29,7 @@ impl World {
 
     /// One cluster is drained: what has replicas there is evicted.
     pub(super) fn evict_all(&mut self) {
-        let cluster = self.random.cluster();
+        let cluster = self.random.index(4);
         for key in KEYS {
             self.evict(key, cluster);
         }
