@@ -32,11 +32,6 @@ impl Copy {
         self.pending.push(wanted);
     }
 
-    /// True if everything that is wanted is applied and ready.
-    pub(super) fn is_healthy(&self) -> bool {
-        self.pending.is_empty() && self.ready == self.wanted
-    }
-
     /// Ready replicas of its last report.
     pub(super) fn reported(&self) -> i64 {
         self.report.map_or(0, |(_, ready)| ready)

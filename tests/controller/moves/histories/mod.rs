@@ -66,7 +66,6 @@ struct World {
     kills: usize,
     /// Evictions that Karmada ended because everything was healthy.
     evictions: usize,
-    evicted_at: BTreeMap<&'static str, i64>,
     /// Looks at a binding that could not take a further step, in seconds.
     waited: usize,
     /// Looks at a binding that could not begin, in seconds.
@@ -96,7 +95,6 @@ impl World {
             steps: 0,
             kills: 0,
             evictions: 0,
-            evicted_at: BTreeMap::new(),
             waited: 0,
             waited_outside: 0,
             waits: BTreeMap::new(),
