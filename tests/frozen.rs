@@ -19,7 +19,7 @@ use flate2::read::GzDecoder;
 
 use crate::artifacts::{self, repository};
 use crate::c_interface;
-use crate::moves::{Member, Walk};
+use crate::moves::{Walk, member};
 use crate::scheduling::Host;
 
 /// Largest size of a plugin, and of the packed host.
@@ -232,11 +232,7 @@ fn a_kept_pace_makes_the_steps_of_todays() {
     let pace = kept.profile().pace().expect("the profile has a pace");
     assert_eq!(pace.library().abi_version().to_string(), "1.1");
     for (max_surge, max_unavailable, max_clusters) in [(3, 0, None), (0, 2, None), (4, 1, Some(2)), (0, 0, None)] {
-        let members = [
-            ("new", Member::new(0, 10)),
-            ("old", Member::new(12, 3)),
-            ("other", Member::new(5, 4)),
-        ];
+        let members = [("new", member(0, 10)), ("old", member(12, 3)), ("other", member(5, 4))];
         let walk = Walk {
             max_surge,
             max_unavailable,

@@ -14,10 +14,11 @@
 
 use std::collections::BTreeMap;
 
+use divvy_scheduler::cycle::MovingCluster;
 use serde::Deserialize;
 
 use super::example::worked_example;
-use crate::moves::{Member, Walk};
+use crate::moves::{Walk, member};
 use crate::scheduling::Host;
 
 #[derive(Deserialize)]
@@ -47,9 +48,9 @@ struct Cluster {
 pub(super) fn check_worked_example(folder: &str) {
     let example: Example = worked_example(folder);
     let members = example.clusters.iter().map(|(name, cluster)| {
-        let member = Member {
+        let member = MovingCluster {
             room: cluster.room.unwrap_or(i64::MAX),
-            ..Member::new(cluster.current, cluster.target)
+            ..member(cluster.current, cluster.target)
         };
         (name.as_str(), member)
     });

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use divvy_controller::write::WriteOutcome;
+use divvy_world::plane::EPOCH;
 use serde_json::{Value, json};
 
-use super::simulation::{EPOCH, Simulation};
+use super::simulation::Simulation;
 use super::{cluster, clusters};
 
 const HOUR: u64 = 3600;

@@ -1,5 +1,8 @@
 //! Members with nodes and pods, in virtual time: reports of clusters every ten seconds, states of workloads that arrive late, and
 //! the scheduler between them. Pods have one CPU each. It measures how long capacity is held, and how long workloads wait for it.
+//!
+//! These members are not those of `tests/world`: their pods end, and each has a note of the report that contained it first, which is what is
+//! measured. Nothing here is random or fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

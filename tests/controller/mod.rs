@@ -14,7 +14,6 @@ mod forgotten;
 mod holding;
 mod jobs;
 mod members;
-mod merge;
 mod moves;
 mod pauses;
 mod quorum;

@@ -1,4 +1,7 @@
-//! An API server in memory, as far as one scheduler can tell: generations, resource versions, merge patches.
+//! One engine over the API server of `tests/world`, without a network: each change is shown to it at once, and each write is carried out before
+//! the next decision, unless a test says otherwise.
+//!
+//! Karmada's controllers and the members are not in it: a test says what they do, word for word. Histories of moves bring their own.
 
 mod faults;
 
@@ -17,9 +20,11 @@ use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
 use divvy_karmada::api::Timestamp;
+use divvy_world::agenda::Millis;
+use divvy_world::plane::EPOCH;
+use divvy_world::server::{Request, Server, Verb, key_of, version_of, write};
 use serde_json::{Value, json};
 
-use super::merge::merge;
 use super::plain_policy;
 use crate::scheduling::{Host, configuration};
 
@@ -28,16 +33,13 @@ pub(super) struct Simulation {
     engine: Engine,
     metrics: Arc<Metrics>,
     panel: Arc<Panel>,
-    bindings: BTreeMap<String, Value>,
-    version: u64,
+    server: Server,
     start: Instant,
     elapsed: Duration,
     /// Patches that were written, by binding: of the specification and of the status.
     writes: BTreeMap<String, (usize, usize)>,
     /// The scheduler's own keys of bindings that it wrote.
     keys: BTreeMap<String, Weak<BindingKey>>,
-    /// Clusters and policies as they were applied last, for relists.
-    others: BTreeMap<(Kind, String), Value>,
     announcements: Vec<Announcement>,
     /// Outcome of the next writes instead of success.
     failures: Vec<WriteOutcome>,
@@ -52,9 +54,6 @@ pub(super) struct Simulation {
     /// Time of the question to which estimators that are gone gave their last answer; `None` while they answer.
     asked_last: Option<Instant>,
 }
-
-/// Seconds since 1970 at which simulations begin.
-pub(super) const EPOCH: i64 = 1_800_000_000;
 
 impl Simulation {
     /// A scheduler that leads, over these clusters.
@@ -75,13 +74,11 @@ impl Simulation {
             engine: Engine::new(active, Arc::clone(&panel)),
             metrics,
             panel,
-            bindings: BTreeMap::new(),
-            version: 0,
+            server: Server::default(),
             start: Instant::now(),
             elapsed: Duration::ZERO,
             writes: BTreeMap::new(),
             keys: BTreeMap::new(),
-            others: BTreeMap::new(),
             announcements: Vec::new(),
             failures: Vec::new(),
             refuses_status: false,
@@ -159,11 +156,8 @@ impl Simulation {
 
     /// Removes a cluster.
     pub(super) fn remove_cluster(&mut self, name: &str) {
-        let key = ObjectKey {
-            namespace: String::new(),
-            name: name.to_owned(),
-        };
-        self.others.remove(&(Kind::Cluster, name.to_owned()));
+        let key = cluster_key(name);
+        self.server.delete(self.millis(), Kind::Cluster, &key);
         self.observe(Change::Deleted(Kind::Cluster, key));
     }
 
@@ -173,30 +167,24 @@ impl Simulation {
     }
 
     fn apply_other(&mut self, kind: Kind, object: &Value) {
-        let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
-        let key = (kind, name);
-        self.version += 1;
-        self.others.insert(key.clone(), object.clone());
-        let object = self.others.get_mut(&key).expect("it was inserted");
-        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
-        let object = Object::read(kind, fetched(object)).expect("an object of this kind");
-        self.observe(Change::Applied(kind, object));
+        self.server.apply(self.millis(), kind, object.clone());
+        self.show(kind, &key_of(object));
     }
 
     /// Changes a cluster by a merge patch without telling the scheduler.
     pub(super) fn change_unseen(&mut self, name: &str, patch: &Value) {
-        self.version += 1;
-        let key = (Kind::Cluster, name.to_owned());
-        let cluster = self.others.get_mut(&key).expect("a cluster");
-        merge(cluster, patch);
-        cluster["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        self.server
+            .patch(self.millis(), Kind::Cluster, &cluster_key(name), patch);
     }
 
     /// Lists a kind again, as after a watch that expired.
     pub(super) fn relist(&mut self, kind: Kind) {
         self.observe(Change::ListBegins(kind));
-        let listed = self.others.iter().filter(|((of, _), _)| *of == kind);
-        let listed: Vec<Value> = listed.map(|(_, object)| object.clone()).collect();
+        let listed: Vec<_> = self
+            .server
+            .of_kind(kind)
+            .map(|(_, object)| Arc::clone(object))
+            .collect();
         for object in listed {
             let object = Object::read(kind, fetched(&object)).expect("an object of this kind");
             self.observe(Change::Listed(kind, object));
@@ -206,7 +194,7 @@ impl Simulation {
 
     /// Has the watch, and then a list, name a version of a binding that cannot be read.
     pub(super) fn break_binding(&mut self, name: &str) {
-        let mut broken = self.bindings[name].clone();
+        let mut broken = self.binding(name).clone();
         broken["spec"]["replicas"] = json!("three");
         let error = Object::read(Kind::Binding, fetched(&broken)).expect_err("it is not a binding");
         assert!(
@@ -223,9 +211,8 @@ impl Simulation {
 
     /// Creates a binding, and lets the scheduler act.
     pub(super) fn create(&mut self, name: &str, specification: Value) {
-        let binding = new_binding(name, &specification, &json!({}));
-        self.bindings.insert(name.to_owned(), binding);
-        self.changed(name);
+        self.insert(name, &specification, &json!({}));
+        self.show(Kind::Binding, &binding_key(name));
     }
 
     /// Lists a binding with a status, as after a start.
@@ -237,9 +224,8 @@ impl Simulation {
     pub(super) fn found_all(&mut self, names: &[String], specification: &Value, status: &Value) {
         self.observe(Change::ListBegins(Kind::Binding));
         for name in names {
-            let binding = new_binding(name, specification, status);
-            self.bindings.insert(name.clone(), binding);
-            let object = self.stored(name);
+            self.insert(name, specification, status);
+            let object = self.stored(Kind::Binding, &binding_key(name));
             self.observe(Change::Listed(Kind::Binding, object));
         }
         self.observe(Change::ListEnds(Kind::Binding));
@@ -247,19 +233,17 @@ impl Simulation {
 
     /// Deletes a binding, and forgets what was written to it.
     pub(super) fn delete(&mut self, name: &str) {
-        self.bindings.remove(name);
+        let key = binding_key(name);
+        self.server.delete(self.millis(), Kind::Binding, &key);
         self.writes.remove(name);
-        let key = ObjectKey {
-            namespace: "default".to_owned(),
-            name: name.to_owned(),
-        };
         self.observe(Change::Deleted(Kind::Binding, key));
     }
 
     /// Changes a binding by a merge patch as another controller would, and lets the scheduler act.
     pub(super) fn patch(&mut self, name: &str, patch: &Value) {
-        self.apply(name, patch);
-        self.changed(name);
+        let key = binding_key(name);
+        self.server.patch(self.millis(), Kind::Binding, &key, patch);
+        self.show(Kind::Binding, &key);
     }
 
     /// Makes the next write end like this, before it changes anything.
@@ -280,7 +264,8 @@ impl Simulation {
 
     /// A cluster as the API server has it.
     pub(super) fn stored_cluster(&self, name: &str) -> Value {
-        self.others[&(Kind::Cluster, name.to_owned())].clone()
+        let cluster = self.server.get(Kind::Cluster, &cluster_key(name));
+        Value::clone(cluster.expect("a cluster"))
     }
 
     /// Holds writes back, so that decisions are made while others are in flight.
@@ -369,12 +354,13 @@ impl Simulation {
 
     /// A binding.
     pub(super) fn binding(&self, name: &str) -> &Value {
-        &self.bindings[name]
+        let binding = self.server.get(Kind::Binding, &binding_key(name));
+        binding.unwrap_or_else(|| panic!("there is no binding `{name}`"))
     }
 
     /// The result of a binding.
     pub(super) fn result(&self, name: &str) -> BTreeMap<String, i64> {
-        let targets = self.bindings[name]["spec"]["clusters"]
+        let targets = self.binding(name)["spec"]["clusters"]
             .as_array()
             .cloned()
             .unwrap_or_default();
@@ -387,7 +373,7 @@ impl Simulation {
 
     /// Message of the condition `Scheduled`.
     pub(super) fn message(&self, name: &str) -> String {
-        let conditions = &self.bindings[name]["status"]["conditions"];
+        let conditions = &self.binding(name)["status"]["conditions"];
         let mut conditions = conditions.as_array().into_iter().flatten();
         let found = conditions.find(|condition| condition["type"] == "Scheduled");
         let message = found.and_then(|condition| condition["message"].as_str());
@@ -396,7 +382,7 @@ impl Simulation {
 
     /// Status and reason of the condition `Scheduled`.
     pub(super) fn condition(&self, name: &str) -> (String, String) {
-        let conditions = self.bindings[name]["status"]["conditions"]
+        let conditions = self.binding(name)["status"]["conditions"]
             .as_array()
             .cloned()
             .unwrap_or_default();
@@ -428,36 +414,37 @@ impl Simulation {
         }
     }
 
-    /// Raises versions after a change by someone else, and notifies the scheduler.
-    fn changed(&mut self, name: &str) {
-        let object = self.stored(name);
-        self.observe(Change::Applied(Kind::Binding, object));
+    /// Milliseconds since the beginning.
+    fn millis(&self) -> Millis {
+        Millis::try_from(self.elapsed.as_millis()).expect("a short test")
     }
 
-    /// A binding after a change, with a version of its own.
-    fn stored(&mut self, name: &str) -> Object {
-        self.version += 1;
-        let version = self.version;
-        let binding = self.bindings.get_mut(name).expect("a binding");
-        binding["metadata"]["resourceVersion"] = json!(version.to_string());
-        Object::read(Kind::Binding, fetched(binding)).expect("a binding")
+    /// Creates a binding, or makes it anew.
+    fn insert(&mut self, name: &str, specification: &Value, status: &Value) {
+        let now = self.millis();
+        self.server.delete(now, Kind::Binding, &binding_key(name));
+        self.server
+            .create(now, Kind::Binding, new_binding(name, specification, status));
+    }
+
+    /// Shows an object to the scheduler as it is now.
+    fn show(&mut self, kind: Kind, key: &ObjectKey) {
+        // Nobody asks for a change again, and tests of memory make very many.
+        self.server.forget_history();
+        let object = self.stored(kind, key);
+        self.observe(Change::Applied(kind, object));
+    }
+
+    /// An object as a client reads it.
+    fn stored(&self, kind: Kind, key: &ObjectKey) -> Object {
+        let object = self.server.get(kind, key).expect("it is stored");
+        Object::read(kind, fetched(object)).expect("an object of this kind")
     }
 
     fn observe(&mut self, change: Change) {
         let moment = self.moment();
         self.engine.observe(change, &moment);
         self.run();
-    }
-
-    /// Applies a merge patch. A changed specification raises the generation.
-    fn apply(&mut self, name: &str, patch: &Value) {
-        let binding = self.bindings.get_mut(name).expect("a binding");
-        let before = binding["spec"].clone();
-        merge(binding, patch);
-        if binding["spec"] != before {
-            let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
-            binding["metadata"]["generation"] = json!(generation + 1);
-        }
     }
 
     /// Carries out everything that the scheduler wants. The watch repeats each write before its answer arrives, unless it is late.
@@ -513,54 +500,73 @@ impl Simulation {
         }
         let BindingKey { name, .. } = &*job.key;
         if let Some(patch) = &job.specification {
-            let version = self.bindings[name]["metadata"]["resourceVersion"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
+            let version = version_of(self.binding(name)).to_string();
             assert_eq!(
                 version,
                 job.decided().metadata.resource_version,
                 "decided from an old version"
             );
-            let mut body = specification_patch(job, patch, &version);
-            body["metadata"]
-                .as_object_mut()
-                .expect("metadata")
-                .remove("resourceVersion");
-            self.apply(name, &body);
-            self.echo(name);
+            self.carry_patch(name, Verb::Patch, specification_patch(job, patch, &version));
             self.writes.entry(name.clone()).or_default().0 += 1;
             written.wrote_specification = true;
-            written.generation = self.bindings[name]["metadata"]["generation"].as_i64();
+            written.generation = self.binding(name)["metadata"]["generation"].as_i64();
         }
-        let binding = &self.bindings[name];
-        if std::mem::take(&mut self.refuses_status) {
+        let binding = self.binding(name);
+        if self.refuses_status {
             written.latest = Some(fetched(binding));
             written.outcome = WriteOutcome::HalfWritten("the status is invalid".to_owned());
+            self.refuses_status = false;
             return written;
         }
         let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
+        let version = version_of(binding).to_string();
         let uid = &job.decided().metadata.uid;
         let status = fetched(binding).status().expect("a status");
-        if let Some(body) = status_patch(uid, "", generation, &status, &job.status) {
-            self.apply(name, &json!({"status": body["status"]}));
-            self.echo(name);
+        if let Some(body) = status_patch(uid, &version, generation, &status, &job.status) {
+            self.carry_patch(name, Verb::PatchStatus, body);
             self.writes.entry(name.clone()).or_default().1 += 1;
             written.wrote_status = true;
         }
-        written.latest = Some(fetched(&self.bindings[name]));
+        written.latest = Some(fetched(self.binding(name)));
         written
     }
 
-    /// Reports the scheduler's own write back to it.
-    fn echo(&mut self, name: &str) {
-        let object = self.stored(name);
+    /// Carries out one patch of the scheduler's, and reports it back by the watch.
+    fn carry_patch(&mut self, name: &str, verb: Verb, body: Value) {
+        let request = Request {
+            process: 1,
+            verb,
+            kind: Kind::Binding,
+            key: binding_key(name),
+            body,
+        };
+        let now = self.millis();
+        let reply = write(&mut self.server, now, &request);
+        assert_eq!(reply.code, 200, "{}: {}", reply.body, request.body);
+        self.server.forget_history();
+        let object = self.stored(Kind::Binding, &request.key);
         if let Some(late) = &mut self.late {
             late.push(object);
             return;
         }
         let moment = self.moment();
         self.engine.observe(Change::Applied(Kind::Binding, object), &moment);
+    }
+}
+
+/// Identity of a binding by its name.
+fn binding_key(name: &str) -> ObjectKey {
+    ObjectKey {
+        namespace: "default".to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+/// Identity of a cluster by its name.
+fn cluster_key(name: &str) -> ObjectKey {
+    ObjectKey {
+        namespace: String::new(),
+        name: name.to_owned(),
     }
 }
 
@@ -579,7 +585,7 @@ fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
         },
         "status": status,
     });
-    merge(&mut binding["spec"], specification);
+    json_patch::merge(&mut binding["spec"], specification);
     binding
 }
 

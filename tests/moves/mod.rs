@@ -3,53 +3,45 @@
 
 mod versions;
 
-use std::collections::BTreeMap;
-
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, MovingCluster, PaceAnswer, Step, Wait};
 use divvy_scheduler::plan::{Plan, PlanInput};
 
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read};
 
-/// A cluster of a move. All counts are replicas.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Member {
-    pub(crate) current: i64,
-    pub(crate) ready: i64,
-    pub(crate) target: i64,
-    pub(crate) room: i64,
-}
-
-impl Member {
-    /// A cluster with replicas that are ready, and room for any number.
-    pub(crate) fn new(current: i64, target: i64) -> Self {
-        Self {
-            current,
-            ready: current,
-            target,
-            room: i64::MAX,
-        }
+/// A cluster with replicas that are there and ready, and room for any number.
+pub(crate) fn member(current: i64, target: i64) -> MovingCluster<'static> {
+    MovingCluster {
+        name: "",
+        current,
+        present: current,
+        ready: current,
+        target,
+        room: i64::MAX,
     }
 }
 
 /// A move of the binding `web`.
 #[derive(Debug, Clone)]
-pub(crate) struct Walk {
-    pub(crate) members: BTreeMap<String, Member>,
+pub(crate) struct Walk<'a> {
+    /// Sorted by name.
+    pub(crate) members: Vec<MovingCluster<'a>>,
     pub(crate) total: i64,
     pub(crate) max_surge: i64,
     pub(crate) max_unavailable: i64,
     pub(crate) max_clusters: Option<u32>,
 }
 
-impl Walk {
+impl<'a> Walk<'a> {
     /// A move without allowances.
-    pub(crate) fn new<'a>(total: i64, members: impl IntoIterator<Item = (&'a str, Member)>) -> Self {
+    pub(crate) fn new(total: i64, members: impl IntoIterator<Item = (&'a str, MovingCluster<'a>)>) -> Self {
+        let members = members
+            .into_iter()
+            .map(|(name, member)| MovingCluster { name, ..member });
+        let mut members: Vec<_> = members.collect();
+        members.sort_by_key(|member| member.name);
         Self {
-            members: members
-                .into_iter()
-                .map(|(name, member)| (name.to_owned(), member))
-                .collect(),
+            members,
             total,
             max_surge: 0,
             max_unavailable: 0,
@@ -61,32 +53,21 @@ impl Walk {
     fn usual() -> Self {
         Self {
             max_surge: 3,
-            ..Self::new(10, [("new", Member::new(0, 10)), ("old", Member::new(10, 0))])
+            ..Self::new(10, [("new", member(0, 10)), ("old", member(10, 0))])
         }
     }
 
     /// Asks the pace of a host for the next step. Clusters whose names begin with `gone` are not in the fleet.
     pub(crate) fn ask(&self, host: &Host, explain: bool) -> Result<PaceAnswer, CycleError> {
-        let last = self.members.iter().filter(|(_, member)| member.current > 0);
-        let bound = binding("web", self.total).last(last.map(|(name, member)| (name.as_str(), member.current)));
-        let names = self.members.keys().filter(|name| !name.starts_with("gone"));
+        let last = self.members.iter().filter(|member| member.current > 0);
+        let bound = binding("web", self.total).last(last.map(|member| (member.name, member.current)));
+        let names = self.members.iter().map(|member| member.name);
+        let names = names.filter(|name| !name.starts_with("gone"));
         let objects = names.map(|name| cluster(name, 100).into());
         let (bindings, fleet) = read(&list(objects.chain([bound.into()]).collect::<Vec<_>>()));
         let plan = Plan::under(host.profile(), &PlanInput::new(&bindings[0])).expect("the binding is valid");
-        let clusters: Vec<MovingCluster<'_>> = self
-            .members
-            .iter()
-            .map(|(name, member)| MovingCluster {
-                name,
-                current: member.current,
-                present: member.current,
-                ready: member.ready,
-                target: member.target,
-                room: member.room,
-            })
-            .collect();
         let moving = Moving {
-            clusters: &clusters,
+            clusters: &self.members,
             total: self.total,
             max_surge: self.max_surge,
             max_unavailable: self.max_unavailable,
@@ -100,16 +81,16 @@ impl Walk {
     /// The results of an undisturbed move, each as `cluster=replicas …`, with a reason at the end if it waits.
     pub(crate) fn steps(mut self, host: &Host) -> Vec<String> {
         let mut steps = Vec::new();
-        while self.members.values().any(|member| member.current != member.target) {
+        while self.members.iter().any(|member| member.current != member.target) {
             match self.ask(host, false).map(|answer| answer.step) {
                 Ok(Step::Next(next)) => {
-                    for (member, replicas) in self.members.values_mut().zip(next) {
+                    for (member, replicas) in self.members.iter_mut().zip(next) {
                         member.room = member.room.saturating_sub(replicas - member.current);
-                        (member.current, member.ready) = (replicas, replicas);
+                        (member.current, member.present, member.ready) = (replicas, replicas, replicas);
                     }
-                    let with_replicas = self.members.iter().filter(|(_, member)| member.current > 0);
+                    let with_replicas = self.members.iter().filter(|member| member.current > 0);
                     let parts: Vec<String> = with_replicas
-                        .map(|(name, member)| format!("{name}={}", member.current))
+                        .map(|member| format!("{}={}", member.name, member.current))
                         .collect();
                     steps.push(parts.join(" "));
                 }
@@ -160,22 +141,28 @@ fn bundled_paces_move_in_this_process_and_in_a_worker() {
 #[test]
 fn each_column_and_each_limit_reaches_the_plugin() {
     for host in hosts("surge", "") {
-        let step = |walk: Walk| walk.ask(&host, false).map(|answer| answer.step);
-        let old = Member::new(10, 0);
-        let to = |new: Member| Walk {
+        let step = |walk: Walk<'_>| walk.ask(&host, false).map(|answer| answer.step);
+        let old = member(10, 0);
+        let to = |new: MovingCluster<'static>| Walk {
             max_surge: 3,
             ..Walk::new(10, [("new", new), ("old", old)])
         };
-        let target = Member::new(0, 10);
-        assert_eq!(step(to(Member { room: 2, ..target })), Ok(Step::Next(vec![2, 10])));
-        assert_eq!(step(to(Member { room: 0, ..target })), Ok(Step::Waits(Wait::Room)));
-        let unready = Member {
+        let target = member(0, 10);
+        assert_eq!(
+            step(to(MovingCluster { room: 2, ..target })),
+            Ok(Step::Next(vec![2, 10]))
+        );
+        assert_eq!(
+            step(to(MovingCluster { room: 0, ..target })),
+            Ok(Step::Waits(Wait::Room))
+        );
+        let unready = MovingCluster {
             ready: 1,
-            ..Member::new(3, 10)
+            ..member(3, 10)
         };
         assert_eq!(step(to(unready)), Ok(Step::Next(vec![4, 9])));
         assert_eq!(
-            step(to(Member { ready: 0, ..unready })),
+            step(to(MovingCluster { ready: 0, ..unready })),
             Ok(Step::Waits(Wait::Readiness))
         );
         let limited = Walk {
@@ -183,11 +170,11 @@ fn each_column_and_each_limit_reaches_the_plugin() {
             ..to(target)
         };
         assert_eq!(step(limited), Ok(Step::Waits(Wait::Clusters)));
-        let gone = Member {
+        let gone = MovingCluster {
             ready: 0,
-            ..Member::new(6, 0)
+            ..member(6, 0)
         };
-        let lost = Walk::new(10, [("gone", gone), ("new", target), ("old", Member::new(4, 0))]);
+        let lost = Walk::new(10, [("gone", gone), ("new", target), ("old", member(4, 0))]);
         assert_eq!(step(lost), Ok(Step::Next(vec![0, 6, 4])));
     }
 }
@@ -195,11 +182,11 @@ fn each_column_and_each_limit_reaches_the_plugin() {
 /// Each breaks one rule. The error names plugin, cluster, expected and actual, and nothing is taken from the answer.
 #[test]
 fn wrong_answers_are_errors_of_the_plugin() {
-    let begun = Member::new(3, 10);
+    let begun = member(3, 10);
     let usual = Walk::usual;
     let begun = || Walk {
         max_surge: 3,
-        ..Walk::new(10, [("new", begun), ("old", Member::new(10, 0))])
+        ..Walk::new(10, [("new", begun), ("old", member(10, 0))])
     };
     let limited = || Walk {
         max_clusters: Some(1),
@@ -212,12 +199,12 @@ fn wrong_answers_are_errors_of_the_plugin() {
             [
                 (
                     "new",
-                    Member {
+                    MovingCluster {
                         room: 2,
-                        ..Member::new(0, 10)
+                        ..member(0, 10)
                     },
                 ),
-                ("old", Member::new(10, 0)),
+                ("old", member(10, 0)),
             ],
         )
     };

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use divvy_karmada::api::Timestamp;
+use divvy_world::plane::EPOCH;
 use serde_json::{Value, json};
 
-use super::super::simulation::{EPOCH, Simulation, active_profile};
+use super::super::simulation::{Simulation, active_profile};
 use super::{SURGE, binding, clusters, mark, ready_cluster, report, report_ready, said, weighted};
 
 const MINUTE: u64 = 60;

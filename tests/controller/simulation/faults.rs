@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use divvy_controller::engine::{ActiveProfile, Engine};
 use divvy_controller::lease::Term;
-use divvy_controller::objects::{Kind, Object, ObjectKey};
+use divvy_controller::objects::{Kind, ObjectKey};
 use divvy_controller::watch::Change;
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
-use serde_json::Value;
 
 use super::{Simulation, fetched};
 
@@ -20,15 +19,6 @@ impl Simulation {
         }
         for kind in Kind::ALL {
             self.relist(kind);
-            if kind == Kind::Binding {
-                self.observe(Change::ListBegins(kind));
-                let bindings: Vec<Value> = self.bindings.values().cloned().collect();
-                for binding in bindings {
-                    let object = Object::read(kind, fetched(&binding)).expect("a binding");
-                    self.observe(Change::Listed(kind, object));
-                }
-                self.observe(Change::ListEnds(kind));
-            }
         }
         let moment = self.moment();
         self.engine.lead(Some(Term(1)), &moment);
@@ -37,7 +27,7 @@ impl Simulation {
 
     /// Carries a write out that was held back, unless the binding has another version by now.
     pub(in super::super) fn deliver(&mut self, job: &WriteJob) {
-        let stored = &self.bindings[&job.key.name];
+        let stored = self.binding(&job.key.name);
         if stored["metadata"]["resourceVersion"] != job.decided().metadata.resource_version.as_str() {
             let written = Written {
                 latest: Some(fetched(stored)),
@@ -54,7 +44,7 @@ impl Simulation {
 
     /// Carries a write out without telling the scheduler.
     pub(in super::super) fn deliver_silently(&mut self, job: &WriteJob) {
-        let stored = &self.bindings[&job.key.name];
+        let stored = self.binding(&job.key.name);
         if stored["metadata"]["resourceVersion"] == job.decided().metadata.resource_version.as_str() {
             let _written = self.write(job);
         }

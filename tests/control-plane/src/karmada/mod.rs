@@ -2,6 +2,10 @@
 //!
 //! Every controller is one method that compares all objects with what they should be and writes the differences. A test calls
 //! the methods in the order that it needs, or lets [`Karmada::run`] call them all, again and again.
+//!
+//! It is beside the world in memory (`tests/world`) on purpose. It shows what real servers do with the scheduler's requests: it
+//! validates, waits for watches and is late. It is made of requests, and its detector is that of `divvy-karmada`, which a world of
+//! bindings does not need. What Karmada decides is stated in both; neither can be made of the other.
 
 mod detector;
 mod eviction;

@@ -46,7 +46,7 @@ impl Scaled {
 impl World {
     /// Has the autoscaler look at all workloads. A surge never makes it ask for fewer replicas.
     pub(super) fn autoscale(&mut self) {
-        if !self.setting.is_scaled || self.now % PERIOD != 0 {
+        if !self.setting.allowances.is_scaled || self.now % PERIOD != 0 {
             return;
         }
         for key in KEYS {

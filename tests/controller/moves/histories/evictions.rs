@@ -2,13 +2,13 @@
 //! (`pkg/controllers/gracefuleviction/evictiontask.go`).
 
 use divvy_karmada::api::Timestamp;
+use divvy_world::plane::{EPOCH, Ends, ends};
 use serde_json::{Value, json};
 
-use super::super::super::simulation::EPOCH;
 use super::{KEYS, NAMES, World, targets};
 
 /// Seconds for which Karmada keeps old copies at most; ten minutes by default.
-const GRACE: i64 = 200;
+const GRACE: u32 = 200;
 
 impl World {
     /// The taint manager evicts a binding from a cluster.
@@ -22,14 +22,13 @@ impl World {
             "creationTimestamp": Timestamp::from_seconds(EPOCH + self.now),
         });
         result[cluster] = 0;
-        self.evicted_at.insert(key, self.now);
         let specification = json!({"clusters": targets(result), "gracefulEvictionTasks": [task]});
         self.act(key, &json!({"spec": specification}));
     }
 
     /// One cluster is drained: what has replicas there is evicted.
     pub(super) fn evict_all(&mut self) {
-        let cluster = self.random.cluster();
+        let cluster = self.random.index(4);
         for key in KEYS {
             self.evict(key, cluster);
         }
@@ -42,22 +41,20 @@ impl World {
         NAMES.map(|name| tasks.iter().any(|task| task["fromCluster"] == name))
     }
 
-    /// Karmada removes the old copies as soon as the scheduler has observed the binding, and everything that its result has is healthy.
-    /// All replicas must be there again by then.
+    /// Karmada removes the old copies as soon as the scheduler has observed the binding, and everything that its result has is reported as
+    /// healthy. All replicas must be there again by then.
     pub(super) fn finish_eviction(&mut self, key: &'static str) {
-        let evicts = self.evicted(key).contains(&true);
-        let result = self.result(key);
-        let is_healthy =
-            |index: usize| result[index] == 0 || self.is_ready[index] && self.copies[key][index].is_healthy();
-        let is_over = self.evicted_at.get(key).is_some_and(|at| self.now - at >= GRACE);
-        if evicts && is_over {
+        let now = Timestamp::from_seconds(EPOCH + self.now);
+        match ends(self.simulation.binding(key), now, GRACE) {
+            Some(Ends::Replaced) => {}
             // It waits for no longer, whatever is left.
-            self.act(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
-            return;
+            Some(Ends::ByTime(left)) if left.is_empty() => {
+                self.act(key, &json!({"spec": {"gracefulEvictionTasks": null}}));
+                return;
+            }
+            Some(Ends::ByTime(_)) | None => return,
         }
-        if !evicts || !self.is_observed(key) || !(0..4).all(is_healthy) {
-            return;
-        }
+        let result = self.result(key);
         let (left, total) = (result.iter().sum::<i64>(), self.total(key));
         assert!(
             left >= total,

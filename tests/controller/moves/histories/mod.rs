@@ -6,9 +6,11 @@
 //! waits is printed with `--nocapture`. `run` beside this file lives very many, with a release build.
 
 mod autoscaler;
+mod budgets;
 mod checks;
 mod evictions;
 mod members;
+mod progress;
 mod retained;
 mod rooms;
 mod settings;
@@ -21,14 +23,16 @@ use divvy_controller::condition::ScheduledReason;
 use divvy_controller::engine::ActiveProfile;
 use divvy_controller::write::{WriteJob, WriteOutcome};
 use divvy_karmada::api::Timestamp;
+use divvy_world::plane::EPOCH;
+use divvy_world::random::Random;
 use serde_json::{Value, json};
 
 use self::checks::counts;
-use self::members::{Copy, Random};
+use self::members::Copy;
 use self::retained::{RETAINED, Retained};
 use self::settings::{SETTINGS, Setting};
 use self::tally::Tally;
-use super::super::simulation::{EPOCH, Simulation, active_profile};
+use super::super::simulation::{Simulation, active_profile};
 use super::{binding, ready_cluster};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -62,7 +66,6 @@ struct World {
     kills: usize,
     /// Evictions that Karmada ended because everything was healthy.
     evictions: usize,
-    evicted_at: BTreeMap<&'static str, i64>,
     /// Looks at a binding that could not take a further step, in seconds.
     waited: usize,
     /// Looks at a binding that could not begin, in seconds.
@@ -77,7 +80,7 @@ impl World {
         let (setting, active) = &profiles[usize::try_from(seed).expect("a seed") % profiles.len()];
         let mut world = Self {
             seed,
-            random: Random(seed),
+            random: Random::new(seed, "history"),
             simulation: Simulation::with_active(active.clone(), &NAMES.map(ready_cluster)),
             active: active.clone(),
             setting: *setting,
@@ -92,7 +95,6 @@ impl World {
             steps: 0,
             kills: 0,
             evictions: 0,
-            evicted_at: BTreeMap::new(),
             waited: 0,
             waited_outside: 0,
             waits: BTreeMap::new(),
@@ -124,7 +126,9 @@ impl World {
 
     /// Replicas of a workload: more where surges are less than a tenth of them.
     fn replicas(&mut self) -> i64 {
-        self.random.below(if self.setting.is_scaled { 40 } else { 12 }) + 1
+        self.random
+            .count(if self.setting.allowances.is_scaled { 40 } else { 12 })
+            + 1
     }
 
     fn total(&self, key: &str) -> i64 {
@@ -132,8 +136,8 @@ impl World {
     }
 
     fn weights(&mut self) -> Vec<(&'static str, i64)> {
-        let first = self.random.cluster();
-        let weights = NAMES.map(|name| (name, self.random.below(4)));
+        let first = self.random.index(4);
+        let weights = NAMES.map(|name| (name, self.random.count(4)));
         let mut weights: Vec<_> = weights.into_iter().filter(|(_, weight)| *weight > 0).collect();
         weights.retain(|(name, _)| *name != NAMES[first]);
         weights.push((NAMES[first], 1));
@@ -211,7 +215,7 @@ impl World {
                 self.pump();
             }
             if self.random.chance(1) {
-                self.stalled_until[cluster] = self.now + self.random.below(STALL);
+                self.stalled_until[cluster] = self.now + self.random.count(STALL);
             }
         }
         for key in KEYS {
@@ -219,7 +223,7 @@ impl World {
                 let replicas = self.replicas();
                 self.loads.insert(key, replicas);
                 // The autoscaler changes those that it scales.
-                if !self.setting.is_scaled {
+                if !self.setting.allowances.is_scaled {
                     self.act(key, &json!({"spec": {"replicas": replicas}}));
                 }
             }
@@ -235,14 +239,14 @@ impl World {
             if self.random.chance(1) && self.is_settled(key) {
                 // A person, or another scheduler.
                 let mut result = self.result(key);
-                let (from, to) = (self.random.cluster(), self.random.cluster());
-                let moved = self.random.below(3).min(result[from]);
+                let (from, to) = (self.random.index(4), self.random.index(4));
+                let moved = self.random.count(3).min(result[from]);
                 result[from] -= moved;
                 result[to] += moved;
                 self.act(key, &json!({"spec": {"clusters": targets(result)}}));
             }
             if self.random.chance(1) && self.is_settled(key) {
-                let cluster = self.random.cluster();
+                let cluster = self.random.index(4);
                 self.evict(key, cluster);
             }
             if self.random.chance(2) {
@@ -254,7 +258,7 @@ impl World {
                 // Someone cuts the mark, and something unrelated of the binding.
                 let mark = self.simulation.binding(key)["metadata"]["annotations"]["divvy.io/move"].clone();
                 if let Some(mark) = mark.as_str() {
-                    let length = usize::try_from(self.random.below(200))
+                    let length = usize::try_from(self.random.count(200))
                         .expect("a length")
                         .min(mark.len());
                     let annotations = json!({"divvy.io/move": mark[..length]});
@@ -316,7 +320,7 @@ impl World {
                     copy.apply();
                 }
                 if self.is_calm || self.random.chance(25) {
-                    copy.ready += self.random.below(copy.given - copy.ready + 1);
+                    copy.ready += self.random.count(copy.given - copy.ready + 1);
                 }
                 // A report that is lost is made again in time.
                 *reports = self.now - copy.reported_at >= DELAY - 1 || self.random.chance(20);
@@ -353,7 +357,7 @@ impl World {
     fn carry_out(&mut self, job: &WriteJob) -> bool {
         let key = KEYS.into_iter().find(|key| *key == job.key.name).expect("a binding");
         let before = self.result(key);
-        let fate = if self.is_calm { 99 } else { self.random.below(100) };
+        let fate = if self.is_calm { 99 } else { self.random.count(100) };
         let gives = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref());
         let gives = gives.is_some_and(|next| counts(next).iter().sum::<i64>() > before.iter().sum::<i64>());
         self.note(format!(

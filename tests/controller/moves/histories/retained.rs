@@ -5,10 +5,10 @@
 
 use divvy_controller::write::patch::specification_patch;
 use divvy_controller::write::{WriteJob, WriteOutcome};
+use divvy_world::random::Random;
 use serde_json::{Value, json};
 
 use super::super::{binding, weighted};
-use super::members::Random;
 use super::{NAMES, World, counts};
 
 /// Name of the workload.
@@ -29,7 +29,7 @@ pub(super) struct Retained {
 impl Retained {
     pub(super) fn new(seed: u64) -> Self {
         Self {
-            random: Random(!seed),
+            random: Random::new(seed, "retained"),
             members: [0; 4],
             synced: 0,
         }
@@ -37,7 +37,7 @@ impl Retained {
 
     /// Weights with which a result of the fewest replicas has all clusters.
     fn weights(&mut self) -> Vec<(&'static str, i64)> {
-        NAMES.map(|name| (name, 1 + self.random.below(3))).to_vec()
+        NAMES.map(|name| (name, 1 + self.random.count(3))).to_vec()
     }
 }
 
@@ -63,7 +63,7 @@ impl World {
         if !self.is_calm {
             for cluster in 0..4 {
                 if self.retained.random.chance(4) {
-                    self.retained.members[cluster] = FEWEST + self.retained.random.below(MOST - FEWEST + 1);
+                    self.retained.members[cluster] = FEWEST + self.retained.random.count(MOST - FEWEST + 1);
                 }
             }
             if self.retained.random.chance(2) {

@@ -24,7 +24,7 @@ impl World {
         for cluster in 0..4 {
             if self.random.chance(4) {
                 self.others[cluster] = match self.random.chance(60) {
-                    true => room - self.random.below(8),
+                    true => room - self.random.count(8),
                     false => 0,
                 };
             }

@@ -61,39 +61,26 @@ impl ControlPlane {
         let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
             return;
         };
-        let (spec, status) = (&binding["spec"], &binding["status"]);
-        let Some(tasks) = spec["gracefulEvictionTasks"].as_array() else {
+        let Some(ends) = ends(&binding, self.wall(), self.grace) else {
             return;
         };
-        let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
-        let reports = status["aggregatedStatus"].as_array();
-        let is_settled = |target: &Value| {
-            let mut reports = reports.into_iter().flatten();
-            reports.any(|report| report["clusterName"] == target["name"] && report["health"] == "Healthy")
+        let left = match ends {
+            Ends::Replaced => {
+                let ready = self.members.iter().map(|member| member.pods_that_were_ready(key));
+                self.happenings.push(Happening::Replaced {
+                    key: key.clone(),
+                    binding: Arc::clone(&binding),
+                    ready: ready.collect(),
+                });
+                Vec::new()
+            }
+            Ends::ByTime(left) => left,
         };
-        let is_replaced = is_observed && spec["clusters"].as_array().into_iter().flatten().all(is_settled);
-        let now = self.wall();
-        let is_over = |task: &Value| {
-            let began: Option<Timestamp> = serde_json::from_value(task["creationTimestamp"].clone()).ok();
-            began.is_none_or(|began| began.seconds() + i64::from(self.grace) <= now.seconds())
-        };
-        let left: Vec<Value> = match is_replaced {
-            true => Vec::new(),
-            false => tasks.iter().filter(|task| !is_over(task)).cloned().collect(),
-        };
-        if is_replaced {
-            let ready = self.members.iter().map(|member| member.pods_that_were_ready(key));
-            self.happenings.push(Happening::Replaced {
-                key: key.clone(),
-                binding: Arc::clone(&binding),
-                ready: ready.collect(),
-            });
-        }
         if !left.is_empty() {
             // It is looked at again, because time alone may end it.
             self.dirty.insert(key.clone());
         }
-        if left.len() < tasks.len() {
+        if Some(left.len()) < binding["spec"]["gracefulEvictionTasks"].as_array().map(Vec::len) {
             self.change_binding(key, |binding| match left.is_empty() {
                 true => {
                     let spec = binding["spec"].as_object_mut();
@@ -102,5 +89,64 @@ impl ControlPlane {
                 false => binding["spec"]["gracefulEvictionTasks"] = Value::Array(left),
             });
         }
+    }
+}
+
+/// The way in which Karmada ends evictions of a binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ends {
+    /// All of them, because the result is scheduled and reported as healthy everywhere.
+    Replaced,
+    /// Those whose time is up. These tasks are left.
+    ByTime(Vec<Value>),
+}
+
+/// What Karmada does with the evictions of a binding, which end after so many seconds at the latest; `None` if it has none. It reads reports, and
+/// not what members run.
+pub fn ends(binding: &Value, now: Timestamp, grace: u32) -> Option<Ends> {
+    let (spec, status) = (&binding["spec"], &binding["status"]);
+    let tasks = spec["gracefulEvictionTasks"].as_array()?;
+    let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
+    let reports = status["aggregatedStatus"].as_array();
+    let is_settled = |target: &Value| {
+        let mut reports = reports.into_iter().flatten();
+        reports.any(|report| report["clusterName"] == target["name"] && report["health"] == "Healthy")
+    };
+    if is_observed && spec["clusters"].as_array().into_iter().flatten().all(is_settled) {
+        return Some(Ends::Replaced);
+    }
+    let is_over = |task: &&Value| {
+        let began: Option<Timestamp> = serde_json::from_value(task["creationTimestamp"].clone()).ok();
+        began.is_none_or(|began| began.seconds() + i64::from(grace) <= now.seconds())
+    };
+    Some(Ends::ByTime(
+        tasks.iter().filter(|task| !is_over(task)).cloned().collect(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_eviction_ends_once_what_replaces_it_is_observed_and_reported_as_healthy_or_by_time() {
+        let task = json!({"fromCluster": "c0", "creationTimestamp": Timestamp::from_seconds(100)});
+        let mut binding = json!({
+            "metadata": {"generation": 2},
+            "spec": {"clusters": [{"name": "c1", "replicas": 3}], "gracefulEvictionTasks": [task.clone()]},
+            "status": {
+                "schedulerObservedGeneration": 1,
+                "aggregatedStatus": [{"clusterName": "c1", "health": "Healthy"}],
+            },
+        });
+        let after = |binding: &Value, seconds: i64| ends(binding, Timestamp::from_seconds(100 + seconds), 40);
+        assert_eq!(after(&binding, 39), Some(Ends::ByTime(vec![task])));
+        assert_eq!(after(&binding, 40), Some(Ends::ByTime(Vec::new())));
+        binding["status"]["schedulerObservedGeneration"] = json!(2);
+        assert_eq!(after(&binding, 1), Some(Ends::Replaced));
+        binding["status"]["aggregatedStatus"][0]["health"] = json!("Unhealthy");
+        assert_ne!(after(&binding, 1), Some(Ends::Replaced));
+        binding["spec"]["gracefulEvictionTasks"] = Value::Null;
+        assert_eq!(after(&binding, 1), None);
     }
 }

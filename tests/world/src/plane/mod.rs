@@ -22,6 +22,7 @@ use crate::server::Server;
 
 pub use self::clusters::{REPORT_PERIOD, cluster_key, cluster_number};
 pub use self::estimates::Estimating;
+pub use self::evictions::{Ends, ends};
 pub use self::karmada::{requests_of, target_number};
 
 /// Seconds since 1970 at which every world begins.

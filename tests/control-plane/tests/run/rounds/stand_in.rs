@@ -1,4 +1,7 @@
 //! The other parties of a round, simulated from the recording: karmada-scheduler, Karmada's controllers, and the member clusters.
+//!
+//! It decides nothing: it writes what the recording of a real Karmada says they wrote. So it is no third Karmada beside those of
+//! `tests/world` and `divvy_control_plane_tests::karmada`.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,8 @@
 //! Random histories of a few bindings and clusters. Whatever happens between two looks, no write of ours takes ready replicas below what
 //! is allowed, and no budget is exceeded; once nothing disturbs them any more, all moves end.
+//!
+//! These are histories of the rules alone, before an engine, objects or JSON: those of `tests/controller/moves/histories` and the lives of
+//! `tests/simulation` have all of that. Here thousands of looks cost a second, so that a change of a rule is known wrong at once.
 
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
 use divvy_profile::{Allowances, MoveBudgets};

@@ -3,6 +3,9 @@
 //!
 //! Time is a number that the simulation advances from event to event, so that hours take milliseconds. A seed determines
 //! everything; a failure names it.
+//!
+//! It is beside the world of `tests/world`, whose processes hold elections as well, because it needs neither bindings nor clusters: so it lives
+//! an hour of three contenders in milliseconds, with clocks that drift.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
