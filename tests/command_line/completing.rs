@@ -188,7 +188,11 @@ fn every_command_has_a_man_page() {
     let folder_of_pages = pages.to_str().expect("the path is UTF-8");
     for command in [&["man-pages"][..], &["plugin", "man-pages"], &["run", "--man-pages"]] {
         let (exit, stdout, stderr) = run(&[command, &[folder_of_pages]].concat());
-        assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "", ""), "{command:?}");
+        assert_eq!(
+            (exit, stdout.as_str(), stderr.as_str()),
+            (Some(0), "", ""),
+            "{command:?}"
+        );
     }
     let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     for (name, heading, option) in [
