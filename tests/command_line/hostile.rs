@@ -288,12 +288,12 @@ fn a_star_chooses_a_cluster_with_a_slash_in_its_name() {
 fn objects_that_cannot_be_read_are_left_out_on_request() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("flink.yaml");
-    // The memory is valid for Flink and no quantity of Kubernetes.
+    // The memory is valid neither for Flink nor for Kubernetes.
     let broken = "\
 apiVersion: flink.apache.org/v1beta1
 kind: FlinkDeployment
 metadata: {name: web, namespace: shop}
-spec: {jobManager: {replicas: 1, resource: {cpu: 1, memory: 2g}}, taskManager: {replicas: 1, resource: {cpu: 1, memory: 2g}}}
+spec: {jobManager: {replicas: 1, resource: {cpu: 1, memory: two}}, taskManager: {replicas: 1, resource: {cpu: 1, memory: 2g}}}
 ---
 ";
     let binding = "\

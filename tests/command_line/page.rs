@@ -6,6 +6,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::{divvy, run};
+use crate::artifacts::repository;
 
 #[test]
 fn a_page_is_refused_onto_a_terminal_before_anything_is_read() {
@@ -32,20 +33,28 @@ fn a_page_is_refused_onto_a_terminal_before_anything_is_read() {
 
 #[test]
 fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
-    let cases: [&[&str]; 7] = [
-        &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
-        &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
-        &["diff", "-f", "fleet.yaml", "-f", "dump.yaml"],
-        &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", "west-1"],
-        &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--without-each=cluster"],
-        &["survive", "-f", "fleet.yaml", "-f", "dump.yaml"],
-        &["policies", "-f", "fleet.yaml", "-f", "dump.yaml"],
+    let examples = repository().join("examples/fleet");
+    let examples = examples.to_str().expect("the path is UTF-8");
+    let cases: [(&[&str], i32); 7] = [
+        (&["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"], 1),
+        (&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"], 0),
+        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml"], 0),
+        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", "west-1"], 0),
+        (
+            &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--without-each=cluster"],
+            1,
+        ),
+        (&["survive", "-f", "fleet.yaml", "-f", "dump.yaml"], 1),
+        (&["policies", "-f", examples], 0),
     ];
-    for arguments in cases {
+    for (arguments, expected) in cases {
         let (table_exit, table, _) = run(arguments);
         let (exit, page, errors) = run(&[arguments, &["-o", "html"]].concat());
-        assert_eq!(exit, table_exit, "{arguments:?}: {errors}");
-        assert!(matches!(exit, Some(0 | 1)), "{arguments:?}: {errors}");
+        assert_eq!(
+            (exit, table_exit),
+            (Some(expected), Some(expected)),
+            "{arguments:?}: {errors}"
+        );
         assert!(
             page.starts_with("<!DOCTYPE html>\n") && page.ends_with("</html>\n"),
             "{arguments:?}"

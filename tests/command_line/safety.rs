@@ -103,7 +103,7 @@ fn replicas_beyond_capacity_are_counted_wherever_moves_are() {
     );
     let (_, page, _) = diff(&[&drain[..], &["-o", "html"]].concat());
     assert!(
-        page.contains("1 replica is beyond capacity") && !page.contains("All well"),
+        page.contains("; 1 replica beyond capacity.") && !page.contains("All well"),
         "the page says so"
     );
     // Both gain more than they have, one of them anew.

@@ -116,7 +116,7 @@ const EVERYTHING: [&str; 28] = [
     r#"extraVolumeMounts=[{"name":"plugins","mountPath":"/plugins","readOnly":true}]"#,
     r#"volumes=[{"name":"tables","emptyDir":{}}]"#,
     r#"volumeMounts=[{"name":"tables","mountPath":"/tables"}]"#,
-    r#"initContainers=[{"name":"pull","image":"registry.example/divvy","args":["plugin","pull"]}]"#,
+    r#"initContainers=[{"name":"pull","image":"registry.example/divvy","args":["--version"]}]"#,
     // What OpenShift wants to choose itself.
     r#"podSecurityContext={"runAsNonRoot":true}"#,
     r#"securityContext={"readOnlyRootFilesystem":true}"#,
@@ -165,8 +165,8 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
         container["image"],
         json!("registry.example/divvy:0.1.0@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
     );
-    assert_eq!(container["args"][4], "--estimators");
-    assert_eq!(container["args"][5], "--scheduler-name=a: b");
+    assert_eq!(container["args"][3], "--estimators");
+    assert_eq!(container["args"][4], "--scheduler-name=a: b");
     assert_eq!(container["env"][1], json!({"name": "DIVVY_LOG", "value": "debug"}));
     assert_eq!(container["resources"]["limits"], json!({"memory": "2Gi"}));
     assert_eq!(pod["metadata"]["annotations"], json!({"a": "true"}));

@@ -89,8 +89,10 @@ fn request(
         };
         if let Some(text) = written.as_str().filter(|text| is_own(text)) {
             let bytes = spark::bytes(text);
-            // Whole and far below the range.
-            return (bytes >= 1.0).then(|| Quantity::from_units(bytes as i64));
+            // Whole, and exact below 2⁵³. What is no such size is read as a quantity, which says what is wrong with it.
+            if (1.0..9e15).contains(&bytes) {
+                return Some(Quantity::from_units(bytes as i64));
+            }
         }
     }
     let amount = fields.field::<Quantity>(&path)?;
