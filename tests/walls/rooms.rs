@@ -9,7 +9,7 @@
 use super::{SourceFile, check_none, files};
 
 /// The modules of each folder, the lowest first. Those of one line do not use each other.
-const HOUSES: [(&str, &[&str]); 14] = [
+const HOUSES: [(&str, &[&str]); 13] = [
     (
         "host/core/command/src",
         &[
@@ -22,16 +22,6 @@ const HOUSES: [(&str, &[&str]); 14] = [
             "chosen_profile ends libraries logging",
             "additional worker",
             "program setup",
-        ],
-    ),
-    (
-        "host/core/client/src",
-        &[
-            "error exec explanation files kind listing proxy request wording",
-            "certificate kubeconfig",
-            "configuration",
-            "source",
-            "renewal",
         ],
     ),
     (

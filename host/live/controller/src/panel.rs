@@ -26,6 +26,14 @@ pub(crate) struct Published {
     pub(crate) missing_clusters: Vec<String>,
 }
 
+/// Beginning of the reason why a result is not moved in steps.
+pub(crate) const NOT_IN_STEPS: &str = "not moved in steps: ";
+
+/// True for what is said of a move, rather than of a result without one.
+fn is_of_move(text: &str) -> bool {
+    !text.starts_with(NOT_IN_STEPS)
+}
+
 /// State that the scheduler shows.
 pub struct Panel {
     /// Metrics of this process.
@@ -82,14 +90,16 @@ impl Panel {
         }
     }
 
-    /// Keeps nothing of the move of any binding.
+    /// Keeps nothing of the move of any binding. Why a result was not moved in steps is part of its explanation, and stays.
     pub(crate) fn nothing_moves(&self) {
-        locked(&self.moves).clear();
+        locked(&self.moves).retain(|_, text| !is_of_move(text));
     }
 
     /// The bindings of whose moves anything is said.
     pub(crate) fn moving_keys(&self) -> Vec<Arc<BindingKey>> {
-        locked(&self.moves).keys().map(Arc::clone).collect()
+        let moves = locked(&self.moves);
+        let of_moves = moves.iter().filter(|(_, text)| is_of_move(text));
+        of_moves.map(|(key, _)| Arc::clone(key)).collect()
     }
 
     /// The bindings whose decision is explained.

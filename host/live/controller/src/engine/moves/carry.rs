@@ -24,6 +24,7 @@ use crate::engine::outcome::Chosen;
 use crate::engine::{Announcement, News};
 use crate::estimates::Answers;
 use crate::observe::IncomingEvent;
+use crate::panel::NOT_IN_STEPS;
 use crate::write::StatusWanted;
 use crate::write::execute::described;
 
@@ -141,7 +142,7 @@ impl Engine {
             let hindrance = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided);
             let outcome = self.scheduled(candidate, decision, result, reason, moment);
             return match hindrance {
-                Some(hindrance) => outcome.moving(Some(format!("not moved in steps: {hindrance}"))),
+                Some(hindrance) => outcome.moving(Some(format!("{NOT_IN_STEPS}{hindrance}"))),
                 None => outcome,
             };
         }
