@@ -181,7 +181,7 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
     );
     assert_eq!(container["volumeMounts"][2]["mountPath"], "/tables");
     assert_eq!(container["volumeMounts"][3]["mountPath"], "/plugins");
-    assert_eq!(pod["spec"]["initContainers"][0]["args"], json!(["plugin", "pull"]));
+    assert_eq!(pod["spec"]["initContainers"][0]["args"], json!(["--version"]));
     assert_eq!(pod["spec"]["securityContext"], json!({"runAsNonRoot": true}));
     assert_eq!(container["securityContext"], json!({"readOnlyRootFilesystem": true}));
     let of_karmada = objects(&of_karmada)?;
