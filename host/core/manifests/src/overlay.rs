@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, StringMap, TypeMeta};
-use divvy_karmada::policy::{Claim, claimed_by, default_resource_models, release};
+use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
 use divvy_spanned::{ObjectName, Source};
 use serde_json::Value;
@@ -164,28 +164,33 @@ impl Manifests {
 
     /// Remembers workloads whose labels change under an unchanged policy: Karmada looks at their claims only if the policy changes.
     fn mark_relabelled(&mut self, relabelled: Vec<Resource>, written: &[&PropagationPolicy]) {
-        for resource in relabelled {
+        if relabelled.is_empty() {
+            return;
+        }
+        let mut bound: BTreeMap<Identity, &ResourceBinding> = BTreeMap::new();
+        for located in &self.bindings {
+            bound.entry(bound_identity(&located.object)).or_insert(&located.object);
+        }
+        // A claim by identifier is compared with the policy as it is in the dump.
+        let written: BTreeSet<(&str, String)> = written
+            .iter()
+            .map(|policy| (policy.kind.as_str(), policy.metadata.key()))
+            .collect();
+        let policies = self.policies.iter().map(|located| &located.object);
+        let changed: Vec<&PropagationPolicy> = policies
+            .filter(|policy| written.contains(&(policy.kind.as_str(), policy.metadata.key())))
+            .collect();
+        let mut kept = Vec::new();
+        for resource in &relabelled {
             let identity = identity(resource.type_meta.group(), &resource.type_meta.kind, &resource.metadata);
-            let mut bound = self.bindings.iter().map(|located| &located.object);
-            let claimed = claimed_by(&resource.metadata).or_else(|| {
-                let binding = bound.find(|binding| bound_identity(binding) == identity)?;
-                claimed_by(&binding.metadata)
-            });
-            // A claim by identifier is compared with the policy as it is in the dump.
-            let is_written = |claim: Claim<'_>| {
-                let mut policies = self.policies.iter().map(|located| &located.object);
-                let claimant = policies.find(|policy| claim.is_of(policy));
-                claimant.is_some_and(|claimant| {
-                    written
-                        .iter()
-                        .any(|policy| policy.kind == claimant.kind && policy.metadata.key() == claimant.metadata.key())
-                })
-            };
-            if claimed.is_some_and(|claim| !is_written(claim)) {
+            let claimed = claimed_by(&resource.metadata)
+                .or_else(|| bound.get(&identity).and_then(|binding| claimed_by(&binding.metadata)));
+            if claimed.is_some_and(|claim| !changed.iter().any(|policy| claim.is_of(policy))) {
                 let (group, name) = identity;
-                self.relabelled.insert((group, name.kind, name.namespace, name.name));
+                kept.push((group, name.kind, name.namespace, name.name));
             }
         }
+        self.relabelled.extend(kept);
     }
 
     /// Names of the policies, and of the workloads, also of those that only a binding names: what [`Manifests::delete`] can delete.
