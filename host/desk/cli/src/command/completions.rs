@@ -34,7 +34,7 @@ pub(super) struct CompletionsArguments {
 pub(super) fn answer<Line: CommandFactory>() {
     if std::env::var_os(VARIABLE).is_some() {
         let line = std::env::args_os().skip_while(|word| word != "--").skip(1);
-        if let Some(call) = Call::of(&Line::command(), line) {
+        if let Some(call) = Call::of(Line::command, line) {
             // The line is the same: the program knows under which name it is asked. One that is missing has no candidates.
             let _missing = call.program.execute(std::env::args_os().skip(1));
         }

@@ -105,7 +105,7 @@ pub(crate) fn main() -> ExitCode {
         return code;
     }
     completions::answer::<CommandLine>();
-    if let Some(call) = Call::of(&CommandLine::command(), std::env::args_os()) {
+    if let Some(call) = Call::of(CommandLine::command, std::env::args_os()) {
         let failure = call.program.execute(call.arguments);
         eprintln!("{}", failure.text());
         return failure.exit.into();

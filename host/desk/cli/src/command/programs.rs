@@ -96,10 +96,11 @@ impl Program {
 }
 
 impl Call {
-    /// The call that a line is, whose first word is the name of `command`; `None` if the line is not one of a program.
+    /// The call that a line is, whose first word is the name of the command; `None` if the line is not one of a program. The definition of
+    /// the command is made only for a line with a long option before its subcommand.
     ///
     /// Nothing is checked: what is wrong with the arguments is for the program to say.
-    pub(super) fn of(command: &clap::Command, line: impl IntoIterator<Item = OsString>) -> Option<Self> {
+    pub(super) fn of(definition: fn() -> clap::Command, line: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = line.into_iter().skip(1);
         let mut arguments = Vec::new();
         let mut is_help = false;
@@ -121,7 +122,7 @@ impl Call {
                 option if option.starts_with('-') && !is_help => {}
                 _ => return None,
             }
-            let has_value = takes_value(command, &word);
+            let has_value = takes_value(definition, &word);
             arguments.push(word);
             if has_value {
                 arguments.push(words.next()?);
@@ -132,9 +133,12 @@ impl Call {
 }
 
 /// True if an option of every command is followed by its value: `--color` is, `--color=never` and `-v` are not.
-fn takes_value(command: &clap::Command, word: &OsStr) -> bool {
-    let name = word.to_str().and_then(|word| word.strip_prefix("--"));
-    let option = name.and_then(|name| command.get_arguments().find(|option| option.get_long() == Some(name)));
+fn takes_value(definition: fn() -> clap::Command, word: &OsStr) -> bool {
+    let Some(name) = word.to_str().and_then(|word| word.strip_prefix("--")) else {
+        return false;
+    };
+    let command = definition();
+    let option = command.get_arguments().find(|option| option.get_long() == Some(name));
     option.is_some_and(|option| option.get_action().takes_values())
 }
 
@@ -148,7 +152,7 @@ mod tests {
     /// The arguments of a line for a program.
     fn called(line: &str) -> Option<(Program, String)> {
         let words = line.split(' ').map(OsString::from);
-        let call = Call::of(&CommandLine::command(), words)?;
+        let call = Call::of(CommandLine::command, words)?;
         let arguments = call.arguments.join(OsStr::new(" "));
         Some((call.program, arguments.into_string().ok()?))
     }
