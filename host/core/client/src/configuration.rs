@@ -164,7 +164,10 @@ fn server(cluster: &Cluster, owner: Owner<'_>) -> Result<Uri, KubeconfigProblem>
         )
     })?;
     let problem = match (uri.scheme_str(), uri.host()) {
-        (Some("http" | "https"), Some(host)) if !host.is_empty() => return Ok(uri),
+        (Some("http" | "https"), Some(host)) if !host.is_empty() => match has_usable_port(&uri) {
+            true => return Ok(uri),
+            false => format!("has no port between 1 and 65535 after the colon: `{server}`"),
+        },
         (Some("http" | "https"), _) => format!("has no host: `{server}`"),
         (scheme, _) => format!(
             "has the scheme `{}`, expected `https` or `http`",
@@ -172,6 +175,17 @@ fn server(cluster: &Cluster, owner: Owner<'_>) -> Result<Uri, KubeconfigProblem>
         ),
     };
     Err(owner.invalid("server", problem, Some(&hint(example))))
+}
+
+/// True unless a URL names a port that does not exist, which the type of URLs takes for none.
+fn has_usable_port(uri: &Uri) -> bool {
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let after_host = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    match after_host.rsplit_once(':') {
+        Some((_, "")) | None => true,
+        Some(_) => uri.port_u16().is_some_and(|port| port > 0),
+    }
 }
 
 /// The authorities of the server's certificate; `None` for those of the system.

@@ -32,7 +32,7 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<Kubeconfig, K
                     Some(_) => error.path().to_string(),
                     None => "kubeconfig".to_owned(),
                 },
-                problem: without_value(&error.inner().to_string()),
+                problem: in_words(&error.inner().to_string()),
             })?;
         if let Some(folder) = folder {
             resolve(&mut read, folder);
@@ -64,14 +64,18 @@ fn decode(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// A message of serde without the text that it quotes, which may be a secret.
-fn without_value(message: &str) -> String {
+/// A message of serde without the text that it quotes, which may be a secret, and without the name of a type of ours.
+fn in_words(message: &str) -> String {
     let quoted = message
         .split_once(": string \"")
         .zip(message.rsplit_once("\", expected "));
-    match quoted {
+    let message = match quoted {
         Some(((before, _), (_, expected))) => format!("{before}: string, expected {expected}"),
         None => message.to_owned(),
+    };
+    match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a map"),
+        None => message,
     }
 }
 

@@ -94,6 +94,13 @@ async fn a_kubeconfig_that_cannot_be_used_is_reported_with_the_field_and_a_hint(
             ),
         ),
         (
+            with_cluster(json!({"server": "https://a:99999"})),
+            format!(
+                "`server` of the cluster `c` has no port between 1 and 65535 after the colon: `https://a:99999` \
+                 ({scheme}`https://karmada.example.com:5443`)"
+            ),
+        ),
+        (
             with_cluster(json!({"server": ""})),
             "`server` of the cluster `c` is missing (`--context NAME` chooses another context)".to_owned(),
         ),
@@ -168,8 +175,13 @@ async fn a_kubeconfig_that_cannot_be_used_is_reported_with_the_field_and_a_hint(
         ),
         (
             json!({"users": [{"name": "u", "user": "secret"}]}),
-            "`users[0].user`: invalid type: string, expected struct AuthInfo \
+            "`users[0].user`: invalid type: string, expected a map \
              (`kubectl config view --kubeconfig FILE` reads it, too)"
+                .to_owned(),
+        ),
+        (
+            json!([]),
+            "`kubeconfig`: invalid type: sequence, expected a map (`kubectl config view --kubeconfig FILE` reads it, too)"
                 .to_owned(),
         ),
         (
