@@ -265,8 +265,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A result that is being written stays on a cluster whose deletion begins meanwhile.",
         edits: &[Edit {
             file: OBSERVE,
-            from: "let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);",
-            to: "let leaves = |key: &BindingKey| change.is_new && is_placed_there(key);",
+            from: "change.deletion_began && placed_there.contains(key);",
+            to: "change.is_new && placed_there.contains(key);",
         }],
     },
     Bug {

@@ -420,11 +420,9 @@ impl Engine {
             follows || change.deletion_began && record.clusters.contains(name)
         };
         // A result that is being written may name the cluster, too.
-        let is_placed_there = |key: &BindingKey| {
-            let placed = self.lives.get(key).and_then(Life::placed);
-            placed.is_some_and(|placed| placed.iter().any(|target| target.name == name))
-        };
-        let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);
+        let placed_there = self.lives.on(name).filter(|(_, life)| life.is_placed_on(name));
+        let placed_there: BTreeSet<&Arc<BindingKey>> = placed_there.map(|(key, _)| key).collect();
+        let leaves = |key: &Arc<BindingKey>| change.deletion_began && placed_there.contains(key);
         let woken = self
             .bindings
             .iter()

@@ -157,8 +157,7 @@ impl Engine {
 
     /// Looks again at the bindings whose replicas left a cluster that has changed.
     pub(in crate::engine) fn wake_departed(&self, cluster: &str) -> Effects {
-        let concerned = self.lives.of(Group::Departed);
-        let concerned = concerned.filter(|(_, life)| {
+        let concerned = self.lives.on(cluster).filter(|(_, life)| {
             let mut clusters = life.departed.iter().flatten();
             clusters.any(|name| name == cluster)
         });

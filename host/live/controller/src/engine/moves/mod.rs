@@ -200,9 +200,9 @@ impl Engine {
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
     pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool) -> Effects {
-        let concerned = self
-            .known_moves()
-            .filter(|(_, known)| known.depends_on(cluster) && (known.lacks_room || !only_room));
+        let depends = |known: &Known| known.depends_on(cluster) && (known.lacks_room || !only_room);
+        let concerned = self.lives.on(cluster);
+        let concerned = concerned.filter(|(_, life)| life.moving.as_deref().is_some_and(depends));
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
         for key in &concerned {
             self.claim_may_change(key);
