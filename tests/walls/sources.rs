@@ -81,6 +81,39 @@ fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
     );
 }
 
+/// The order between filling the queue, counting and announcing matters: decision 25.
+#[test]
+fn the_effects_of_a_live_engine_are_carried_out_in_one_file() {
+    let folder = "host/live/controller/src/engine";
+    let mut sources = files(&[folder], &[".rs"]);
+    assert!(sources.len() > 15, "the engine was not found");
+    // Forgetting a binding ends its turn, and figures of the state are published together.
+    let exceptions = ["apply.rs", "lives.rs", "mod.rs"].map(|name| format!("{folder}/{name}"));
+    sources.retain(|file| !exceptions.contains(&file.path));
+    let words = [
+        "queue.add(",
+        "queue.wake(",
+        "queue.wake_if_parked(",
+        "queue.done(",
+        "queue.retry(",
+        "queue.postpone(",
+        "queue.park(",
+        "queue.pause(",
+        "lives.set_due(",
+        "announcements.push(",
+        "announcements.extend(",
+        "self.metrics()",
+        "panel.metrics",
+        "panel.moving(",
+        "panel.nothing_moves(",
+        "panel.shadowed(",
+    ];
+    check_none(
+        places(&sources, &words),
+        "the engine's files return `Effects` or an `Outcome`, which engine/apply.rs carries out",
+    );
+}
+
 /// A change of a cluster looks at every binding, and a burst at each of them several times.
 #[test]
 fn a_stored_binding_is_neither_parsed_nor_serialised() {

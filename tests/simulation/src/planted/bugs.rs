@@ -265,8 +265,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A result that is being written stays on a cluster whose deletion begins meanwhile.",
         edits: &[Edit {
             file: OBSERVE,
-            from: "let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);",
-            to: "let leaves = |key: &BindingKey| change.is_new && is_placed_there(key);",
+            from: "change.deletion_began && placed_there.contains(key);",
+            to: "change.is_new && placed_there.contains(key);",
         }],
     },
     Bug {
@@ -309,8 +309,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A change of the specification that arrives while the status is written is never decided.",
         edits: &[Edit {
             file: COMPLETE,
-            from: "            generation,\n            ..\n        } = written;",
-            to: "            ..\n        } = written;\n        let generation = latest.as_ref().map(|latest| latest.metadata.generation);",
+            from: "let generation = written.generation;",
+            to: "let generation = written.latest.as_ref().map(|latest| latest.metadata.generation);",
         }],
     },
     Bug {
@@ -331,8 +331,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A reschedule whose status is refused divides from scratch again and again.",
         edits: &[Edit {
             file: COMPLETE,
-            from: "            if is_written {\n                record.is_reschedule_pending",
-            to: "            if is_written && matches!(written.outcome, WriteOutcome::Done) {\n                record.is_reschedule_pending",
+            from: "        if is_written {\n            record.is_reschedule_pending",
+            to: "        if is_written && matches!(outcome, WriteOutcome::Done) {\n            record.is_reschedule_pending",
         }],
     },
     Bug {
@@ -386,8 +386,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write that failed is not tried again.",
         edits: &[Edit {
             file: OUTCOME,
-            from: "Some(Retry::Backoff) => _ = self.lives.queue.retry(key, priority, moment.instant),",
-            to: "Some(Retry::Backoff) => self.lives.queue.park(key, priority, Cause::Binding, moment.instant),",
+            from: "Some(Retry::Backoff) => Turn::Retry,",
+            to: "Some(Retry::Backoff) => Turn::Park(crate::condition::Cause::Binding),",
         }],
     },
     Bug {

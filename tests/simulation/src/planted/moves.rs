@@ -157,8 +157,8 @@ pub(crate) const BUGS: &[Bug] = &[
         "A new leader begins moves before it has looked for those under way.",
         &[Edit {
             file: MOVES,
-            from: "            self.load_claim(&key, moment);\n            self.wake",
-            to: "            self.wake",
+            from: "            self.load_claim(&key, moment);\n            effects.look",
+            to: "            effects.look",
         }],
     ),
     bug(

@@ -5,7 +5,6 @@
 //! exact, because it has the reports from before a result. The rule is in `divvy_scheduler::moves::replacement`.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::decide::rules::Reason;
@@ -14,7 +13,8 @@ use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
 
 use super::apply::Outcome;
 use super::candidate::{Candidate, is_same_result};
-use super::life::{Life, Stage, Why};
+use super::effects::{Effects, Wake};
+use super::life::{Life, Why};
 use super::moves::{REPORT_TIME, milliseconds, reports};
 use super::{Engine, Moment};
 use crate::condition::scheduled_condition;
@@ -112,14 +112,15 @@ impl Engine {
     }
 
     /// Brings the observed generation of a binding up to date if the reports show its result by now. Nothing else has to be looked at.
-    pub(super) fn confirm(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
+    pub(super) fn confirm(&self, key: &Arc<BindingKey>, moment: &Moment) -> Effects {
+        let mut effects = Effects::default();
         let known = self.lives.get(key).and_then(|life| life.confirmation.as_deref());
         let Some(known) = known.filter(|known| known.lags) else {
-            return;
+            return effects;
         };
         let record = self.bindings.get(key).filter(|record| record.is_ours);
         let Some(record) = record.filter(|record| record.generation == known.generation) else {
-            return;
+            return effects;
         };
         let object = record.binding(key);
         let entries = reports(&record.aggregated);
@@ -133,23 +134,9 @@ impl Engine {
             .replacement
             .awaited(&object.spec.clusters, &object.spec.graceful_eviction_tasks, &reported);
         if awaited.is_none() {
-            self.look_to_confirm(key, moment.instant);
+            effects.look(key, Wake::Confirmation);
         }
-    }
-
-    /// Puts a binding into the queue, unless it is looked at anyway.
-    pub(super) fn look_to_confirm(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let life = self.lives.get(key);
-        let is_busy = life.is_some_and(|life| !matches!(life.stage, Stage::Idle)) || self.lives.queue.contains(key);
-        let Some(record) = self.bindings.get(key).filter(|_| !is_busy) else {
-            return;
-        };
-        self.lives.queue.add(key, record.priority, now);
-        self.lives.update(key, |life| {
-            if let Some(known) = &mut life.confirmation {
-                known.is_alone = true;
-            }
-        });
+        effects
     }
 
     /// While a binding is being written, a version with the previous result has reports from before the result.

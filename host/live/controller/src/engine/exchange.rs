@@ -7,9 +7,9 @@ use std::time::Instant;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput};
-use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::Profile;
 
+use super::effects::{Effects, Wake};
 use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
 use crate::decision::LiveDecision;
@@ -118,20 +118,18 @@ impl Engine {
         }
         self.recent = recent;
         if trial.refusal.is_none() {
-            let observer: Arc<dyn CallObserver> = Arc::clone(&self.panel.watchdog) as _;
-            new.profile.observe(&observer);
-            self.metrics().profile(new.profile.name(), &new.hash);
-            super::measure_plugins(&self.panel, &new.profile);
+            super::show_profile(&self.panel, &new);
             self.active = new;
             if !self.active.holds() {
                 self.capacity.holdings.clear();
             }
             // Bindings that failed may succeed under the new profile.
-            self.lives
-                .queue
-                .wake_parked(now, |_, cause| cause != Cause::MissingClusters);
-            self.unsettle_all(now);
-            self.reset_moves(now);
+            let parked = self.lives.queue.parked();
+            let parked = parked.filter(|(_, cause)| *cause != Cause::MissingClusters);
+            let mut effects = Effects::looks(parked.map(|(key, _)| Arc::clone(key)), Wake::Parked);
+            effects.append(self.unsettle_all());
+            effects.append(self.reset_moves());
+            self.carry_out(effects, now);
         }
         self.forget_unread();
         trial

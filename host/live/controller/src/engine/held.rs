@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_scheduler::fleet::Footprint;
 
+use super::effects::{Count, Effects};
 use super::{Engine, Moment};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::{LiveDecision, replicas_on};
@@ -74,11 +75,19 @@ impl Engine {
 
     /// Updates holdings to a result that may differ from the one before, whichever scheduler wrote it: its growth is held, and its
     /// shrinkage released.
-    pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
-        let Some(record) = self.bindings.get(key) else { return };
+    pub(super) fn targets_changed(
+        &mut self,
+        key: &Arc<BindingKey>,
+        before: &[TargetCluster],
+        moment: &Moment,
+    ) -> Effects {
+        let mut effects = Effects::default();
+        let Some(record) = self.bindings.get(key) else {
+            return effects;
+        };
         let is_same = record.clusters.are(before);
         if is_same && !self.capacity.holdings.holds(key) {
-            return;
+            return effects;
         }
         let (targets, footprint) = (record.clusters.targets(), record.footprint());
         if !is_same {
@@ -86,10 +95,11 @@ impl Engine {
             self.hold(key, &targets, before, &footprint, true, moment);
         }
         if self.capacity.holdings.shrink(key, &targets, &footprint) {
-            self.wake_for(Cause::Capacity, moment.instant);
+            effects.append(self.wake_for(Cause::Capacity));
             let clusters: Vec<&str> = before.iter().map(|target| target.name.as_str()).collect();
-            self.room_grew(&clusters, moment.instant);
+            effects.append(self.room_grew(&clusters));
         }
+        effects
     }
 
     /// Holds the part of a listed binding's result that its clusters cannot have reported yet.
@@ -117,33 +127,37 @@ impl Engine {
     }
 
     /// Records the state of a binding's resource. What has ended holds nothing any more, so that others may have its room.
-    pub(super) fn state_changed(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let Some(record) = self.bindings.get(key) else { return };
+    pub(super) fn state_changed(&mut self, key: &Arc<BindingKey>, now: Instant) -> Effects {
+        let Some(record) = self.bindings.get(key) else {
+            return Effects::default();
+        };
         let ended = self.capacity.holdings.observe(key, &record.aggregated, now);
         self.capacity.assumed.observe(key, &record.aggregated);
-        if !ended.is_empty() {
-            self.holding_ended(ended.iter().map(|cluster| &**cluster), now);
-        }
+        self.holding_ended(ended.iter().map(|cluster| &**cluster).collect())
     }
 
     /// Releases capacity that reports must contain by now, and what was held for too long.
-    pub(super) fn give_up_holdings(&mut self, now: Instant) {
+    pub(super) fn give_up_holdings(&mut self, now: Instant) -> Effects {
+        let mut effects = Effects::default();
         let ended = self.capacity.holdings.expire(now);
         for (key, cluster) in &ended.given_up {
             tracing::debug!(binding = %key, %cluster, "capacity is no longer held: no report has shown its pods");
         }
         if !ended.given_up.is_empty() {
-            self.metrics().holdings_given_up(ended.given_up.len());
+            effects.count(Count::GivenUp(ended.given_up.len()));
         }
-        if !ended.clusters.is_empty() {
-            self.holding_ended(ended.clusters.iter().map(|cluster| &**cluster), now);
-        }
+        effects.append(self.holding_ended(ended.clusters.iter().map(|cluster| &**cluster).collect()));
+        effects
     }
 
-    /// Less is held on some clusters.
-    fn holding_ended<'a>(&mut self, clusters: impl Iterator<Item = &'a str>, now: Instant) {
-        self.wake_for(Cause::Capacity, now);
-        self.room_grew(&clusters.collect::<Vec<_>>(), now);
+    /// Less is held on these clusters.
+    fn holding_ended(&mut self, clusters: Vec<&str>) -> Effects {
+        if clusters.is_empty() {
+            return Effects::default();
+        }
+        let mut effects = self.wake_for(Cause::Capacity);
+        effects.append(self.room_grew(&clusters));
+        effects
     }
 
     /// Capacity that is held on the clusters that a placement selects.

@@ -118,6 +118,21 @@ impl Life {
         self.in_flight()?.placed.as_deref()
     }
 
+    /// True if the result that is being written has a cluster.
+    pub(super) fn is_placed_on(&self, cluster: &str) -> bool {
+        let mut placed = self.placed().into_iter().flatten();
+        placed.any(|target| target.name == cluster)
+    }
+
+    /// Names of the clusters that concern it, with repetitions: those of its move, those that its replicas left, and those of the result
+    /// that is being written. Its placement may select others.
+    pub(super) fn clusters(&self) -> impl Iterator<Item = &str> {
+        let moving = self.moving.iter().flat_map(|known| known.cluster_names());
+        let departed = self.departed.iter().flatten().map(String::as_str);
+        let placed = self.placed().into_iter().flatten().map(|target| target.name.as_str());
+        moving.chain(departed).chain(placed)
+    }
+
     /// Has the binding looked at again once what is under way has ended. Returns false if nothing is; it then belongs into the queue.
     pub(super) fn outdate(&mut self) -> bool {
         match &mut self.stage {

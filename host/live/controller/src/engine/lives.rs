@@ -1,4 +1,5 @@
-//! The lives of all bindings, and what finds them: by their turn, by the time at which they are due, by what they wait for, and by namespace.
+//! The lives of all bindings, and what finds them: by their turn, by the time at which they are due, by what they wait for, by cluster and by
+//! namespace.
 //!
 //! Every change of a life goes through [`Lives::change`] or [`Lives::update`], which compare what is indexed of it before and after. So no
 //! index has to be thought of when a life changes or ends.
@@ -20,8 +21,10 @@ pub(super) struct Lives {
     pub(super) queue: Queue<Arc<BindingKey>, Cause>,
     due: BTreeSet<(Instant, Why, Arc<BindingKey>)>,
     groups: [BTreeSet<Arc<BindingKey>>; Group::ALL.len()],
+    /// Bindings that a cluster concerns, by its name.
+    clusters: ByName,
     /// Bindings that a quota has refused, by namespace.
-    refused: HashMap<String, BTreeSet<Arc<BindingKey>>>,
+    refused: ByName,
     /// Number of bindings whose last decision failed, by reason.
     failures: BTreeMap<&'static str, usize>,
     /// True once a binding or its policy has had a quorum. Until then, no room has to be looked at.
@@ -77,11 +80,40 @@ impl Group {
     }
 }
 
+/// Bindings by a name.
+#[derive(Debug, Default)]
+struct ByName(HashMap<String, BTreeSet<Arc<BindingKey>>>);
+
+impl ByName {
+    /// The bindings under a name, in the order of their keys.
+    fn get(&self, name: &str) -> impl Iterator<Item = &Arc<BindingKey>> {
+        self.0.get(name).into_iter().flatten()
+    }
+
+    fn insert(&mut self, name: &str, key: &Arc<BindingKey>) {
+        match self.0.get_mut(name) {
+            Some(keys) => _ = keys.insert(Arc::clone(key)),
+            None => _ = self.0.insert(name.to_owned(), BTreeSet::from([Arc::clone(key)])),
+        }
+    }
+
+    fn remove(&mut self, name: &str, key: &Arc<BindingKey>) {
+        if let Some(keys) = self.0.get_mut(name) {
+            keys.remove(key);
+            if keys.is_empty() {
+                self.0.remove(name);
+            }
+        }
+    }
+}
+
 /// What is indexed of a life.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Indexed {
     groups: [bool; Group::ALL.len()],
     due: [Option<Instant>; Why::ALL.len()],
+    /// Takes no memory for a binding that is neither moved nor written.
+    clusters: BTreeSet<String>,
     is_refused: bool,
     failure: Option<&'static str>,
 }
@@ -91,6 +123,7 @@ impl Indexed {
         Self {
             groups: Group::ALL.map(|group| group.has(life)),
             due: life.due,
+            clusters: life.clusters().map(str::to_owned).collect(),
             is_refused: life.is_refused_by_quota,
             failure: life.failure.map(|(reason, _)| reason.as_str()),
         }
@@ -119,7 +152,7 @@ impl Lives {
             self.lives.remove(key);
         }
         if before != after {
-            self.index(key, before, after);
+            self.index(key, &before, &after);
         }
         answer
     }
@@ -153,6 +186,12 @@ impl Lives {
     /// The keys of a group.
     pub(super) fn keys(&self, group: Group) -> &BTreeSet<Arc<BindingKey>> {
         &self.groups[group as usize]
+    }
+
+    /// The bindings that a cluster [concerns](Life::clusters), in the order of their keys.
+    pub(super) fn on(&self, cluster: &str) -> impl Iterator<Item = (&Arc<BindingKey>, &Life)> {
+        let keys = self.clusters.get(cluster);
+        keys.filter_map(|key| Some((key, self.get(key)?)))
     }
 
     /// Takes a write out that has ended.
@@ -224,8 +263,7 @@ impl Lives {
 
     /// Takes out the bindings of a namespace that a quota has refused.
     pub(super) fn take_refused(&mut self, namespace: &str) -> Vec<Arc<BindingKey>> {
-        let refused = self.refused.get(namespace).into_iter().flatten();
-        let refused: Vec<Arc<BindingKey>> = refused.map(Arc::clone).collect();
+        let refused: Vec<Arc<BindingKey>> = self.refused.get(namespace).map(Arc::clone).collect();
         for key in &refused {
             self.update(key, |life| life.is_refused_by_quota = false);
         }
@@ -237,7 +275,7 @@ impl Lives {
         &self.failures
     }
 
-    fn index(&mut self, key: &Arc<BindingKey>, before: Indexed, after: Indexed) {
+    fn index(&mut self, key: &Arc<BindingKey>, before: &Indexed, after: &Indexed) {
         let groups = self.groups.iter_mut().zip(before.groups).zip(after.groups);
         for ((keys, was_in), is_in) in groups {
             match (was_in, is_in) {
@@ -257,19 +295,15 @@ impl Lives {
                 self.due.insert((due, why, Arc::clone(key)));
             }
         }
+        for cluster in before.clusters.difference(&after.clusters) {
+            self.clusters.remove(cluster, key);
+        }
+        for cluster in after.clusters.difference(&before.clusters) {
+            self.clusters.insert(cluster, key);
+        }
         match (before.is_refused, after.is_refused) {
-            (false, true) => {
-                let refused = self.refused.entry(key.namespace.clone()).or_default();
-                refused.insert(Arc::clone(key));
-            }
-            (true, false) => {
-                if let Some(refused) = self.refused.get_mut(&key.namespace) {
-                    refused.remove(key);
-                    if refused.is_empty() {
-                        self.refused.remove(&key.namespace);
-                    }
-                }
-            }
+            (false, true) => self.refused.insert(&key.namespace, key),
+            (true, false) => self.refused.remove(&key.namespace, key),
             _ => {}
         }
         if before.failure != after.failure {
@@ -292,9 +326,10 @@ impl Lives {
 mod tests {
     use std::time::Duration;
 
-    use divvy_karmada::api::BindingScope;
+    use divvy_karmada::api::{BindingScope, TargetCluster, Timestamp};
     use divvy_scheduler::fleet::estimate::Demand;
 
+    use super::super::Moment;
     use super::*;
     use crate::condition::ScheduledReason;
 
@@ -343,7 +378,7 @@ mod tests {
                 life.missing = Some(Missing::Settled(Demand::Nothing));
                 life.incomplete = Some(Box::default());
                 life.is_stale = true;
-                life.departed = Some(Box::default());
+                life.departed = Some(Box::from(["m1".to_owned()]));
                 life.is_refused_by_quota = true;
                 life.failure = Some((ScheduledReason::Unschedulable, 1));
             });
@@ -358,6 +393,42 @@ mod tests {
         let left = format!("{lives:?}");
         assert!(!left.contains("web") && !left.contains("other"), "{left}");
         assert!(lives.failures().is_empty() && lives.next_due().is_none());
+    }
+
+    #[test]
+    fn a_cluster_finds_what_left_it_and_what_is_written_to_it() {
+        let moment = Moment {
+            instant: Instant::now(),
+            wall: Timestamp::from_seconds(0),
+            milliseconds: 0,
+        };
+        let (web, other) = (key("web"), key("other"));
+        let mut lives = Lives::default();
+        let on = |lives: &Lives, cluster: &str| -> Vec<String> {
+            lives.on(cluster).map(|(key, _)| key.name.clone()).collect()
+        };
+        let target = |name: &str| TargetCluster {
+            name: name.to_owned(),
+            replicas: 1,
+            components: Vec::new(),
+        };
+        lives.change(&web, |life| {
+            life.stage = Stage::InFlight(Box::new(InFlight {
+                placed: Some(vec![target("m1"), target("m2")]),
+                ..InFlight::new(None, &moment)
+            }));
+        });
+        lives.change(&other, |life| life.departed = Some(Box::from(["m2".to_owned()])));
+        assert_eq!(on(&lives, "m1"), ["web"]);
+        assert_eq!(on(&lives, "m2"), ["other", "web"]);
+        lives.change(&web, |life| life.departed = Some(Box::from(["m2".to_owned()])));
+        assert!(lives.take_in_flight(&web).is_some());
+        assert_eq!(on(&lives, "m1"), Vec::<String>::new());
+        assert_eq!(on(&lives, "m2"), ["other", "web"], "replicas have left it");
+        lives.forget(&web);
+        assert_eq!(on(&lives, "m2"), ["other"]);
+        lives.forget_all();
+        assert!(lives.clusters.0.is_empty());
     }
 
     #[test]

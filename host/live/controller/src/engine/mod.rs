@@ -10,7 +10,8 @@
 //! - [`observe`](self): changes of objects, and the bindings that they wake.
 //! - `question`: the estimators that are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
-//! - `apply`: the outcome of a look, and the one function that carries it out.
+//! - `effects`: what follows from a change, a look or an answer.
+//! - `apply`: the outcome of a look, and what alone carries out outcomes and effects.
 //! - `outcome`: the writes that follow from decisions.
 //! - `held`: capacity that results hold, and its effect on decisions.
 //! - `moves`: results that are written in steps.
@@ -28,6 +29,7 @@ mod apply;
 mod candidate;
 mod complete;
 mod confirmations;
+mod effects;
 mod exchange;
 mod fleet;
 mod held;
@@ -73,7 +75,7 @@ use crate::guard::LossGuard;
 use crate::holdings::{HeldPart, HoldingLimits, Holdings};
 use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
-use crate::observe::{IncomingEvent, Metrics, QueuePart};
+use crate::observe::{Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::placements::LivePlacements;
 use crate::queue::Depth;
@@ -265,9 +267,12 @@ impl Announcement {
     }
 }
 
-/// From now on, serves the counters of a profile's plugins.
-fn measure_plugins(panel: &Panel, profile: &Arc<Profile>) {
-    let profile = Arc::clone(profile);
+/// From now on, shows the profile that decides, and serves the counters of its plugins.
+fn show_profile(panel: &Panel, active: &ActiveProfile) {
+    let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
+    active.profile.observe(&observer);
+    panel.metrics.profile(active.profile.name(), &active.hash);
+    let profile = Arc::clone(&active.profile);
     panel.metrics.measured_by_plugins(move || {
         let plugins = profile.plugins();
         plugins.map(|plugin| (plugin.name(), plugin.metrics())).collect()
@@ -277,10 +282,7 @@ fn measure_plugins(panel: &Panel, profile: &Arc<Profile>) {
 impl Engine {
     /// An engine that knows nothing yet.
     pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
-        let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
-        active.profile.observe(&observer);
-        panel.metrics.profile(active.profile.name(), &active.hash);
-        measure_plugins(&panel, &active.profile);
+        show_profile(&panel, &active);
         Self {
             panel,
             fleet: SharedFleet::new(Fleet::new(active.profile.needs_raw_clusters())),
@@ -411,7 +413,7 @@ impl Engine {
         metrics.missing_clusters(missing_clusters.len());
         metrics.unscheduled(self.lives.failures());
         metrics.held_capacity(self.capacity.holdings.parts());
-        self.publish_moves(now);
+        self.publish_moves(metrics, now);
         let plugins = || self.active.profile.plugins();
         for plugin in plugins() {
             metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());
@@ -428,24 +430,6 @@ impl Engine {
 
     fn metrics(&self) -> &Metrics {
         &self.panel.metrics
-    }
-
-    fn wake(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        let Some(record) = self.bindings.get(key) else { return };
-        if !record.is_ours || self.lives.woken(key) {
-            return;
-        }
-        self.lives.queue.wake(key, record.priority, now);
-        self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
-    }
-
-    fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
-        let Some(record) = self.bindings.get(key) else { return };
-        if !record.is_ours || self.lives.woken(key) {
-            return;
-        }
-        self.lives.queue.add(key, record.priority, now);
-        self.panel.metrics.incoming(event);
     }
 }
 

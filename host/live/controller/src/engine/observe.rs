@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::{BindingScope, Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
 
+use super::effects::{Count, Effect, Effects, Wake};
 use super::life::{Life, Why};
 use super::lives::Group;
 use super::peers::observed;
@@ -40,14 +41,21 @@ pub(super) enum Source {
 impl Engine {
     /// Handles a change of an object.
     pub fn observe(&mut self, change: Change, moment: &Moment) {
-        match change {
-            Change::ListBegins(kind) => self.list_begins(kind),
-            Change::Unreadable(kind, key) => self.unreadable(kind, &key),
+        let effects = match change {
+            Change::ListBegins(kind) => {
+                self.list_begins(kind);
+                Effects::default()
+            }
+            Change::Unreadable(kind, key) => {
+                self.unreadable(kind, &key);
+                Effects::default()
+            }
             Change::Listed(_, object) => self.applied(object, Source::List, moment),
             Change::Applied(_, object) => self.applied(object, Source::Watch, moment),
             Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
             Change::ListEnds(kind) => self.list_ends(kind, moment),
-        }
+        };
+        self.carry_out(effects, moment.instant);
     }
 
     /// Begins to decide, or stops, because the lease was won or lost. In a new term, results in flight are forgotten and every
@@ -63,43 +71,51 @@ impl Engine {
         }
         self.lives.forget_all();
         self.pauses.clear();
-        self.panel.nothing_moves();
-        self.metrics().leader(term.map(|term| term.0));
+        let mut effects = Effects::default();
+        effects.push(Effect::ShowNoMoves);
+        effects.count(Count::Leads(term.map(|term| term.0)));
         if self.is_deciding() {
-            self.start(moment);
+            effects.append(self.start(moment));
         }
+        self.carry_out(effects, moment.instant);
     }
 
     /// Handles the passing of time.
     pub fn tick(&mut self, now: Instant) {
+        let effects = self.passed(now);
+        self.carry_out(effects, now);
+    }
+
+    fn passed(&mut self, now: Instant) -> Effects {
+        let mut effects = Effects::default();
         while self.is_deciding()
             && let Some((why, key)) = self.lives.take_due(now)
         {
-            match why {
-                Why::Expiry => self.wake(&key, now),
-                Why::Step | Why::Return => {
-                    self.permit_surge(&key);
-                    self.wake(&key, now);
-                }
-                Why::Confirmation => self.look_to_confirm(&key, now),
+            if matches!(why, Why::Step | Why::Return) {
+                self.permit_surge(&key);
             }
+            let wake = match why {
+                Why::Expiry | Why::Step | Why::Return => Wake::Around,
+                Why::Confirmation => Wake::Confirmation,
+            };
+            effects.look(&key, wake);
         }
         // There are many holdings, and they can end a second late.
         let is_due = self
             .ticked
             .is_none_or(|ticked| now.saturating_duration_since(ticked) >= TICK);
         if !is_due {
-            return;
+            return effects;
         }
         self.ticked = Some(now);
-        self.resume_plugins(now);
+        effects.append(self.resume_plugins(now));
         let gone = self.guard.expire(now);
         if !gone.is_empty() {
             tracing::warn!(
                 clusters = gone.join(", "),
                 "missing clusters count as gone: the time limit passed"
             );
-            self.wake_for(Cause::MissingClusters, now);
+            effects.append(self.wake_for(Cause::MissingClusters));
         }
         if let Some(bindings) = self.lines.failures.take_left_out(now) {
             tracing::warn!(
@@ -109,7 +125,8 @@ impl Engine {
         }
         self.capacity.takings.expire(now);
         self.capacity.assumed.expire(now);
-        self.give_up_holdings(now);
+        effects.append(self.give_up_holdings(now));
+        effects
     }
 
     /// Treats missing clusters as gone, because a person confirmed it.
@@ -133,15 +150,16 @@ impl Engine {
             "missing clusters are gone: a person confirmed it"
         );
         if !self.guard.is_on() {
-            self.wake_for(Cause::MissingClusters, now);
+            let effects = self.wake_for(Cause::MissingClusters);
+            self.carry_out(effects, now);
         }
         Ok(())
     }
 
     /// Prepares the first decisions after a start, once everything is listed and this process leads.
-    fn start(&mut self, moment: &Moment) {
+    fn start(&mut self, moment: &Moment) -> Effects {
         self.capacity.takings.clear();
-        self.change_placements(moment.instant, LivePlacements::take_back_all);
+        let mut effects = self.change_placements(LivePlacements::take_back_all);
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
         for (_, record) in self.bindings.iter().filter(|(_, record)| record.is_ours) {
@@ -153,14 +171,13 @@ impl Engine {
         if self.guard.is_on() {
             self.report_missing();
         }
-        for key in &keys {
-            self.add(key, IncomingEvent::BindingAdd, moment.instant);
-        }
+        effects.append(Effects::looks(keys, Wake::Changed(IncomingEvent::BindingAdd)));
         tracing::info!(
             bindings = self.bindings.len(),
             clusters = self.clusters.len(),
             "deciding"
         );
+        effects
     }
 
     fn list_begins(&mut self, kind: Kind) {
@@ -180,12 +197,14 @@ impl Engine {
         }
     }
 
-    fn list_ends(&mut self, kind: Kind, moment: &Moment) {
+    fn list_ends(&mut self, kind: Kind, moment: &Moment) -> Effects {
         match kind {
             Kind::Binding | Kind::ClusterBinding => {
                 let gone = binding_scope(kind).map(|scope| self.bindings.unlisted(scope));
                 for key in gone.into_iter().flatten() {
-                    self.binding_gone(&key, moment.instant);
+                    // One at a time, as if each had been deleted: all of them may free room for the same bindings.
+                    let effects = self.binding_gone(&key);
+                    self.carry_out(effects, moment.instant);
                 }
             }
             Kind::Cluster => {
@@ -201,17 +220,18 @@ impl Engine {
         if self.listing.again.get(&kind) == Some(&true) {
             self.listing.again.remove(&kind);
         }
-        if self.listing.synced.insert(kind) && self.is_deciding() {
-            self.start(moment);
+        match self.listing.synced.insert(kind) && self.is_deciding() {
+            true => self.start(moment),
+            false => Effects::default(),
         }
     }
 
-    fn applied(&mut self, object: Object, source: Source, moment: &Moment) {
+    fn applied(&mut self, object: Object, source: Source, moment: &Moment) -> Effects {
         match object {
             Object::Binding(document) => self.binding_applied(*document, source, moment),
             Object::Cluster(cluster) => self.cluster_applied(&cluster, source, moment.instant),
-            Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
-            Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
+            Object::Policy(policy) => self.policy_applied(&policy),
+            Object::Quota(key, _) => self.quota_changed(&key.namespace),
         }
     }
 
@@ -227,29 +247,31 @@ impl Engine {
         }
     }
 
-    fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {
+    fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) -> Effects {
         let gone = |scope| Arc::new(binding_key(scope, key));
         match kind {
-            Kind::Binding => self.binding_gone(&gone(BindingScope::Namespaced), moment.instant),
-            Kind::ClusterBinding => self.binding_gone(&gone(BindingScope::Cluster), moment.instant),
+            Kind::Binding => return self.binding_gone(&gone(BindingScope::Namespaced)),
+            Kind::ClusterBinding => return self.binding_gone(&gone(BindingScope::Cluster)),
+            Kind::Quota => return self.quota_changed(&key.namespace),
             Kind::Cluster => self.cluster_gone(&key.name, moment.instant),
             Kind::Policy => self.policies.remove(&policy_key(PolicyScope::Namespaced, key)),
             Kind::ClusterPolicy => self.policies.remove(&policy_key(PolicyScope::Cluster, key)),
-            Kind::Quota => self.quota_changed(&key.namespace, moment.instant),
         }
+        Effects::default()
     }
 
     /// Stores a version of a binding, and wakes it if its specification, its labels or its annotations changed.
-    pub(super) fn binding_applied(&mut self, document: BindingDocument, source: Source, moment: &Moment) {
+    pub(super) fn binding_applied(&mut self, document: BindingDocument, source: Source, moment: &Moment) -> Effects {
+        let mut effects = Effects::default();
         let is_listed = source == Source::List;
         let ours = is_ours(&document.object, self.active.profile.scheduler_name());
         let before = self.bindings.get(&document.key()).map(|record| record.clusters.clone());
         let (key, change) = self.bindings.upsert(document, ours, is_listed);
         if change.is_stale {
-            return;
+            return effects;
         }
         if change.aggregated {
-            self.state_changed(&key, moment.instant);
+            effects.append(self.state_changed(&key, moment.instant));
         }
         // While a binding is being written, its targets are compared once the outcome is known: with those that were decided, because the
         // record may still have those before.
@@ -262,7 +284,7 @@ impl Engine {
             let is_same = self.bindings.get(&key).map(|record| &record.clusters) == before.as_ref();
             match before {
                 Some(_) if is_same && (is_listed || !self.capacity.holdings.holds(&key)) => {}
-                Some(before) if !is_listed => self.targets_changed(&key, &before.targets(), moment),
+                Some(before) if !is_listed => effects.append(self.targets_changed(&key, &before.targets(), moment)),
                 _ => self.targets_found(&key, moment),
             }
         }
@@ -271,32 +293,33 @@ impl Engine {
             && let Some(record) = self.bindings.get(&key)
         {
             let placement = observed(&key, record);
-            self.change_placements(moment.instant, |placements| placements.observe(&key, placement));
+            effects.append(self.change_placements(|placements| placements.observe(&key, placement)));
         }
         if !ours {
-            self.forget_decisions(&key, moment.instant);
-            return;
+            effects.append(self.forget_decisions(&key));
+            return effects;
         }
-        self.compare_with_other(&key, moment);
+        effects.append(self.compare_with_other(&key));
         if !self.is_deciding() {
-            return;
+            return effects;
         }
         // If the state has changed when estimates arrive, they are requested again.
         // While a binding is being written, a new generation may be the write itself: its answer decides.
         let may_step = change.aggregated && self.move_follows(&key);
         if change.aggregated && !may_step {
             // Its replicas that are ready now may permit the steps of others.
-            self.refresh_claims(moment);
+            effects.append(self.refresh_claims(moment));
         }
         if change.is_new || change.metadata || change.generation && !is_in_flight || may_step {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,
                 false => IncomingEvent::BindingUpdate,
             };
-            self.add(&key, event, moment.instant);
+            effects.look(&key, Wake::Changed(event));
         } else if change.aggregated {
-            self.confirm(&key, moment);
+            effects.append(self.confirm(&key, moment));
         }
+        effects
     }
 
     /// Forgets what deciding a binding has left behind, because it is not decided here any more: it is gone, suspended or another
@@ -304,14 +327,16 @@ impl Engine {
     ///
     /// Decisions under way end by themselves. What a result takes up and where it is stays known until the binding is gone, because
     /// decisions of other bindings depend on it whoever wrote it; so does the explanation of the last decision here.
-    pub(super) fn forget_decisions(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    pub(super) fn forget_decisions(&mut self, key: &Arc<BindingKey>) -> Effects {
         self.forget_guess(key);
         let was_moving = self.lives.keys(Group::Moving).contains(key);
         self.lives.forget(key);
-        self.panel.moving(key, None);
+        let mut effects = Effects::default();
+        effects.show(key, None);
         if was_moving {
-            self.wake_admitted(now);
+            effects.append(self.wake_admitted());
         }
+        effects
     }
 
     /// True if this process decides a binding.
@@ -319,56 +344,58 @@ impl Engine {
         self.is_deciding() && self.bindings.get(key).is_some_and(|record| record.is_ours)
     }
 
-    fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    fn binding_gone(&mut self, key: &Arc<BindingKey>) -> Effects {
         let record = self.bindings.get(key);
         let clusters = record.map(|record| record.clusters.targets()).unwrap_or_default();
         self.bindings.remove(key);
         let had_held = self.capacity.holdings.remove(key) | self.capacity.takings.remove(key);
-        self.forget_decisions(key, now);
+        let mut effects = self.forget_decisions(key);
         self.capacity.assumed.remove(key);
         self.panel.forget(key);
-        self.change_placements(now, |placements| placements.forget(key));
+        effects.append(self.change_placements(|placements| placements.forget(key)));
         if had_held {
-            self.wake_for(Cause::Capacity, now);
+            effects.append(self.wake_for(Cause::Capacity));
             let clusters: Vec<&str> = clusters.iter().map(|target| target.name.as_str()).collect();
-            self.room_grew(&clusters, now);
+            effects.append(self.room_grew(&clusters));
         }
+        effects
     }
 
-    fn cluster_applied(&mut self, cluster: &Cluster, source: Source, now: Instant) {
+    fn cluster_applied(&mut self, cluster: &Cluster, source: Source, now: Instant) -> Effects {
+        let mut effects = Effects::default();
         let name = &cluster.metadata.name;
         let change = self.clusters.upsert(cluster, source == Source::List);
         if change.is_stale {
-            return;
+            return effects;
         }
         // A relist names every cluster again, although few have changed. The others need not be written, so the snapshot stays.
         if change.is_same && !self.listing.again.contains_key(&Kind::Cluster) {
-            return;
+            return effects;
         }
         self.fleet.upsert(cluster, change.is_new);
         let was_missing = self.guard.appeared(name);
         let has_settled = self.capacity.holdings.reported(name, Usage::new(cluster), now);
         let has_room = has_settled || change.has_grown;
         if !self.is_deciding() {
-            return;
+            return effects;
         }
         if was_missing && !self.guard.is_on() {
             tracing::info!(cluster = name, "every missing cluster is back");
-            self.wake_for(Cause::MissingClusters, now);
+            effects.append(self.wake_for(Cause::MissingClusters));
         }
         let may_fit = change.is_new || change.is_spec || change.offers_otherwise;
         if !may_fit && !has_room {
-            return;
+            return effects;
         }
-        self.room_grew(&[name], now);
+        effects.append(self.room_grew(&[name]));
         if may_fit {
-            self.wake_moves_on(name, false, now);
-            self.wake_departed(name, now);
+            effects.append(self.wake_moves_on(name, false));
+            effects.append(self.wake_departed(name));
         }
         let after = self.clusters.properties(name).cloned();
         let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
         if change.is_spec {
-            self.wake_satisfied(name, &change, &sides, now);
+            effects.append(self.wake_satisfied(name, &change, &sides));
         }
         let helps = |record: &Record, cause: Cause| {
             let may_help = match cause {
@@ -379,36 +406,34 @@ impl Engine {
             may_help && may_be_helped(record, &sides)
         };
         self.outdate_failures(helps);
-        let bindings = &self.bindings;
-        self.lives.queue.wake_parked(now, |key, cause| {
-            bindings.get(key).is_some_and(|record| helps(record, cause))
-        });
+        let parked = self.lives.queue.parked();
+        let parked = parked.filter(|(key, cause)| self.bindings.get(key).is_some_and(|record| helps(record, *cause)));
+        effects.append(Effects::looks(parked.map(|(key, _)| Arc::clone(key)), Wake::Parked));
+        effects
     }
 
     /// Wakes the satisfied bindings that may move because of a change of a cluster's labels or specification, or its deletion.
-    fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, sides: &[&ClusterProperties], now: Instant) {
+    fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, sides: &[&ClusterProperties]) -> Effects {
         let reschedules = self.active.when_clusters_change == WhenClustersChange::Reschedule;
         let is_woken = |record: &Record| {
             let follows = (reschedules || record.follows_clusters) && is_concerned(record, sides);
             follows || change.deletion_began && record.clusters.contains(name)
         };
         // A result that is being written may name the cluster, too.
-        let is_placed_there = |key: &BindingKey| {
-            let placed = self.lives.get(key).and_then(Life::placed);
-            placed.is_some_and(|placed| placed.iter().any(|target| target.name == name))
-        };
-        let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);
+        let placed_there = self.lives.on(name).filter(|(_, life)| life.is_placed_on(name));
+        let placed_there: BTreeSet<&Arc<BindingKey>> = placed_there.map(|(key, _)| key).collect();
+        let leaves = |key: &Arc<BindingKey>| change.deletion_began && placed_there.contains(key);
         let woken = self
             .bindings
             .iter()
             .filter(|(key, record)| record.is_ours && (is_woken(record) || leaves(key)));
         let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &woken {
-            if reschedules && let Some(record) = self.bindings.get_mut(key) {
+        for key in woken.iter().filter(|_| reschedules) {
+            if let Some(record) = self.bindings.get_mut(key) {
                 record.is_moved_by_clusters = true;
             }
-            self.wake(key, now);
         }
+        Effects::around(woken)
     }
 
     fn cluster_gone(&mut self, name: &str, now: Instant) {
@@ -429,37 +454,38 @@ impl Engine {
         );
     }
 
-    fn policy_applied(&mut self, policy: &PropagationPolicy, now: Instant) {
-        let Some(claims) = self.policies.upsert(policy) else {
-            return;
+    fn policy_applied(&mut self, policy: &PropagationPolicy) -> Effects {
+        let claims = self.policies.upsert(policy);
+        let Some(claims) = claims.filter(|_| self.is_deciding()) else {
+            return Effects::default();
         };
-        if !self.is_deciding() {
-            return;
-        }
         let is_claimed = |record: &Record| {
             let claim = record.claim.as_deref();
             record.is_ours && claim.is_some_and(|claim| claims.iter().any(|own| own == claim))
         };
         let woken = self.bindings.iter().filter(|(_, record)| is_claimed(record));
-        let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &woken {
-            self.add(key, IncomingEvent::PolicyChanged, now);
-        }
+        let woken = woken.map(|(key, _)| Arc::clone(key));
+        Effects::looks(woken, Wake::Changed(IncomingEvent::PolicyChanged))
     }
 
-    fn quota_changed(&mut self, namespace: &str, now: Instant) {
-        for key in self.lives.take_refused(namespace) {
-            self.permit_surge(&key);
-            self.add(&key, IncomingEvent::PolicyChanged, now);
+    fn quota_changed(&mut self, namespace: &str) -> Effects {
+        let refused = self.lives.take_refused(namespace);
+        for key in &refused {
+            self.permit_surge(key);
         }
+        Effects::looks(refused, Wake::Changed(IncomingEvent::PolicyChanged))
     }
 
-    pub(super) fn wake_for(&mut self, wanted: Cause, now: Instant) {
+    /// Has all bindings looked at that fail for this cause.
+    pub(super) fn wake_for(&mut self, wanted: Cause) -> Effects {
         self.outdate_failures(|_, cause| cause == wanted);
-        if wanted == Cause::MissingClusters {
-            self.wake_moves_of_missing(now);
-        }
-        self.lives.queue.wake_parked(now, |_, cause| cause == wanted);
+        let mut effects = match wanted {
+            Cause::MissingClusters => self.wake_moves_of_missing(),
+            _ => Effects::default(),
+        };
+        let parked = self.lives.queue.parked().filter(|(_, cause)| *cause == wanted);
+        effects.append(Effects::looks(parked.map(|(key, _)| Arc::clone(key)), Wake::Parked));
+        effects
     }
 
     /// Marks bindings as changed whose failure is still being written when an event removes its cause: they are parked only after the

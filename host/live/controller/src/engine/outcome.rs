@@ -6,15 +6,16 @@ use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
-use super::apply::{Count, Next, Outcome};
+use super::apply::{Next, Outcome};
 use super::candidate::{Candidate, is_same_result, moved};
+use super::effects::{Count, Effects, Turn};
 use super::life::{InFlight, Life};
 use super::partials::{missing_demand, repaired_message, success_message};
 use super::{Engine, Moment, News};
-use crate::condition::{Cause, Retry, ScheduledReason, scheduled_condition};
+use crate::condition::{Retry, ScheduledReason, scheduled_condition};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
-use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
+use crate::observe::{ScheduleResult, ScheduleType};
 use crate::store::Divided;
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
@@ -105,8 +106,8 @@ impl Engine {
         let taken = match is_same {
             true => None,
             false => {
-                outcome.said.counts.push(Count::ReplicasMoved(moved(last, result)));
-                self.assume_placement(&candidate.key, result, moment.instant);
+                outcome.effects.count(Count::ReplicasMoved(moved(last, result)));
+                outcome.effects.append(self.assume_placement(&candidate.key, result));
                 self.hold(&candidate.key, result, last, chosen.footprint, false, moment)
             }
         };
@@ -128,8 +129,8 @@ impl Engine {
             ends_move: chosen.mark.is_none() && candidate.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };
-        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
-        outcome
+        let written = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        written.after(outcome)
     }
 
     /// Updates the status of a satisfied binding: the observed generation, and the status that is missing if a write ended
@@ -188,11 +189,11 @@ impl Engine {
                 .filter(|_| partial_of.is_some()),
             ..InFlight::new(None, moment)
         };
-        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
-        if is_repair && matches!(outcome.next, Next::Write(..)) {
-            outcome.said.counts.push(Count::Repair);
+        let mut written = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        if is_repair && matches!(written.next, Next::Write(..)) {
+            written.effects.count(Count::Repair);
         }
-        outcome
+        written.after(outcome)
     }
 
     /// Returns the write of a decision, unless the binding already is as wanted. What clusters changed has been answered.
@@ -202,33 +203,38 @@ impl Engine {
         specification: Option<SpecificationPatch>,
         wanted: StatusWanted,
         in_flight: InFlight,
-    ) -> Next {
+        moment: &Moment,
+    ) -> Outcome {
         if let Some(record) = self.bindings.get_mut(&candidate.key) {
             record.is_moved_by_clusters = false;
         }
-        self.write(candidate, specification, wanted, in_flight)
+        self.write(candidate, specification, wanted, in_flight, moment)
     }
 
-    /// Returns a write, unless the binding already is as wanted.
+    /// Returns a write, or the end of the decision if the binding already is as wanted.
     pub(super) fn write(
-        &self,
+        &mut self,
         candidate: &Candidate,
         specification: Option<SpecificationPatch>,
         wanted: StatusWanted,
         in_flight: InFlight,
-    ) -> Next {
+        moment: &Moment,
+    ) -> Outcome {
         if self.shadow.is_some() {
-            return Next::Rest;
+            return Outcome::default();
         }
         let ResourceBinding { metadata, status, .. } = candidate.object();
         let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
         let is_current =
             specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
         if is_current {
-            return Next::End(Box::new(in_flight));
+            let (turn, effects) = self.ended(&candidate.key, &in_flight, moment);
+            return Outcome::new(Next::Turn(turn)).after(effects);
         }
         // Nothing is looked at while another process leads.
-        let Some(term) = self.term else { return Next::Rest };
+        let Some(term) = self.term else {
+            return Outcome::default();
+        };
         let is_step = in_flight.is_step;
         let job = WriteJob {
             span: tracing::Span::current(),
@@ -239,12 +245,12 @@ impl Engine {
             status: wanted,
             is_step,
         };
-        Next::Write(Box::new(job), Box::new(in_flight))
+        Outcome::new(Next::Write(Box::new(job), Box::new(in_flight)))
     }
 
-    /// Ends a decision that was written, or that had nothing to write.
-    pub(super) fn end(&mut self, key: &Arc<BindingKey>, in_flight: InFlight, moment: &Moment) {
-        let priority = self.bindings.get(key).map_or(0, |record| record.priority);
+    /// Ends a decision that was written, or that had nothing to write. Returns what becomes of its turn, and what is counted.
+    pub(super) fn ended(&mut self, key: &Arc<BindingKey>, in_flight: &InFlight, moment: &Moment) -> (Turn, Effects) {
+        let mut effects = Effects::default();
         if let Some(record) = self.bindings.get_mut(key)
             && in_flight.failure.is_none()
             && in_flight.reason.is_some()
@@ -263,21 +269,22 @@ impl Engine {
                 _ => ScheduleType::Reconcile,
             };
             let duration = moment.instant.saturating_duration_since(in_flight.started);
-            self.metrics().attempt(kind, result, duration);
+            effects.count(Count::Attempt(kind, result, duration));
         }
-        self.settle(key, &in_flight);
+        self.settle(key, in_flight);
         if in_flight.failure.is_some() {
-            self.metrics().incoming(IncomingEvent::AttemptFailed);
+            effects.count(Count::AttemptFailed);
         }
-        match in_flight.failure.map(|failure| failure.retry) {
-            None => self.lives.queue.done(key),
-            Some(Retry::Backoff) => _ = self.lives.queue.retry(key, priority, moment.instant),
-            Some(Retry::Pause) => match self.lives.get(key).and_then(|life| life.pause(moment.wall)) {
-                Some(wait) => self.lives.queue.pause(key, Cause::Deadly, wait, moment.instant),
-                None => _ = self.lives.queue.retry(key, priority, moment.instant),
-            },
-            Some(Retry::After(cause)) => self.lives.queue.park(key, priority, cause, moment.instant),
-        }
+        let turn = match in_flight.failure.as_ref().map(|failure| failure.retry) {
+            None => Turn::Rest,
+            Some(Retry::Backoff) => Turn::Retry,
+            Some(Retry::Pause) => {
+                let pause = self.lives.get(key).and_then(|life| life.pause(moment.wall));
+                pause.map_or(Turn::Retry, Turn::Pause)
+            }
+            Some(Retry::After(cause)) => Turn::Park(cause),
+        };
+        (turn, effects)
     }
 }
 

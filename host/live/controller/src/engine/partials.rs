@@ -5,12 +5,12 @@
 //! not decide the binding itself does not know the room at the time, and decides once.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use divvy_scheduler::decision::Partial;
 use divvy_scheduler::fleet::estimate::{Demand, estimate};
 
 use super::Engine;
+use super::effects::{Effects, Wake};
 use super::life::{InFlight, Life, Missing};
 use super::lives::Group;
 use crate::condition::{MESSAGE_MAX, SUCCESS_MESSAGE, shortened};
@@ -21,12 +21,13 @@ use divvy_scheduler::decide::affinity::{ClusterProperties, selects};
 impl Engine {
     /// Wakes the moves that lack room in these clusters, and the bindings with missing replicas for which one of them has room, because
     /// theirs may have grown. Those that are being written or estimated are looked at again afterwards.
-    pub(super) fn room_grew(&mut self, clusters: &[&str], now: Instant) {
+    pub(super) fn room_grew(&mut self, clusters: &[&str]) -> Effects {
+        let mut effects = Effects::default();
         for cluster in clusters {
-            self.wake_moves_on(cluster, true, now);
+            effects.append(self.wake_moves_on(cluster, true));
         }
         if !self.lives.knows_quorums {
-            return;
+            return effects;
         }
         let known = clusters.iter().filter(|name| !self.clusters.is_deleting(name));
         let grown: Vec<&ClusterProperties> = known.filter_map(|name| self.clusters.properties(name)).collect();
@@ -62,12 +63,13 @@ impl Engine {
         let woken = settled.filter(|(key, life)| life.settled().is_some_and(|demand| is_concerned(key, Some(demand))));
         let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
         for key in &woken {
-            self.unsettle(key, now);
+            effects.append(self.unsettle(key));
         }
+        effects
     }
 
     /// Decides a binding with missing replicas again.
-    fn unsettle(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    fn unsettle(&mut self, key: &Arc<BindingKey>) -> Effects {
         let is_unsettled = self.lives.update(key, |life| match life.missing.take() {
             Some(Missing::Settled(demand)) => {
                 life.missing = Some(Missing::Unsettled(demand));
@@ -78,26 +80,30 @@ impl Engine {
                 false
             }
         });
+        let mut effects = Effects::default();
         if is_unsettled == Some(true) {
-            self.wake(key, now);
+            effects.look(key, Wake::Around);
         }
+        effects
     }
 
     /// Decides every binding with missing replicas again, because the profile has changed.
-    pub(super) fn unsettle_all(&mut self, now: Instant) {
-        for key in self.lives.keys(Group::Settled).clone() {
-            self.lives.update(&key, |life| life.missing = None);
-            self.wake(&key, now);
+    pub(super) fn unsettle_all(&mut self) -> Effects {
+        let settled = self.lives.keys(Group::Settled).clone();
+        for key in &settled {
+            self.lives.update(key, |life| life.missing = None);
         }
+        Effects::around(settled)
     }
 
     /// Does not leave a binding settled whose estimates are older than the room of a cluster.
-    pub(super) fn unsettle_outdated(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    pub(super) fn unsettle_outdated(&mut self, key: &Arc<BindingKey>) -> Effects {
         match self.lives.get(key).and_then(Life::in_flight) {
             Some(in_flight) if in_flight.partial.is_none() => {}
             Some(_) => _ = self.lives.update(key, Life::outdate),
-            None => self.unsettle(key, now),
+            None => return self.unsettle(key),
         }
+        Effects::default()
     }
 
     /// Settles a binding at the end of its decision, or of its look, if replicas are missing.

@@ -18,6 +18,7 @@ use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
 use super::candidate::Candidate;
+use super::effects::Effects;
 use super::life::Life;
 use super::lives::{Group, Lives};
 use super::{Engine, Moment};
@@ -201,7 +202,12 @@ impl Engine {
     }
 
     /// Takes in which plugins failed in a decision, for the next try.
-    pub(super) fn note_failures(&mut self, candidate: &Candidate, decision: &mut LiveDecision, moment: &Moment) {
+    pub(super) fn note_failures(
+        &mut self,
+        candidate: &Candidate,
+        decision: &mut LiveDecision,
+        moment: &Moment,
+    ) -> Effects {
         let key = &candidate.key;
         let (pauses, without) = (&mut self.pauses, &decision.decision.without);
         let profile = &self.active.profile;
@@ -214,12 +220,10 @@ impl Engine {
             let valid_until = &mut decision.decision.valid_until;
             *valid_until = Some(valid_until.map_or(again, |until| until.min(again)));
         }
-        for key in self.pauses.completable(&mut self.lives, &self.active.profile) {
-            self.wake(&key, moment.instant);
-        }
+        let effects = Effects::around(self.pauses.completable(&mut self.lives, &self.active.profile));
         let Some(plugin) = deadly(&decision.decision).map(str::to_owned) else {
             self.lives.update(key, |life| life.plugin_failure = None);
-            return;
+            return effects;
         };
         let situation = self.situation(candidate);
         let before = self.lives.get(key).and_then(|life| life.plugin_failure.as_deref());
@@ -237,6 +241,7 @@ impl Engine {
             situation,
         });
         self.lives.change(key, |life| life.plugin_failure = Some(failure));
+        effects
     }
 
     /// The specification's patch with the annotation of the binding's wait: written, changed or removed.
@@ -259,9 +264,10 @@ impl Engine {
     }
 
     /// Lets plugins be called again whose workers kept failing, once their wait has ended.
-    pub(super) fn resume_plugins(&mut self, now: Instant) {
-        if self.pauses.resume(&self.active.profile, now) {
-            self.wake_for(Cause::Suspended, now);
+    pub(super) fn resume_plugins(&mut self, now: Instant) -> Effects {
+        match self.pauses.resume(&self.active.profile, now) {
+            true => self.wake_for(Cause::Suspended),
+            false => Effects::default(),
         }
     }
 

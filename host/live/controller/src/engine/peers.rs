@@ -1,13 +1,13 @@
 //! Placements of other bindings: the part that a decision sees, and the bindings that a change wakes.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::placements::Peers;
 
 use super::Engine;
+use super::effects::{Effects, Wake};
 use super::life::Life;
 use super::lives::Group;
 use crate::condition::Cause;
@@ -41,18 +41,21 @@ impl Engine {
     }
 
     /// Records the placement of a decision before it is written.
-    pub(super) fn assume_placement(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster], now: Instant) {
-        self.change_placements(now, |placements| placements.assume(key, result));
+    pub(super) fn assume_placement(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster]) -> Effects {
+        self.change_placements(|placements| placements.assume(key, result))
     }
 
     /// Changes placements, and wakes the bindings that fail because of the placement of a peer. Does nothing if no
     /// plugin needs placements.
-    pub(super) fn change_placements(&mut self, now: Instant, change: impl FnOnce(&mut LivePlacements)) {
-        let Some(placements) = &mut self.placements else { return };
+    pub(super) fn change_placements(&mut self, change: impl FnOnce(&mut LivePlacements)) -> Effects {
+        let mut effects = Effects::default();
+        let Some(placements) = &mut self.placements else {
+            return effects;
+        };
         change(placements);
         let affected = placements.take_affected();
         if !self.is_deciding() {
-            return;
+            return effects;
         }
         for key in &affected {
             let Some(key) = self.bindings.shared_key(key) else {
@@ -63,11 +66,13 @@ impl Engine {
                 Some(in_flight) if in_flight.failure.is_some() => _ = self.lives.update(key, Life::outdate),
                 Some(_) => {}
                 None => {
-                    let helps = |cause| matches!(cause, Cause::Filters | Cause::Capacity);
-                    self.lives.queue.wake_if_parked(key, now, helps);
+                    if let Some(Cause::Filters | Cause::Capacity) = self.lives.queue.cause(key) {
+                        effects.look(key, Wake::Parked);
+                    }
                 }
             }
         }
+        effects
     }
 }
 

@@ -9,8 +9,9 @@ use divvy_scheduler::decision::{Circumstances, Estimates};
 use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
 use serde_json::json;
 
-use super::apply::{Count, Next, Outcome};
+use super::apply::{Next, Outcome};
 use super::candidate::Candidate;
+use super::effects::{Count, Effects, Turn};
 use super::held::{may_depend_on_holding, must_wait};
 use super::life::{InFlight, Life};
 use super::moves::reason_to_interrupt;
@@ -52,10 +53,13 @@ impl Engine {
         if !self.is_deciding() {
             return None;
         }
-        self.load_moves(moment);
+        let effects = self.load_moves(moment);
+        self.carry_out(effects, moment.instant);
         loop {
             let taken = self.lives.queue.take(moment.instant)?;
-            self.metrics().queue_wait(taken.waited);
+            let mut effects = Effects::default();
+            effects.count(Count::QueueWait(taken.waited));
+            self.carry_out(effects, moment.instant);
             if let Some(task) = self.look_at(&taken.key, None, moment) {
                 return Some(task);
             }
@@ -70,7 +74,8 @@ impl Engine {
         }
         let task = self.look_at(key, Some(answers), moment);
         if is_outdated {
-            self.unsettle_outdated(key, moment.instant);
+            let effects = self.unsettle_outdated(key);
+            self.carry_out(effects, moment.instant);
         }
         task
     }
@@ -78,7 +83,8 @@ impl Engine {
     fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
         let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
         let _inside = span.entered();
-        self.refresh_claims(moment);
+        let effects = self.refresh_claims(moment);
+        self.carry_out(effects, moment.instant);
         let outcome = self.look(key, answers, moment);
         self.apply(key, outcome, moment)
     }
@@ -99,7 +105,7 @@ impl Engine {
                 .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
         };
         if is_awaited && candidate.applied.is_none() && waits_first() {
-            return Outcome::new(Next::Later(POLICY_WAIT));
+            return Outcome::new(Next::Turn(Turn::Later(POLICY_WAIT)));
         }
         let placement = match &candidate.placement.placement {
             Ok(placement) => placement,
@@ -139,15 +145,15 @@ impl Engine {
                 let mut found = Outcome::default();
                 let taken_back = self.take_back(&candidate, placement, answers, &mut found, moment);
                 let outcome = taken_back.unwrap_or_else(|| {
-                    self.forget_waiting(key, moment.instant);
-                    self.satisfied(&candidate, moment)
+                    let forgotten = self.forget_waiting(key);
+                    self.satisfied(&candidate, moment).after(forgotten)
                 });
                 outcome.after(found)
             }
             Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => Outcome::default(),
             Some(reason) => {
                 if let Some(wait) = self.paused_for(&candidate, moment) {
-                    return Outcome::new(Next::Pause(wait));
+                    return Outcome::new(Next::Turn(Turn::Pause(wait)));
                 }
                 if let Some(job) = self.question(&candidate, placement, answers) {
                     return Outcome::new(Next::Ask(Box::new(job)));
@@ -216,7 +222,7 @@ impl Engine {
         drop(snapshot);
         let waits = may_wait && unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
         self.panel.watchdog.decided();
-        self.note_failures(candidate, &mut decision, moment);
+        let mut found = Outcome::from(self.note_failures(candidate, &mut decision, moment));
         self.recent.push(
             Arc::clone(&candidate.binding),
             candidate.is_reschedule_pending,
@@ -240,23 +246,22 @@ impl Engine {
         };
         self.panel.explained(&candidate.key, &explanation);
         let shown = self.shadow.is_some().then(|| json!(explanation));
-        let mut found = Outcome::default();
-        found.said.events = self.warn(candidate, &warnings);
+        found.effects.announce(self.warn(candidate, &warnings));
         if let Some(explanation) = shown {
-            self.wait_for_other(
+            found.effects.append(self.wait_for_other(
                 &candidate.key,
                 candidate.object(),
                 &decision,
                 unheld,
                 explanation,
                 moment,
-            );
+            ));
             return found;
         }
         found.holds_until(decision.decision.valid_until, moment);
         for (group, error) in decision.decision.failures().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {error}");
-            found.said.events.push(candidate.announcement(News::Failed, message));
+            found.effects.announce([candidate.announcement(News::Failed, message)]);
         }
         if waits {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
@@ -270,7 +275,7 @@ impl Engine {
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
-                self.forget_waiting(&candidate.key, moment.instant);
+                found.effects.append(self.forget_waiting(&candidate.key));
                 let outcome = self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
                 return outcome.after(found);
             }
@@ -320,35 +325,20 @@ impl Engine {
             _ => None,
         };
         let cleared = (specification.is_some() && !last.is_empty()).then(|| last.to_vec());
+        let mut effects = Effects::default();
         if let Some(cleared) = &cleared {
             let result = described(cleared);
             tracing::warn!(binding = %candidate.key, result, "the result is removed: no cluster fits");
-            self.assume_placement(&candidate.key, &[], moment.instant);
+            effects = self.assume_placement(&candidate.key, &[]);
         }
-        self.report_failure(
-            candidate,
-            specification.map(|patch| (patch, cleared)),
-            failure,
-            reason,
-            moment,
-        )
+        let change = specification.map(|patch| (patch, cleared));
+        let outcome = self.report_failure(candidate, change, failure, reason, moment);
+        outcome.after(effects)
     }
 
     /// True if a decision that failed removes the previous result.
     fn clears(&self, decision: &LiveDecision) -> bool {
         decision.clears(self.active.when_no_cluster_fits)
-    }
-
-    /// Writes a line about a failure to the log, unless the failure was reported before or there are too many lines.
-    pub(super) fn report_line(&mut self, key: &Arc<BindingKey>, failure: &Failure, moment: &Moment) {
-        let lines = &mut self.lines.failures;
-        let is_due = self
-            .lives
-            .change(key, |life| lines.is_due(&mut life.failure, failure, moment.instant));
-        if is_due {
-            let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
-            tracing::warn!(binding = %key, reason, cause, "not scheduled");
-        }
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.
@@ -360,12 +350,13 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Outcome {
-        let mut outcome = Outcome::default().moving(None);
-        outcome.said.failure = Some(failure.clone());
+        let mut effects = Effects::default();
+        effects.report(&candidate.key, failure.clone());
+        effects.show(&candidate.key, None);
         let (specification, cleared) = change.unzip();
         let cleared = cleared.flatten();
         self.lives.update(&candidate.key, Life::fail_confirmation);
-        self.pass_over(&candidate.key, moment.instant);
+        effects.append(self.pass_over(&candidate.key));
         let specification = self.with_pause(candidate, specification);
         let wanted = StatusWanted::condition_alone(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {
@@ -380,8 +371,8 @@ impl Engine {
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };
-        outcome.next = self.dispatch(candidate, specification, wanted, in_flight);
-        outcome
+        let outcome = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        outcome.after(effects)
     }
 
     /// Holds back a result that would take replicas away while clusters are missing. Only the condition is written.
@@ -396,7 +387,7 @@ impl Engine {
             retry: Retry::After(Cause::MissingClusters),
         };
         let mut outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
-        outcome.said.counts.push(Count::HeldBack);
+        outcome.effects.count(Count::HeldBack);
         outcome
     }
 }

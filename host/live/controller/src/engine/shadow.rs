@@ -10,6 +10,7 @@ use std::sync::Arc;
 use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde_json::{Value, json};
 
+use super::effects::{Count, Effect, Effects};
 use super::life::Life;
 use super::lives::Group;
 use super::{Engine, Moment};
@@ -110,10 +111,11 @@ impl Engine {
         unheld: Option<LiveDecision>,
         explanation: Value,
         moment: &Moment,
-    ) {
-        if let Ok(result) = &decision.result {
-            self.assume_placement(key, result, moment.instant);
-        }
+    ) -> Effects {
+        let effects = match &decision.result {
+            Ok(result) => self.assume_placement(key, result),
+            Err(_) => Effects::default(),
+        };
         // Until the other's result is seen, the own one is the best guess at the capacity that is taken.
         self.forget_guess(key);
         let guess = match &decision.result {
@@ -130,6 +132,7 @@ impl Engine {
             explanation,
         };
         self.lives.change(key, |life| life.compared = Some(Box::new(waiting)));
+        effects
     }
 
     /// Releases the result of a decision that waits for the other scheduler's, once that is seen or the binding is decided again.
@@ -159,27 +162,29 @@ impl Engine {
     }
 
     /// Compares a waiting decision with a new version of its binding, if the other scheduler has written that.
-    pub(super) fn compare_with_other(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
-        let Some(shadow) = &mut self.shadow else { return };
-        let Some(record) = self.bindings.get(key) else { return };
+    pub(super) fn compare_with_other(&mut self, key: &Arc<BindingKey>) -> Effects {
+        let mut effects = Effects::default();
+        let (Some(shadow), Some(record)) = (&mut self.shadow, self.bindings.get(key)) else {
+            return effects;
+        };
         let life = self.lives.get(key);
         let Some(waiting) = life.and_then(|life| life.compared.as_ref()) else {
-            return;
+            return effects;
         };
         if *record.uid != *waiting.uid {
             self.lives.update(key, |life| life.compared = None);
-            return;
+            return effects;
         }
         let after = Mark::of(&record.binding(key));
         // The result is written first, then the status, which completes the decision.
         if !after.has_other_status(&waiting.before) {
-            return;
+            return effects;
         }
         let Some(waiting) = self.lives.update(key, |life| life.compared.take()).flatten() else {
-            return;
+            return effects;
         };
         let agreement = waiting.agreement(&after);
-        self.panel.metrics.shadow(&waiting.strategy, agreement);
+        effects.count(Count::Compared(waiting.strategy.as_str().into(), agreement));
         if agreement == Agreement::Same {
             shadow.agreed += 1;
         } else {
@@ -201,13 +206,14 @@ impl Engine {
             "waiting": self.lives.keys(Group::Compared).len(),
             "differences": shadow.differences,
         });
-        self.panel.shadowed(page);
+        effects.push(Effect::ShowComparison(Box::new(page)));
         // The other's result is held since it was seen, so the own one is not.
         if let Some(number) = waiting.guess {
             self.capacity.holdings.retract(key, number);
             self.capacity.takings.retract(key);
         }
-        self.change_placements(moment.instant, |placements| placements.take_back(key));
+        effects.append(self.change_placements(|placements| placements.take_back(key)));
+        effects
     }
 }
 

@@ -54,6 +54,15 @@ struct Entry<Cause> {
     ready: Instant,
 }
 
+impl<Cause: Copy> Entry<Cause> {
+    fn cause(&self) -> Option<Cause> {
+        match self.state {
+            State::Parked(_, cause) => Some(cause),
+            State::Active | State::Backoff(_) | State::Taken => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State<Cause> {
     Active,
@@ -134,37 +143,23 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         }
     }
 
-    /// Wakes one binding as [`Self::wake`] does, but only if it is parked and an event may help it. Returns true if it was
-    /// woken.
-    pub(crate) fn wake_if_parked(&mut self, key: &K, now: Instant, helps: impl FnOnce(Cause) -> bool) -> bool {
-        let Some(entry) = self.entries.get(key) else {
-            return false;
-        };
-        let ready = entry.ready;
-        let is_woken = matches!(entry.state, State::Parked(_, cause) if helps(cause));
-        if is_woken {
+    /// Wakes one binding as [`Self::wake`] does, but only if it is parked.
+    pub(crate) fn wake_if_parked(&mut self, key: &K, now: Instant) {
+        let parked = self.entries.get(key).filter(|entry| entry.cause().is_some());
+        if let Some(ready) = parked.map(|entry| entry.ready) {
             self.unpark(key, ready, now);
         }
-        is_woken
     }
 
-    /// Wakes the parked bindings that an event may help, as [`Self::wake`] does. Returns their number.
-    pub(crate) fn wake_parked(&mut self, now: Instant, mut helps: impl FnMut(&K, Cause) -> bool) -> usize {
-        let woken: Vec<(K, Instant)> = self
-            .parked
-            .iter()
-            .filter_map(|(_, _, key)| {
-                let entry = self.entries.get(key)?;
-                let State::Parked(_, cause) = entry.state else {
-                    return None;
-                };
-                helps(key, cause).then(|| (key.clone(), entry.ready))
-            })
-            .collect();
-        for (key, ready) in &woken {
-            self.unpark(key, *ready, now);
-        }
-        woken.len()
+    /// The parked bindings with their causes, in the order in which they are flushed.
+    pub(crate) fn parked(&self) -> impl Iterator<Item = (&K, Cause)> {
+        let parked = self.parked.iter();
+        parked.filter_map(|(_, _, key)| Some((key, self.cause(key)?)))
+    }
+
+    /// The cause for which a binding is parked; `None` if it is not.
+    pub(crate) fn cause(&self, key: &K) -> Option<Cause> {
+        self.entries.get(key)?.cause()
     }
 
     /// Takes out the next active binding. Bindings whose wait has ended become active first.

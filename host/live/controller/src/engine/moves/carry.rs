@@ -18,11 +18,13 @@ use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
 use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
 use crate::decision::{LiveDecision, replicas_on};
-use crate::engine::apply::{Count, Next, Outcome};
+use crate::engine::apply::{Next, Outcome};
+use crate::engine::effects::{Count, Turn};
 use crate::engine::life::{InFlight, Why};
 use crate::engine::outcome::Chosen;
 use crate::engine::{Announcement, News};
 use crate::estimates::Answers;
+use crate::objects::BindingKey;
 use crate::observe::IncomingEvent;
 use crate::panel::NOT_IN_STEPS;
 use crate::write::StatusWanted;
@@ -92,10 +94,10 @@ impl Engine {
         };
         let mut found = Outcome::default();
         found.holds_until(kept.valid_until, moment);
-        let outcome = self.carry_out(candidate, mark, judged, &kept, moment);
+        let outcome = self.follow_verdict(candidate, mark, judged, &kept, moment);
         let outcome = outcome.unwrap_or_else(|()| {
-            self.forget_move(key, moment.instant);
-            self.satisfied(candidate, moment)
+            let forgotten = self.forget_move(key);
+            self.satisfied(candidate, moment).after(forgotten)
         });
         outcome.after(found)
     }
@@ -136,15 +138,16 @@ impl Engine {
             Course::Unchanged | Course::AtOnce(_) => false,
         };
         if !is_paced {
-            self.forget_move(&candidate.key, moment.instant);
+            let forgotten = self.forget_move(&candidate.key);
             // Of every result but the first, before which nothing is reported, so that what is said does not depend on the last change.
             let is_first = course == Course::AtOnce(AtOnce::FirstResult);
             let hindrance = hindrance.filter(|hindrance| !is_first && *hindrance != AtOnce::NotDivided);
-            let outcome = self.scheduled(candidate, decision, result, reason, moment);
-            return match hindrance {
-                Some(hindrance) => outcome.moving(Some(format!("{NOT_IN_STEPS}{hindrance}"))),
-                None => outcome,
-            };
+            let mut outcome = self.scheduled(candidate, decision, result, reason, moment);
+            if let Some(hindrance) = hindrance {
+                let shown = format!("{NOT_IN_STEPS}{hindrance}");
+                outcome.effects.show(&candidate.key, Some(shown));
+            }
+            return outcome.after(forgotten);
         }
         let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
         let terms = match terms {
@@ -164,10 +167,11 @@ impl Engine {
             footprint: &decision.footprint,
             reason: Some(reason),
         };
-        let outcome = self.carry_out(candidate, mark.as_ref(), judged, &kept, moment);
+        let outcome = self.follow_verdict(candidate, mark.as_ref(), judged, &kept, moment);
         outcome.unwrap_or_else(|()| {
-            self.forget_move(&candidate.key, moment.instant);
-            self.scheduled(candidate, decision, result, reason, moment)
+            let forgotten = self.forget_move(&candidate.key);
+            let outcome = self.scheduled(candidate, decision, result, reason, moment);
+            outcome.after(forgotten)
         })
     }
 
@@ -211,8 +215,8 @@ impl Engine {
         Workload::new(object, None, Reporting::new(object, &reports))
     }
 
-    /// Carries a verdict out. `Err` if there is nothing to move.
-    fn carry_out(
+    /// The outcome of a verdict. `Err` if there is nothing to move.
+    fn follow_verdict(
         &mut self,
         candidate: &Candidate,
         mark: Option<&ReadMark>,
@@ -226,7 +230,7 @@ impl Engine {
             Ok(Verdict::AtTarget | Verdict::DecideAnew(_)) => Err(()),
             Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
             Ok(Verdict::Wait(wait)) => {
-                found.said.events.extend(self.announced_wait(candidate, &wait));
+                found.effects.announce(self.announced_wait(candidate, &wait));
                 let target = judged.known.as_ref().map_or(&[][..], |known| &known.target);
                 // At its target, nothing but reports is waited for.
                 let shown = match target == candidate.last() {
@@ -237,7 +241,7 @@ impl Engine {
                         described(target)
                     ),
                 };
-                found.said.moving = Some(Some(shown));
+                found.effects.show(key, Some(shown));
                 let times = [
                     self.report_due(mark, moment),
                     self.hours_due(&wait, moment),
@@ -248,7 +252,7 @@ impl Engine {
                 let due = due.map(|due| due.saturating_sub(moment.milliseconds));
                 found.look_after(Why::Step, due);
                 if let Some(known) = judged.known {
-                    self.keep_claim(key, known, moment.instant);
+                    found.effects.append(self.keep_claim(key, known));
                 }
                 if mark.and_then(ReadMark::valid).is_none() {
                     return Ok(self.waits_to_begin(candidate, moment).after(found));
@@ -268,14 +272,14 @@ impl Engine {
                 };
                 let due = text.is_some().then(|| milliseconds(REPORT_TIME));
                 // A move that ends is forgotten once its mark is removed.
-                match judged.known {
-                    Some(known) => self.keep_claim(key, known, moment.instant),
-                    None => self.forget_move(key, moment.instant),
-                }
+                found.effects.append(match judged.known {
+                    Some(known) => self.keep_claim(key, known),
+                    None => self.forget_move(key),
+                });
                 found.look_after(Why::Step, due);
                 let message = message(&write);
-                found.said.moving = Some(text.is_some().then(|| message.clone()));
-                found.said.counts.push(Count::MoveWrite(write.occasion));
+                found.effects.show(key, text.is_some().then(|| message.clone()));
+                found.effects.count(Count::MoveWrite(write.occasion));
                 let chosen = Chosen {
                     result: &write.result,
                     affinity: kept.affinity,
@@ -295,7 +299,7 @@ impl Engine {
     }
 
     /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
-    fn waits_to_begin(&self, candidate: &Candidate, moment: &Moment) -> Outcome {
+    fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Outcome {
         let known = scheduled_condition(&candidate.object().status.conditions);
         if known.is_none_or(|condition| condition.status != "False") {
             return Outcome::default();
@@ -305,14 +309,15 @@ impl Engine {
             last: candidate.last().to_vec(),
             ..InFlight::new(None, moment)
         };
-        Outcome::new(self.write(candidate, None, wanted, in_flight))
+        self.write(candidate, None, wanted, in_flight, moment)
     }
 
     /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
     fn stuck(&mut self, candidate: &Candidate, failure: Failure, reason: Option<Reason>, moment: &Moment) -> Outcome {
         let message = failure.message.clone();
-        let outcome = self.report_failure(candidate, None, failure, reason, moment);
-        outcome.moving(Some(message))
+        let mut outcome = self.report_failure(candidate, None, failure, reason, moment);
+        outcome.effects.show(&candidate.key, Some(message));
+        outcome
     }
 
     /// The time at which the bounds of a mark end, in milliseconds since 1970.
@@ -336,21 +341,13 @@ impl Engine {
         (is_news(wait) && !is_known).then(|| candidate.announcement(News::Warning, message()))
     }
 
-    /// A quota has refused the surge of a step: the binding is looked at again, without one. Returns the write if it is not the surge that
-    /// was refused.
-    pub(in crate::engine) fn surge_refused(
-        &mut self,
-        key: &Arc<crate::objects::BindingKey>,
-        in_flight: InFlight,
-        moment: &Moment,
-    ) -> Option<InFlight> {
+    /// A quota has refused a step. If it is the surge that was refused, the binding is looked at again without one, which is returned.
+    pub(in crate::engine) fn surge_refused(&mut self, key: &Arc<BindingKey>) -> Option<Turn> {
         if !self.refuse_surge(key) {
-            return Some(in_flight);
+            return None;
         }
         self.note_refused(key);
-        self.lives.queue.done(key);
-        self.add(key, IncomingEvent::BindingUpdate, moment.instant);
-        None
+        Some(Turn::Again(IncomingEvent::BindingUpdate))
     }
 }
 

@@ -1,11 +1,11 @@
 //! What the moves use of the budgets, and the bindings that wait for them.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use divvy_profile::MoveBudgets;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
 
+use super::super::effects::Effects;
 use super::super::lives::Group;
 use super::super::{Engine, Moment};
 use super::known::Known;
@@ -19,24 +19,27 @@ impl Engine {
     }
 
     /// Keeps what a move uses, and looks at those that its end of use admits.
-    pub(super) fn keep_claim(&mut self, key: &Arc<BindingKey>, known: Known, now: Instant) {
+    pub(super) fn keep_claim(&mut self, key: &Arc<BindingKey>, known: Known) -> Effects {
         let before = self.known_move(key);
         let frees = before.is_some_and(|before| known.frees(before));
         self.lives.change(key, |life| life.moving = Some(Box::new(known)));
-        if frees {
-            self.wake_admitted(now);
+        self.admitted_if(frees)
+    }
+
+    /// Looks at the moves that wait for a budget, if something has freed some of it.
+    fn admitted_if(&self, frees: bool) -> Effects {
+        match frees {
+            true => self.wake_admitted(),
+            false => Effects::default(),
         }
     }
 
     /// Looks at the moves that wait for a budget of which there is more now than when they were looked at.
-    pub(in crate::engine) fn wake_admitted(&mut self, now: Instant) {
+    pub(in crate::engine) fn wake_admitted(&self) -> Effects {
         let budgets = self.budgets();
-        if budgets == MoveBudgets::default() {
-            return;
-        }
         let waits = |known: &Known| known.waits_for_place() || !known.wants.is_empty();
-        if !self.known_moves().any(|(_, known)| waits(known)) {
-            return;
+        if budgets == MoveBudgets::default() || !self.known_moves().any(|(_, known)| waits(known)) {
+            return Effects::default();
         }
         let claimed: Vec<Vec<ClaimedCluster<'_>>> = self.known_moves().map(|(_, known)| known.claimed()).collect();
         let known = self.known_moves().zip(&claimed);
@@ -46,25 +49,22 @@ impl Engine {
         let admitted = admitted.filter(|((_, known), admission)| {
             known.waits_for_place() && **admission == Admission::Goes || known.may_give_more(&ledger)
         });
-        let admitted: Vec<Arc<BindingKey>> = admitted.map(|((key, _), _)| Arc::clone(key)).collect();
-        for key in &admitted {
-            self.wake(key, now);
-        }
+        Effects::around(admitted.map(|((key, _), _)| Arc::clone(key)))
     }
 
     /// Finds out what moves use whose replicas may be ready or not by now, before another one takes a step. What is being written is not
     /// seen yet, so that such a move uses the more of what it used before and what is seen, until the write has ended. Moves that wait for
     /// what is freed are looked at.
-    pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) {
+    pub(in crate::engine) fn refresh_claims(&mut self, moment: &Moment) -> Effects {
         if self.lives.keys(Group::Stale).is_empty() {
-            return;
+            return Effects::default();
         }
         let stale = self.lives.keys(Group::Stale).clone();
         for key in &stale {
             self.lives.update(key, |life| life.is_stale = false);
         }
         if self.budgets() == MoveBudgets::default() {
-            return;
+            return Effects::default();
         }
         let mut frees = false;
         for key in stale {
@@ -90,14 +90,12 @@ impl Engine {
                 }
             });
         }
-        if frees {
-            self.wake_admitted(moment.instant);
-        }
+        self.admitted_if(frees)
     }
 
     /// A binding cannot be decided, or its move not be judged, until something else changes. If the move has not begun, it leaves its turn to
     /// others. What it has given before counts.
-    pub(in crate::engine) fn pass_over(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    pub(in crate::engine) fn pass_over(&mut self, key: &Arc<BindingKey>) -> Effects {
         let leaves_turn = self.lives.update(key, |life| {
             let Some(known) = life.moving.as_mut().filter(|known| !known.is_under_way) else {
                 return false;
@@ -106,9 +104,7 @@ impl Engine {
             known.wants.clear();
             !std::mem::replace(&mut known.is_blocked, true)
         });
-        if leaves_turn == Some(true) {
-            self.wake_admitted(now);
-        }
+        self.admitted_if(leaves_turn == Some(true))
     }
 
     /// Finds out what a move with a mark uses, before other moves begin.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use divvy_karmada::api::{Placement, TargetCluster, Timestamp};
 use divvy_profile::WrittenAllowances;
@@ -13,6 +12,7 @@ use divvy_scheduler::moves::step::by_name;
 
 use super::{Candidate, Engine, Moment};
 use crate::engine::apply::{Next, Outcome};
+use crate::engine::effects::Effects;
 use crate::engine::life::{Life, Why};
 use crate::engine::lives::Group;
 use crate::estimates::Answers;
@@ -95,7 +95,7 @@ impl Engine {
         let key = &candidate.key;
         let left = candidate.left();
         let Some(window) = self.failback().filter(|_| self.shadow.is_none() && left.remains()) else {
-            self.forget_departed(key);
+            found.effects.append(self.forget_departed(key));
             return None;
         };
         let now = moment.milliseconds;
@@ -109,7 +109,7 @@ impl Engine {
         let names = left.clusters().map(str::to_owned).collect();
         self.lives.change(key, |life| life.departed = Some(names));
         let shown = format!("{left}; they go back once it has been Ready for the time of `failback`");
-        found.said.moving = Some(Some(shown));
+        found.effects.show(key, Some(shown));
         if due.is_empty() || candidate.partial_of().is_some() {
             return None;
         }
@@ -146,36 +146,31 @@ impl Engine {
     }
 
     /// Forgets that replicas left a binding's clusters.
-    pub(in crate::engine) fn forget_departed(&mut self, key: &Arc<BindingKey>) {
+    pub(in crate::engine) fn forget_departed(&mut self, key: &Arc<BindingKey>) -> Effects {
+        let mut effects = Effects::default();
         if self.lives.keys(Group::Departed).contains(key) {
             self.lives.update(key, Life::end_departures);
-            self.panel.moving(key, None);
+            effects.show(key, None);
         }
+        effects
     }
 
     /// Looks again at the bindings whose replicas left a cluster that has changed.
-    pub(in crate::engine) fn wake_departed(&mut self, cluster: &str, now: Instant) {
-        let concerned = self.lives.of(Group::Departed);
-        let concerned = concerned.filter(|(_, life)| {
+    pub(in crate::engine) fn wake_departed(&self, cluster: &str) -> Effects {
+        let concerned = self.lives.on(cluster).filter(|(_, life)| {
             let mut clusters = life.departed.iter().flatten();
             clusters.any(|name| name == cluster)
         });
-        let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &concerned {
-            self.wake(key, now);
-        }
+        Effects::around(concerned.map(|(key, _)| Arc::clone(key)))
     }
 
     /// Looks at the bindings that replicas have left, once.
-    pub(super) fn load_departed(&mut self, now: Instant) {
+    pub(super) fn load_departed(&self) -> Effects {
         if self.failback().is_none() {
-            return;
+            return Effects::default();
         }
         let departed = self.bindings.iter();
         let departed = departed.filter(|(_, record)| record.is_ours && record.has_departures());
-        let departed: Vec<Arc<BindingKey>> = departed.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &departed {
-            self.wake(key, now);
-        }
+        Effects::around(departed.map(|(key, _)| Arc::clone(key)))
     }
 }

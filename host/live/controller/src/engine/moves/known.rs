@@ -98,7 +98,12 @@ impl Known {
 
     /// True if the move depends on a cluster.
     pub(super) fn depends_on(&self, cluster: &str) -> bool {
-        self.names.iter().any(|known| known == cluster)
+        self.cluster_names().any(|known| known == cluster)
+    }
+
+    /// Names of the clusters that the move depends on.
+    pub(in crate::engine) fn cluster_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     /// The clusters, as budgets see them.

@@ -25,11 +25,12 @@ use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Marked, ReadMark, read_mark}
 use divvy_scheduler::moves::step::Reason as Wait;
 
 use super::candidate::Candidate;
+use super::effects::{Effects, Wake};
 use super::life::Life;
 use super::lives::Group;
 use super::{Engine, Moment};
 use crate::objects::BindingKey;
-use crate::observe::MoveCounts;
+use crate::observe::{Metrics, MoveCounts};
 use crate::store::Record;
 
 pub(super) use self::carry::milliseconds;
@@ -113,34 +114,39 @@ impl Engine {
     }
 
     /// Forgets a binding that is gone, at its target, or not decided here, and what is said of its move.
-    pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
-        self.panel.moving(key, None);
-        self.end_move(key, now);
+    pub(super) fn forget_move(&mut self, key: &Arc<BindingKey>) -> Effects {
+        let mut effects = Effects::default();
+        effects.show(key, None);
+        effects.append(self.end_move(key));
+        effects
     }
 
     /// Forgets what a binding claims, because it has no mark any more.
-    pub(super) fn end_move(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    pub(super) fn end_move(&mut self, key: &Arc<BindingKey>) -> Effects {
         let was_moving = self.lives.keys(Group::Moving).contains(key);
         self.lives.update(key, Life::end_move);
         if was_moving {
-            self.wake_admitted(now);
+            return self.wake_admitted();
         }
+        Effects::default()
     }
 
     /// Forgets a binding that has no mark, and nothing to move any more.
-    pub(super) fn forget_waiting(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    pub(super) fn forget_waiting(&mut self, key: &Arc<BindingKey>) -> Effects {
         let has_mark = self.bindings.get(key).is_some_and(Record::has_mark);
-        if !has_mark && self.lives.keys(Group::Moving).contains(key) {
-            match self.lives.keys(Group::Departed).contains(key) {
-                true => self.end_move(key, now),
-                false => self.forget_move(key, now),
-            }
+        if has_mark || !self.lives.keys(Group::Moving).contains(key) {
+            return Effects::default();
+        }
+        match self.lives.keys(Group::Departed).contains(key) {
+            true => self.end_move(key),
+            false => self.forget_move(key),
         }
     }
 
     /// Forgets all moves, because another profile may judge them otherwise. The bindings with a mark are looked for before the next
     /// decision, and those that wait to begin are looked at.
-    pub(super) fn reset_moves(&mut self, now: Instant) {
+    pub(super) fn reset_moves(&mut self) -> Effects {
+        let mut effects = Effects::default();
         self.lives.knows_moves = false;
         let [moving, departed] = [Group::Moving, Group::Departed].map(|group| self.lives.keys(group).clone());
         for key in moving.iter().chain(&departed) {
@@ -150,15 +156,17 @@ impl Engine {
             });
         }
         for key in moving.iter().chain(&departed) {
-            self.panel.moving(key, None);
-            self.wake(key, now);
+            effects.show(key, None);
+            effects.look(key, Wake::Around);
         }
+        effects
     }
 
     /// Looks for the bindings with a mark, once: what they claim of the budgets must be known before any other move begins.
-    pub(super) fn load_moves(&mut self, moment: &Moment) {
+    pub(super) fn load_moves(&mut self, moment: &Moment) -> Effects {
+        let mut effects = Effects::default();
         if std::mem::replace(&mut self.lives.knows_moves, true) || self.shadow.is_some() {
-            return;
+            return effects;
         }
         let marked = self
             .bindings
@@ -167,14 +175,15 @@ impl Engine {
         let marked: Vec<Arc<BindingKey>> = marked.map(|(key, _)| Arc::clone(key)).collect();
         for key in marked {
             self.load_claim(&key, moment);
-            self.wake(&key, moment.instant);
+            effects.look(&key, Wake::Around);
         }
-        self.load_departed(moment.instant);
+        effects.append(self.load_departed());
+        effects
     }
 
     /// Publishes the figures of moves, unless those under way have not been looked for since another profile or term began: none would be
     /// taken for all settled.
-    pub(super) fn publish_moves(&self, now: Instant) {
+    pub(super) fn publish_moves(&self, metrics: &Metrics, now: Instant) {
         if self.is_deciding() && !self.lives.knows_moves {
             return;
         }
@@ -186,29 +195,26 @@ impl Engine {
                 .count(),
             ..self.count_moves(now)
         };
-        self.metrics().moves(&counts);
+        metrics.moves(&counts);
     }
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
-    pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool, now: Instant) {
-        let concerned = self
-            .known_moves()
-            .filter(|(_, known)| known.depends_on(cluster) && (known.lacks_room || !only_room));
+    pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool) -> Effects {
+        let depends = |known: &Known| known.depends_on(cluster) && (known.lacks_room || !only_room);
+        let concerned = self.lives.on(cluster);
+        let concerned = concerned.filter(|(_, life)| life.moving.as_deref().is_some_and(depends));
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();
-        for key in concerned {
-            self.wake(&key, now);
-            self.claim_may_change(&key);
+        for key in &concerned {
+            self.claim_may_change(key);
         }
+        Effects::around(concerned)
     }
 
     /// Looks again at the moves that wait because clusters are missing.
-    pub(super) fn wake_moves_of_missing(&mut self, now: Instant) {
+    pub(super) fn wake_moves_of_missing(&self) -> Effects {
         let waits = |known: &Known| matches!(&known.wait, Some((Wait::MissingClusters, _)));
         let waiting = self.known_moves().filter(|(_, known)| waits(known));
-        let waiting: Vec<Arc<BindingKey>> = waiting.map(|(key, _)| Arc::clone(key)).collect();
-        for key in &waiting {
-            self.wake(key, now);
-        }
+        Effects::around(waiting.map(|(key, _)| Arc::clone(key)))
     }
 }
 
