@@ -7,6 +7,7 @@
 
 use super::cut::CutScratch;
 use super::groups::GroupsScratch;
+use super::sharing::SharingScratch;
 use super::tree::TreeScratch;
 use super::webster::Seat;
 
@@ -30,6 +31,7 @@ pub struct Scratch {
     pub(super) prefix: PrefixScratch,
     pub(super) gathered: GatheredScratch,
     pub(super) groups: GroupsScratch,
+    pub(super) sharing: SharingScratch,
     pub(super) tree: TreeScratch,
 }
 

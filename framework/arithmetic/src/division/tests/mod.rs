@@ -6,6 +6,7 @@ mod extremes;
 mod groups;
 mod naive;
 mod proportional;
+mod sharing;
 mod tie_order;
 mod tier_walk;
 mod tree;

@@ -8,9 +8,9 @@ use super::super::level_fill::water_level;
 use super::super::ranking::first_by_rank;
 use super::super::rounding::Rounding;
 use super::super::scratch::Scratch;
+use super::super::shares::Shares;
 use super::choice::Choice;
 use super::node::{Floor, Leaf, LeafRule};
-use super::proportional::Shares;
 
 /// Columns of candidates, one entry each.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ impl LeafScratch {
             return self.share(leaf.rule, &part, out, scratch);
         }
         let mut choice = std::mem::take(&mut self.choice);
-        choice.choose(leaf.rule, count, lower, candidates, &ties);
+        let is_chosen = choice.choose(leaf.rule, count, lower, candidates, &ties);
         let chosen = choice.chosen();
         let gather = |to: &mut Vec<i64>, from: &[i64]| {
             to.clear();
@@ -120,7 +120,7 @@ impl LeafScratch {
             rounding,
             ties: |index: usize| ties(chosen[index] as usize),
         };
-        let divided = self.share(leaf.rule, &part, counts, scratch);
+        let divided = is_chosen.and_then(|()| self.share(leaf.rule, &part, counts, scratch));
         out.fill(0);
         for (&index, &count) in chosen.iter().zip(counts.iter()) {
             out[index as usize] = count;
@@ -213,8 +213,8 @@ impl LeafScratch {
             self.shares
                 .push(part.candidates.weight(index), (part.lower, upper), last);
         }
-        self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
-        out.copy_from_slice(&self.shares.out);
+        let shares = self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
+        out.copy_from_slice(shares);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! 2. Children that keep what they have do so within their bounds. If the children with weights then cannot take all
 //!    that is left, or need more, the difference is divided among the former: growth in proportion to the room below
 //!    their upper bounds, shrinkage in proportion to what is above their lower bounds.
-//! 3. Children with weights share what is left: [`proportional`](super::proportional).
+//! 3. Children with weights share what is left: [`shares`](super::super::shares).
 //!
 //! If a child cannot have the count that is due, because of a gap, its step takes the [nearest](super::nearest) counts
 //! that are possible for it and for the steps that follow.
@@ -12,9 +12,9 @@
 use super::super::error::DivisionError;
 use super::super::rounding::Rounding;
 use super::super::scratch::Scratch;
+use super::super::shares::Shares;
 use super::nearest::{Variable, nearest};
 use super::node::{Share, Tree};
-use super::proportional::Shares;
 use super::search::{Search, TooIntricate};
 
 /// Why the children of a node get no counts.
@@ -216,8 +216,8 @@ impl Quotas {
             self.shares.push(weight.into(), bounds, self.last[member]);
         }
         let tie = |index: usize| tree.nodes()[self.members[index]].tie;
-        self.shares.divide(left, tie, &mut scratch.ranking)?;
-        for (&member, &share) in self.members.iter().zip(&self.shares.out) {
+        let shares = self.shares.divide(left, tie, &mut scratch.ranking)?;
+        for (&member, &share) in self.members.iter().zip(shares) {
             self.counts[member] = share;
         }
         Ok(())
