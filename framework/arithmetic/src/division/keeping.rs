@@ -41,7 +41,7 @@ pub struct Wanted {
 #[derive(Debug, Default)]
 pub struct Keeping {
     /// Candidates with room for the floor, by what they keep and their room, larger first, and by tie.
-    keyed: Vec<(Reverse<(i64, i64)>, u64, u32)>,
+    keyed: Vec<Keyed>,
     /// Room of the candidates, in their order.
     room: Vec<i64>,
     /// Sums over the first candidates, from none on.
@@ -53,6 +53,9 @@ pub struct Keeping {
     best: Vec<usize>,
     sorted: Vec<i64>,
 }
+
+/// A candidate with what it keeps and its room, its tie key and its index, in the order of comparison.
+type Keyed = (Reverse<(i64, i64)>, u64, u32);
 
 /// Sums over candidates.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,7 +8,6 @@
 use super::cut::CutScratch;
 use super::groups::GroupsScratch;
 use super::sharing::SharingScratch;
-use super::tree::TreeScratch;
 use super::webster::Seat;
 
 /// Reusable buffers for the functions of [`division`](super).
@@ -32,7 +31,6 @@ pub struct Scratch {
     pub(super) gathered: GatheredScratch,
     pub(super) groups: GroupsScratch,
     pub(super) sharing: SharingScratch,
-    pub(super) tree: TreeScratch,
 }
 
 /// Buffers of [`ranking`](super::ranking).

@@ -6,10 +6,9 @@ mod extremes;
 mod groups;
 mod naive;
 mod proportional;
-mod sharing;
+mod shares;
 mod tie_order;
 mod tier_walk;
-mod tree;
 
 use super::{Cycle, DivisionError, Request, Rounding, Scratch};
 use proptest::prelude::*;

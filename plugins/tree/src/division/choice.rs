@@ -7,13 +7,14 @@
 //! |---|---|
 //! | evenly | those with the most room, as far as it makes the counts more even; among equal ones, those that keep more |
 //! | by weight | the heaviest, as far as they have room together; among equal ones, those that keep more |
-//! | by room, fewest | those that keep the most replicas together: [`keeping`](super::super::keeping) |
+//! | by room, fewest | those that keep the most replicas together: [`keeping`](divvy_framework::division::keeping) |
 
 use std::cmp::Reverse;
 
-use super::super::error::DivisionError;
-use super::super::keeping::{Keeping, Wanted};
-use super::super::ranking::Rank;
+use divvy_framework::division::DivisionError;
+use divvy_framework::division::keeping::{Keeping, Wanted};
+use divvy_framework::division::ranking::Rank;
+
 use super::leaf::Candidates;
 use super::node::LeafRule;
 
