@@ -1,6 +1,6 @@
 //! The schemas of the documents are those that are committed.
 
-use divvy_forecast::document::schemas;
+use divvy_forecast::schemas::schemas;
 use serde_json::Value;
 
 use crate::artifacts::repository;

@@ -9,7 +9,35 @@
 use super::{SourceFile, check_none, files};
 
 /// The modules of each folder, the lowest first. Those of one line do not use each other.
-const HOUSES: [(&str, &[&str]); 12] = [
+const HOUSES: [(&str, &[&str]); 17] = [
+    (
+        "framework/spanned/src",
+        &[
+            "chunks names path strict unique",
+            "diagnostic node",
+            "words",
+            "fault",
+            "deserializer json toml yaml",
+            "decode",
+        ],
+    ),
+    (
+        "framework/view/src",
+        &["reason weekly words", "clusters", "binding tables"],
+    ),
+    (
+        "framework/calls/src",
+        &["binding metrics pace snapshot stated", "cycle placements rules tables"],
+    ),
+    (
+        "host/live/estimator/src",
+        &[
+            "address breaker kubernetes message wording",
+            "error request",
+            "answers call connection estimate",
+            "estimators",
+        ],
+    ),
     (
         "host/core/command/src",
         &[
@@ -125,6 +153,24 @@ const HOUSES: [(&str, &[&str]); 12] = [
             "loader",
             "inspection missing",
             "directories",
+        ],
+    ),
+    (
+        "host/desk/forecast/src",
+        &[
+            // What is asked, and of what.
+            "count glob labels plans situation",
+            "choice eviction future movement",
+            "change cost selection",
+            // What several questions report.
+            "document",
+            "load notes sums violations",
+            "capacity cluster_view gone",
+            // The questions.
+            "failures forecast headroom policies",
+            "latent survive",
+            // All documents.
+            "schemas verdict",
         ],
     ),
     (

@@ -9,8 +9,9 @@
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: minimum and maximum replicas for groups
-//!   of candidates. [`tree`]: groups within groups, by weight, by count and within bounds;
-//!   [`AssignContext::share_among`](crate::assign::AssignContext::share_among) is the shortest way to one level of them.
+//!   of candidates; [`AssignContext::share_among`](crate::assign::AssignContext::share_among) is the shortest way to groups that share.
+//! * [`shares`]: shares in proportion to weights within bounds. [`keeping`]: the candidates that keep the most replicas together.
+//!   [`tree`]: amounts in preferences.
 //! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
@@ -42,6 +43,6 @@ pub mod explanation;
 
 #[doc(inline)]
 pub use divvy_framework_arithmetic::division::{
-    Cycle, DivisionError, Request, Rounding, Scratch, aggregate, apportionment, dynamic, even_change, groups,
-    level_fill, ranking, tiers, ties, tree, webster, within_groups,
+    Cycle, DivisionError, Request, Rounding, Scratch, aggregate, apportionment, dynamic, even_change, groups, keeping,
+    level_fill, ranking, shares, tiers, ties, tree, webster, within_groups,
 };

@@ -1,16 +1,17 @@
 //! Sharing replicas among groups of clusters, in one call: weights or exact counts, minimum and maximum, room, and last replicas.
 //!
-//! A short form of [`division::tree`](crate::division::tree) with one level, for strategies that know their groups. What needs groups
-//! within groups, floors or caps uses that module.
+//! For strategies that know their groups. Groups within groups, percentages, floors and caps are what the strategy Tree reads from a
+//! policy.
 
 use std::fmt::Write as _;
+
+use divvy_framework_arithmetic::division::sharing::{
+    self, Constraint, Contradiction, Limit, Rule, Share, SharingError,
+};
 
 use crate::assign::{AssignContext, AssignResult};
 use crate::clusters::Candidate;
 use crate::division::ties::{identity_hash, tie_key};
-use crate::division::tree::{
-    self, Amount, Constraint, ConstraintKind, Leaf, LeafRule, Members, Node, Share, Tree, TreeError,
-};
 use crate::division::{DivisionError, Rounding, Scratch};
 use crate::plugin::{Failure, Plugin};
 use crate::reuse::with_scratch;
@@ -31,7 +32,7 @@ use crate::reuse::with_scratch;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     name: String,
-    node: Node,
+    group: sharing::Group,
 }
 
 impl Group {
@@ -59,9 +60,9 @@ impl Group {
     fn new(name: impl Into<String>, share: Share) -> Self {
         Self {
             name: name.into(),
-            node: Node {
+            group: sharing::Group {
                 share,
-                ..Node::default()
+                ..sharing::Group::default()
             },
         }
     }
@@ -69,46 +70,43 @@ impl Group {
     /// This group with a minimum number of replicas.
     #[must_use]
     pub fn at_least(mut self, replicas: i64) -> Self {
-        self.node.least = Some(Amount::Count(replicas));
+        self.group.least = Some(replicas);
         self
     }
 
     /// This group with a maximum number of replicas.
     #[must_use]
     pub fn at_most(mut self, replicas: i64) -> Self {
-        self.node.most = Some(Amount::Count(replicas));
+        self.group.most = Some(replicas);
         self
     }
 
     /// This group, divided over its clusters as evenly as room allows, instead of by room.
     #[must_use]
     pub fn evenly(self) -> Self {
-        self.divided_by(LeafRule::Evenly)
+        self.divided_by(Rule::Evenly)
     }
 
     /// This group, divided over as few of its clusters as possible, instead of by room.
     #[must_use]
     pub fn over_the_fewest(self) -> Self {
-        self.divided_by(LeafRule::Fewest)
+        self.divided_by(Rule::Fewest)
     }
 
-    fn divided_by(mut self, rule: LeafRule) -> Self {
-        self.node.leaf = Leaf {
-            rule,
-            ..Leaf::default()
-        };
+    fn divided_by(mut self, rule: Rule) -> Self {
+        self.group.rule = rule;
         self
     }
 
     /// The group in the arithmetic, in which every weight is positive.
-    fn node(&self) -> Node {
-        match self.node.share {
-            Share::Weight(0) => Node {
+    fn group(&self) -> sharing::Group {
+        match self.group.share {
+            Share::Weight(0) => sharing::Group {
                 share: Share::Keeps,
-                most: Some(self.node.least.unwrap_or(Amount::Count(0))),
-                ..self.node
+                most: Some(self.group.least.unwrap_or(0)),
+                ..self.group
             },
-            _ => self.node,
+            _ => self.group,
         }
     }
 
@@ -119,12 +117,8 @@ impl Group {
 
     /// The minimum and the maximum; `None` without a maximum.
     pub fn bounds(&self) -> (i64, Option<i64>) {
-        let count = |bound| match bound {
-            Some(Amount::Count(count)) => Some(count),
-            _ => None,
-        };
-        let node = self.node();
-        (count(node.least).unwrap_or(0), count(node.most))
+        let group = self.group();
+        (group.least.unwrap_or(0), group.most)
     }
 
     #[cfg(all(test, feature = "testing"))]
@@ -137,8 +131,8 @@ impl Group {
 /// Buffers of a call.
 #[derive(Default)]
 struct Sharing {
-    tree: Tree,
-    leaf_of: Vec<u32>,
+    groups: Vec<sharing::Group>,
+    group_of: Vec<u32>,
     division: Scratch,
 }
 
@@ -209,24 +203,22 @@ impl<P: Plugin, Accepted> AssignContext<'_, P, Accepted> {
     ) -> Result<(), Failure> {
         let request = self.division_request();
         check_bounds(groups)?;
-        with_scratch(|sharing: &mut Sharing| {
+        with_scratch(|memory: &mut Sharing| {
             let Sharing {
-                tree,
-                leaf_of,
+                groups: shared,
+                group_of: numbers,
                 division,
-            } = sharing;
-            tree.reset();
-            let node = |group: &Group| Node {
+            } = memory;
+            shared.clear();
+            shared.extend(groups.iter().map(|group| sharing::Group {
                 tie: tie_key(self.seed(), identity_hash(&group.name)),
-                ..group.node()
-            };
-            tree.divide_among(0, groups.iter().map(node));
-            leaf_of.clear();
+                ..group.group()
+            }));
+            numbers.clear();
             for candidate in self.candidates() {
-                // Children of the root are numbered from 1; the number of nodes means none.
-                leaf_of.push(match group_of(candidate) {
-                    None => groups.len() as u32 + 1,
-                    Some(group) if group < groups.len() => group as u32 + 1,
+                numbers.push(match group_of(candidate) {
+                    None => groups.len() as u32,
+                    Some(group) if group < groups.len() => group as u32,
                     Some(group) => {
                         let (cluster, groups) = (self.cluster(candidate).name(), groups.len());
                         return Err(Failure::internal(format!(
@@ -235,26 +227,27 @@ impl<P: Plugin, Accepted> AssignContext<'_, P, Accepted> {
                     }
                 });
             }
-            // A tree without children is a leaf, which would have all candidates.
-            if groups.is_empty() {
-                result.replicas().fill(0);
-                return match request.replicas {
-                    0 => Ok(()),
-                    replicas => Err(Failure::too_small(replicas, 0)),
-                };
+            if groups.is_empty() && request.replicas > 0 {
+                return Err(Failure::too_small(request.replicas, 0));
             }
-            let members = Members { leaf_of, weights: &[] };
             let out = result.replicas();
-            let divided = tree::divide(&request, tree, members, Rounding::default(), self.ties(), out, division);
+            let divided = sharing::share(
+                &request,
+                shared,
+                numbers,
+                Rounding::default(),
+                self.ties(),
+                out,
+                division,
+            );
             divided.map_err(|error| match error {
-                TreeError::Division(DivisionError::Unschedulable { .. }) | TreeError::Unsatisfiable { .. } => {
-                    refusal(request.replicas, groups, || {
-                        let conflict = tree::find_conflict(&request, tree, members, division)?;
-                        let nearest = tree::nearest_counts(&request, tree, members, division)?;
-                        Ok((conflict, nearest.instead()))
-                    })
+                SharingError::Division(DivisionError::Unschedulable { .. }) | SharingError::Unsatisfiable { .. } => {
+                    match sharing::contradiction(&request, shared, numbers) {
+                        Ok(found) => refusal(request.replicas, groups, found),
+                        Err(error) => error.into(),
+                    }
                 }
-                TreeError::Division(error) => error.into(),
+                SharingError::Division(error) => error.into(),
                 error => Failure::unschedulable(error.to_string()),
             })
         })
@@ -263,9 +256,9 @@ impl<P: Plugin, Accepted> AssignContext<'_, P, Accepted> {
 
 /// Refuses a negative bound: a plugin has computed it.
 fn check_bounds(groups: &[Group]) -> Result<(), Failure> {
-    for Group { name, node } in groups {
-        for bound in [node.least, node.most] {
-            if let Some(Amount::Count(count @ ..0)) = bound {
+    for Group { name, group } in groups {
+        for bound in [group.least, group.most] {
+            if let Some(count @ ..0) = bound {
                 let message = format!("`share_among`: a bound of the group `{name}` is {count}, expected 0 or more");
                 return Err(Failure::internal(message));
             }
@@ -275,35 +268,22 @@ fn check_bounds(groups: &[Group]) -> Result<(), Failure> {
 }
 
 /// The failure for bounds and room that contradict each other.
-fn refusal(
-    replicas: i64,
-    groups: &[Group],
-    find: impl FnOnce() -> Result<(Vec<Constraint>, Option<i64>), TreeError>,
-) -> Failure {
-    let (conflict, nearest) = match find() {
-        Ok(found) => found,
-        Err(error) => return Failure::unschedulable(error.to_string()),
-    };
+fn refusal(replicas: i64, groups: &[Group], Contradiction { constraints, instead }: Contradiction) -> Failure {
     let mut message = format!("{replicas} replicas cannot be shared");
-    for (number, Constraint { node, kind }) in conflict.iter().enumerate() {
-        let name = node
-            .checked_sub(1)
-            .and_then(|group| groups.get(group))
-            .map_or("", Group::name);
+    for (number, Constraint { group, limit }) in constraints.iter().enumerate() {
+        let name = groups.get(*group).map_or("", Group::name);
         message.push_str(if number == 0 { ": " } else { "; " });
         // Writing to a string cannot fail.
-        _ = match kind {
-            ConstraintKind::Exactly(count) => write!(message, "{name} gets exactly {count}"),
-            ConstraintKind::Least(count) => write!(message, "{name} gets at least {count}"),
-            ConstraintKind::Most(count) => write!(message, "{name} gets at most {count}"),
-            ConstraintKind::Room { candidates: 0, .. } => write!(message, "{name} has no candidate"),
-            ConstraintKind::Room { available, .. } => write!(message, "{name} has room for {available}"),
-            // No group has a floor or a cap.
-            ConstraintKind::Floor(_) | ConstraintKind::Cap(_) => Ok(()),
+        _ = match limit {
+            Limit::Exactly(count) => write!(message, "{name} gets exactly {count}"),
+            Limit::Least(count) => write!(message, "{name} gets at least {count}"),
+            Limit::Most(count) => write!(message, "{name} gets at most {count}"),
+            Limit::Room { candidates: 0, .. } => write!(message, "{name} has no candidate"),
+            Limit::Room { available, .. } => write!(message, "{name} has room for {available}"),
         };
     }
     let failure = Failure::unschedulable(message);
-    match nearest {
+    match instead {
         Some(count) => failure.with_figures(replicas, count),
         None => failure,
     }

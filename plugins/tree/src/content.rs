@@ -1,8 +1,8 @@
 //! The content of a node: children, or the rule by which it divides over its clusters.
 
-use divvy_framework::division::tree::{Floor, Leaf, LeafRule};
 use divvy_framework::prelude::*;
 
+use crate::division::{Floor, Leaf, LeafRule};
 use crate::preferences::{By, Child, ClusterWeight, Divide};
 use crate::selection;
 use crate::tree::{PlanWeight, refused};

@@ -1,11 +1,11 @@
 //! Explains the count of each candidate by the path to its leaf, with the count and the bound of each node. Runs only
 //! if an explanation was requested.
 
-use divvy_framework::division::Scratch;
-use divvy_framework::division::tree::{Amount, Floor, LeafRule, Members, Node, Share};
+use divvy_framework::division::tree::Amount;
 use divvy_framework::prelude::*;
 
 use crate::Tree;
+use crate::division::{Floor, LeafRule, Members, Memory, Node, Share};
 use crate::fleet::Fleet;
 use crate::preferences::{Divide, TreePreferences};
 
@@ -15,7 +15,7 @@ pub(crate) fn explain(
     fleet: &Fleet,
     members: Members<'_>,
     counts: &[i64],
-    division: &Scratch,
+    division: &Memory,
 ) {
     let paths = paths(fleet, division);
     for (candidate, (&leaf, &count)) in context.candidates().zip(members.leaf_of.iter().zip(counts)) {
@@ -41,7 +41,7 @@ pub(crate) fn explain(
 }
 
 /// The path to each node: every node from the root on, with its count and its bound.
-fn paths(fleet: &Fleet, division: &Scratch) -> Vec<String> {
+fn paths(fleet: &Fleet, division: &Memory) -> Vec<String> {
     let counts = division.node_counts();
     let mut paths: Vec<String> = vec![String::new(); fleet.names.len()];
     if let (Some(root), Some(count)) = (paths.first_mut(), counts.first()) {

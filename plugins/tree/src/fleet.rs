@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use divvy_framework::clusters::{Cluster, ClusterSelector, Clusters};
 use divvy_framework::configuration::nearest;
 use divvy_framework::division::ties::{identity_hash, tie_key};
-use divvy_framework::division::tree::{LeafRule, Node, Share, Tree};
 use divvy_framework::prelude::*;
 
+use crate::division::{LeafRule, Node, Share, Tree};
 use crate::preferences::By;
 use crate::selection::within;
 use crate::tree::{PlanNode, PlanWeight, refused};

@@ -1,10 +1,11 @@
 //! Tree as a plugin. [`tree`] checks the preferences, [`fleet`] finds the clusters of each node, and
-//! [`divvy_framework::division::tree`] divides.
+//! [`division`] divides.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod content;
+pub mod division;
 mod explanation;
 pub mod fleet;
 mod kept;
@@ -16,10 +17,10 @@ pub mod tree;
 
 use std::sync::Arc;
 
-use divvy_framework::division::tree::{Members, divide};
-use divvy_framework::division::{Rounding, Scratch};
+use divvy_framework::division::Rounding;
 use divvy_framework::prelude::*;
 
+use division::{Members, divide};
 use kept::Kept;
 use locations::Locations;
 use preferences::TreePreferences;
@@ -30,10 +31,10 @@ struct Tree;
 
 /// Buffers reused between calls.
 #[derive(Debug, Default)]
-struct Memory {
+struct Buffers {
     leaf_of: Vec<u32>,
     weights: Vec<i64>,
-    division: Scratch,
+    division: division::Memory,
 }
 
 impl Plugin for Tree {
@@ -104,12 +105,12 @@ impl AssignPlugin<TreePreferences> for Tree {
             out.fill(0);
             return Ok(());
         }
-        with_scratch(|memory: &mut Memory| {
-            let Memory {
+        with_scratch(|buffers: &mut Buffers| {
+            let Buffers {
                 leaf_of,
                 weights,
                 division,
-            } = memory;
+            } = buffers;
             let none = fleet.names.len() as u32;
             let of_row = |row: &Row| fleet.leaf_of_row.get(row.index()).copied().unwrap_or(none);
             let rows = context.rows().as_slice();

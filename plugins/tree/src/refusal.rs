@@ -1,13 +1,13 @@
 //! Failures of a division, in the terms of the policy.
 
 use divvy_framework::binding::Binding;
-use divvy_framework::division::Scratch;
-use divvy_framework::division::tree::{
-    Amount, Constraint, ConstraintKind, Floor, LeafRule, Members, TreeError, find_conflict, nearest_counts,
-};
+use divvy_framework::division::tree::Amount;
 use divvy_framework::prelude::*;
 
 use crate::Tree;
+use crate::division::{
+    Constraint, ConstraintKind, Floor, LeafRule, Members, Memory, TreeError, find_conflict, nearest_counts,
+};
 use crate::fleet::Fleet;
 use crate::preferences::TreePreferences;
 
@@ -22,7 +22,7 @@ pub(crate) fn failure(error: TreeError, context: &Context<'_>, fleet: &Fleet, me
                 &context.division_request(),
                 &fleet.tree,
                 members,
-                &mut Scratch::default(),
+                &mut Memory::default(),
             );
             match found {
                 Ok(conflict) => with_nearest(
@@ -60,7 +60,7 @@ pub(crate) fn check_components(binding: &Binding<'_>) -> Result<(), Failure> {
 /// A contradiction with the nearest count that the tree can divide, so that a search for it starts there.
 fn with_nearest(failure: Failure, context: &Context<'_>, fleet: &Fleet, members: Members<'_>) -> Failure {
     let request = context.division_request();
-    let nearest = nearest_counts(&request, &fleet.tree, members, &mut Scratch::default());
+    let nearest = nearest_counts(&request, &fleet.tree, members, &mut Memory::default());
     match nearest.ok().and_then(|nearest| nearest.instead()) {
         Some(count) => failure.with_figures(context.replicas(), count),
         None => failure,

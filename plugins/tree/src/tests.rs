@@ -1,4 +1,4 @@
-//! Trees through the contexts that the host uses. The arithmetic is tested in `divvy_framework::division`.
+//! Trees through the contexts that the host uses. The arithmetic has its tests beside it.
 
 mod contradictions;
 mod policies;

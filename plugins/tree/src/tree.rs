@@ -1,5 +1,5 @@
 //! The tree that preferences describe, as a plan: checked, with its nodes in the order of
-//! [`division::tree`](divvy_framework::division::tree), which divides over them.
+//! [`division`](crate::division), which divides over them.
 //!
 //! It depends on the binding alone, and is kept for it. [`fleet`](crate::fleet) finds the clusters of its nodes.
 
@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use divvy_framework::clusters::ClusterSelector;
 use divvy_framework::configuration::ClusterMatch;
-use divvy_framework::division::tree::{Amount, Node, Percent, Share};
+use divvy_framework::division::tree::{Amount, Percent};
 use divvy_framework::prelude::*;
 
 use crate::content::Content;
+use crate::division::{Node, Share};
 use crate::preferences::{By, Child, TreePreferences};
 use crate::selection::SiblingOf;
 

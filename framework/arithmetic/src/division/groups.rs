@@ -9,16 +9,16 @@
 //! * Fresh: each group gets its minimum, and the rest goes to the groups in proportion to the room below their upper
 //!   bounds.
 //!
-//! Candidates in no group are a group of their own without bounds. This is a short form of a [tree] of one level, whose nodes keep what
-//! they have.
+//! Candidates in no group are a group of their own without bounds. This is a short form of [sharing](super::sharing) among groups that
+//! keep what they have.
 
 use super::columns::check_length;
 use super::error::DivisionError;
 use super::request::Request;
 use super::rounding::Rounding;
 use super::scratch::Scratch;
+use super::sharing::{Group, SharingError, share};
 use super::tiers::check_tiers;
-use super::tree::{self, Amount, Members, Node, Tree, TreeError};
 
 /// Minimum and maximum replicas of a group, both 0 or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +87,8 @@ pub enum GroupsError {
 /// Buffers of a division under bounds.
 #[derive(Debug, Default)]
 pub(super) struct GroupsScratch {
-    tree: Tree,
-    leaf_of: Vec<u32>,
+    /// The groups, then those in none.
+    groups: Vec<Group>,
 }
 
 /// Divides under bounds for groups; see the [module](self). `out` has one entry per candidate, is overwritten and adds up to
@@ -120,51 +120,42 @@ pub fn within_groups(
     out: &mut [i64],
     scratch: &mut Scratch,
 ) -> Result<(), GroupsError> {
-    let mut groups = std::mem::take(&mut scratch.groups);
-    let divided = groups.plant(request, group_of, bounds).and_then(|()| {
-        let members = Members {
-            leaf_of: &groups.leaf_of,
-            weights: &[],
-        };
-        let divided = tree::divide(request, &groups.tree, members, rounding, ties, out, scratch);
-        divided.map_err(|error| match error {
-            TreeError::Division(error) => error.into(),
-            // One level without floors leaves no gaps, so only sums can contradict each other.
-            TreeError::Unsatisfiable { .. } | TreeError::TooIntricate => contradiction(request, group_of, bounds),
-        })
-    });
-    scratch.groups = groups;
-    divided
+    request.change_and_available()?;
+    check_length("group_of", group_of.len(), request.fits_now.len())?;
+    check_tiers(group_of, bounds.len() + 1)?;
+    check_bounds(bounds)?;
+    let mut groups = std::mem::take(&mut scratch.groups.groups);
+    groups.clear();
+    groups.extend(
+        (0..)
+            .zip(bounds.iter().chain([&Bounds::NONE]))
+            .map(|(tie, bounds)| Group {
+                least: Some(bounds.least),
+                most: Some(bounds.most),
+                tie,
+                ..Group::default()
+            }),
+    );
+    // Each candidate is in a group: those in none are the last one.
+    let divided = share(request, &groups, group_of, rounding, ties, out, scratch);
+    scratch.groups.groups = groups;
+    divided.map_err(|error| match error {
+        SharingError::Division(error) => error.into(),
+        SharingError::Unsatisfiable { .. } => contradiction(request, group_of, bounds),
+    })
 }
 
-impl GroupsScratch {
-    /// Makes a tree of one leaf per group, and one for the candidates in no group.
-    fn plant(&mut self, request: &Request<'_>, group_of: &[u32], bounds: &[Bounds]) -> Result<(), GroupsError> {
-        request.change_and_available()?;
-        check_length("group_of", group_of.len(), request.fits_now.len())?;
-        check_tiers(group_of, bounds.len() + 1)?;
-        for (group, &Bounds { least, most }) in bounds.iter().enumerate() {
-            if least < 0 {
-                let (column, index, value) = ("bounds", group, least);
-                return Err(DivisionError::Negative { column, index, value }.into());
-            }
-            if least > most {
-                return Err(GroupsError::Crossed { group, least, most });
-            }
+fn check_bounds(bounds: &[Bounds]) -> Result<(), GroupsError> {
+    for (group, &Bounds { least, most }) in bounds.iter().enumerate() {
+        if least < 0 {
+            let (column, index, value) = ("bounds", group, least);
+            return Err(DivisionError::Negative { column, index, value }.into());
         }
-        let leaf = |(tie, &Bounds { least, most }): (u64, &Bounds)| Node {
-            least: Some(Amount::Count(least)),
-            most: Some(Amount::Count(most)),
-            tie,
-            ..Node::default()
-        };
-        self.tree.reset();
-        self.tree
-            .divide_among(0, (0..).zip(bounds.iter().chain([&Bounds::NONE])).map(leaf));
-        self.leaf_of.clear();
-        self.leaf_of.extend(group_of.iter().map(|group| group + 1));
-        Ok(())
+        if least > most {
+            return Err(GroupsError::Crossed { group, least, most });
+        }
     }
+    Ok(())
 }
 
 /// The bounds that cannot be kept, as an error.

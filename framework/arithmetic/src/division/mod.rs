@@ -9,7 +9,9 @@
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: minimum and maximum replicas for groups
-//!   of candidates. [`tree`]: groups within groups, by weight, by count and within bounds.
+//!   of candidates; [`sharing`]: groups that share by weight, by count and within bounds.
+//! * [`shares`]: shares in proportion to weights within bounds. [`keeping`]: the candidates that keep the most replicas together.
+//!   [`tree`]: amounts in preferences.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
 //! # Guarantees
@@ -41,8 +43,11 @@ pub mod apportionment;
 pub mod dynamic;
 pub mod even_change;
 pub mod groups;
+pub mod keeping;
 pub mod level_fill;
 pub mod ranking;
+pub mod shares;
+pub mod sharing;
 pub mod tiers;
 pub mod ties;
 pub mod tree;

@@ -7,7 +7,7 @@
 
 use super::cut::CutScratch;
 use super::groups::GroupsScratch;
-use super::tree::TreeScratch;
+use super::sharing::SharingScratch;
 use super::webster::Seat;
 
 /// Reusable buffers for the functions of [`division`](super).
@@ -30,7 +30,7 @@ pub struct Scratch {
     pub(super) prefix: PrefixScratch,
     pub(super) gathered: GatheredScratch,
     pub(super) groups: GroupsScratch,
-    pub(super) tree: TreeScratch,
+    pub(super) sharing: SharingScratch,
 }
 
 /// Buffers of [`ranking`](super::ranking).

@@ -1,21 +1,14 @@
-//! Costs of a cluster, of all clusters and of a binding, by the prices of the profile's `[profile.cost]`.
+//! Costs by the prices of the profile's `[profile.cost]`, in the form in which documents have them.
 //!
 //! A cost is exact until it is written: each of the texts is rounded once, so that rounded parts may differ from a rounded sum in the
 //! last digit. A price that is missing is named, and never counts as zero: the known part is then a lower bound.
 
 use std::fmt;
-use std::sync::Arc;
 
 use divvy_scheduler::cost::{Cost, CostError, KnownCost, Pricing};
-use divvy_scheduler::fleet::Footprint;
 use serde::{Serialize, Serializer};
 
-use crate::document::ClusterRow;
-use crate::gone::GoneCosts;
-use crate::headroom::Subject;
-use crate::headroom::document::{HeadroomCost, HeadroomRow};
 use crate::movement::Movement;
-use crate::situation::{Assignment, Situation};
 
 /// Digits after the decimal point of a cost in a document, at least.
 const DIGITS: u32 = 6;
@@ -62,6 +55,19 @@ pub struct Costs {
     pub movement: Movement,
 }
 
+/// Costs in the earlier state of replicas that run nowhere in the later one, by the reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GoneCosts {
+    /// Of replicas that a decision removes.
+    pub removed: KnownCost,
+    /// Of replicas that are lost because a decision failed.
+    pub lost: KnownCost,
+    /// Of replicas of bindings that are not scheduled.
+    pub stranded: KnownCost,
+    /// The replicas.
+    pub movement: Movement,
+}
+
 /// Parts of a change of costs, which add up to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostParts {
@@ -92,7 +98,7 @@ struct WrittenParts {
 
 impl CostParts {
     /// The parts of a change. `None` if it is not known what the replicas cost that are gone.
-    fn new(change: Cost, gone: &GoneCosts) -> Option<Self> {
+    pub(crate) fn new(change: Cost, gone: &GoneCosts) -> Option<Self> {
         let saved = |cost: &KnownCost| match cost.errors.is_empty() {
             true => Cost::ZERO.minus(cost.known),
             false => None,
@@ -221,55 +227,6 @@ impl Costs {
     /// The earlier state: the base, or the replicas assigned without one.
     pub fn from(&self) -> &HourlyCost {
         self.base.as_ref().unwrap_or(&self.before)
-    }
-}
-
-/// The costs of all clusters; `None` if there are no prices. `gone` is what replicas cost that run nowhere afterwards.
-pub fn total(rows: &[ClusterRow], gone: Option<&GoneCosts>, pricing: Option<&Arc<Pricing>>) -> Option<Costs> {
-    let pricing = pricing?;
-    let sum = |read: fn(&Costs) -> &HourlyCost| {
-        let costs = rows.iter().filter_map(|row| row.cost.as_ref());
-        let sum: KnownCost = costs.map(|costs| KnownCost::from(read(costs))).sum();
-        HourlyCost::from(sum)
-    };
-    let mut costs = rows.iter().filter_map(|row| row.cost.as_ref());
-    let has_base = costs.any(|costs| costs.base.is_some());
-    let base = has_base.then(|| sum(Costs::from));
-    let mut costs = Costs::new(pricing, sum(|costs| &costs.before), base, sum(|costs| &costs.after));
-    if let Some(gone) = gone {
-        costs.parts = costs.change.and_then(|change| CostParts::new(change, gone));
-        costs.movement = gone.movement;
-    }
-    Some(costs)
-}
-
-/// Adds the costs of each binding to its row: now, and with the largest number of replicas. `rows` are in the order of `subjects`.
-pub fn add_to_headroom<'a>(
-    rows: impl Iterator<Item = &'a mut HeadroomRow>,
-    subjects: &[Subject<'_>],
-    situation: &Situation,
-    pricing: &Pricing,
-) {
-    for (row, subject) in rows.zip(subjects) {
-        let footprint = Footprint::new(&subject.binding.object.spec);
-        let cost = |targets: &mut dyn Iterator<Item = (&str, i64)>| {
-            let costs = targets.map(|(name, replicas)| {
-                let cluster = situation.clusters.get(name).map(|entry| &entry.object);
-                pricing.cost_of_replicas(cluster, &footprint, replicas)
-            });
-            HourlyCost::from(costs.sum::<KnownCost>())
-        };
-        let nothing = Assignment::new();
-        let present = subject.entry.map_or(&nothing, |entry| &*entry.targets);
-        let most = row.most.or(row.fits).is_some();
-        row.cost = Some(HeadroomCost {
-            unit: pricing.unit().to_owned(),
-            now: cost(&mut present.iter().map(|(name, replicas)| (name.as_str(), *replicas))),
-            most: most.then(|| {
-                let targets = row.clusters.iter();
-                cost(&mut targets.map(|target| (target.name.as_str(), target.replicas)))
-            }),
-        });
     }
 }
 

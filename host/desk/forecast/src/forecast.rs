@@ -11,9 +11,10 @@ use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::capacity::{self, Overflow};
 use crate::cluster_view::Placed;
+use crate::cost::GoneCosts;
 use crate::document::{BindingRow, ClusterCounts, ClusterRow, Rejections, Totals};
 use crate::future::{Entry, Fate, Future};
-use crate::gone::{Gone, GoneCosts};
+use crate::gone::Gone;
 use crate::load::{self, Load};
 use crate::movement::{Ending, Movement};
 use crate::situation::{Assignment, Situation, assigned};

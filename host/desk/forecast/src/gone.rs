@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cost::{KnownCost, Pricing};
+use divvy_scheduler::cost::Pricing;
 use divvy_scheduler::fleet::Footprint;
 
+use crate::cost::GoneCosts;
 use crate::load::Load;
 use crate::movement::{Ending, Movement};
 use crate::situation::Assignment;
@@ -24,19 +25,6 @@ struct Loads {
     removed: Load,
     lost: Load,
     stranded: Load,
-}
-
-/// Costs in the earlier state of replicas that run nowhere in the later one, by the reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GoneCosts {
-    /// Of replicas that a decision removes.
-    pub removed: KnownCost,
-    /// Of replicas that are lost because a decision failed.
-    pub lost: KnownCost,
-    /// Of replicas of bindings that are not scheduled.
-    pub stranded: KnownCost,
-    /// The replicas.
-    pub movement: Movement,
 }
 
 impl Gone {

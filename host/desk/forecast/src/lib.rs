@@ -10,7 +10,7 @@
 //! - [`change`]: the changes, checked for contradictions, and their application to a situation.
 //! - [`eviction`]: the bindings that a `NoExecute` taint evicts, and the objects that Karmada's taint manager writes for them.
 //! - [`future`]: the decisions of one side: those that a live scheduler would make.
-//! - [`cost`]: costs of clusters and bindings, by the prices of the profile.
+//! - [`cost`]: costs by the prices of the profile.
 //! - [`gone`]: costs of replicas that run nowhere after a change.
 //! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
@@ -24,7 +24,8 @@
 //! - [`plans`]: decisions without their plans.
 //! - [`policies`]: policies that govern nothing, or that name what does not exist.
 //! - [`notes`]: remarks for an operator beside the figures.
-//! - [`document`]: the result as it is written as JSON. [`verdict`]: its verdict, as a sentence.
+//! - [`document`]: the result as it is written as JSON; other questions have theirs beside them. [`verdict`]: its verdict, as a sentence.
+//! - `schemas`: JSON Schemas of all documents, with the feature `schema`.
 //!
 //! This crate opens no files, has no output and reads no clock. `divvy_scheduler` divides the replicas, and its rules in
 //! `divvy_scheduler::decide` determine when a binding is decided.
@@ -50,6 +51,8 @@ pub mod movement;
 pub mod notes;
 pub mod plans;
 pub mod policies;
+#[cfg(feature = "schema")]
+pub mod schemas;
 pub mod selection;
 pub mod situation;
 pub mod sums;

@@ -8,7 +8,7 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::cost::{Amounts, KnownCost, Pricing};
 use divvy_scheduler::fleet::{Footprint, requests, units};
 
-use crate::cost::{Costs, HourlyCost};
+use crate::cost::{CostParts, Costs, GoneCosts, HourlyCost};
 use crate::document::{ClusterRow, ResourceRow, Tightest};
 use crate::situation::{Assignment, Situation};
 
@@ -166,6 +166,25 @@ fn costs(name: &str, cluster: Option<&Cluster>, before: &Load, base: Option<&Loa
     let cost = |load: &Load| load.cost(name, cluster);
     let pricing = before.pricing.as_deref()?;
     Some(Costs::new(pricing, cost(before)?, base.and_then(cost), cost(after)?))
+}
+
+/// The costs of all clusters; `None` if there are no prices. `gone` is what replicas cost that run nowhere afterwards.
+pub fn total_costs(rows: &[ClusterRow], gone: Option<&GoneCosts>, pricing: Option<&Arc<Pricing>>) -> Option<Costs> {
+    let pricing = pricing?;
+    let sum = |read: fn(&Costs) -> &HourlyCost| {
+        let costs = rows.iter().filter_map(|row| row.cost.as_ref());
+        let sum: KnownCost = costs.map(|costs| KnownCost::from(read(costs))).sum();
+        HourlyCost::from(sum)
+    };
+    let mut costs = rows.iter().filter_map(|row| row.cost.as_ref());
+    let has_base = costs.any(|costs| costs.base.is_some());
+    let base = has_base.then(|| sum(Costs::from));
+    let mut costs = Costs::new(pricing, sum(|costs| &costs.before), base, sum(|costs| &costs.after));
+    if let Some(gone) = gone {
+        costs.parts = costs.change.and_then(|change| CostParts::new(change, gone));
+        costs.movement = gone.movement;
+    }
+    Some(costs)
 }
 
 /// Use of each resource that a cluster reports: the reported use, with the difference that each state makes.

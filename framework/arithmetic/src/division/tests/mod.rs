@@ -6,9 +6,9 @@ mod extremes;
 mod groups;
 mod naive;
 mod proportional;
+mod shares;
 mod tie_order;
 mod tier_walk;
-mod tree;
 
 use super::{Cycle, DivisionError, Request, Rounding, Scratch};
 use proptest::prelude::*;

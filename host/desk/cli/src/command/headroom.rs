@@ -11,13 +11,12 @@ use divvy_command::reading::workload_kinds;
 use divvy_command::setup::ProfileArguments;
 use divvy_command::text::counted;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
-use divvy_forecast::cost;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::forecast::compare;
 use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
-use divvy_forecast::headroom::{Subject, headroom, is_measurable};
+use divvy_forecast::headroom::{Subject, add_costs, headroom, is_measurable};
 use divvy_karmada::api::{Quantity, ResourceList};
 use divvy_scheduler::cycle::CycleError;
 
@@ -330,7 +329,7 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
     let mut measured = headroom(subjects, future, side, input.options);
     if let Some(pricing) = side.profile.pricing() {
         let rows = measured.iter_mut().map(|(row, _)| row);
-        cost::add_to_headroom(rows, subjects, &input.prepared.after, pricing);
+        add_costs(rows, subjects, &input.prepared.after, pricing);
     }
     measured
 }

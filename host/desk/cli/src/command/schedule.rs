@@ -14,7 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
-use divvy_forecast::cost;
+use divvy_forecast::load;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::{Binding, Detected};
@@ -408,7 +408,7 @@ impl ScheduleArguments {
                 .map(|cluster| (cluster.metadata.name.as_str(), cluster))
                 .collect();
             let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
-            report.cost = cost::total(&report.clusters, gone.as_ref(), pricing);
+            report.cost = load::total_costs(&report.clusters, gone.as_ref(), pricing);
         }
     }
 

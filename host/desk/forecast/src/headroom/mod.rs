@@ -5,9 +5,12 @@
 //! ([`search`](divvy_scheduler::search)). A strategy that ignores capacity schedules any count; for it, the largest count that also fits is
 //! searched for in the same way.
 
+mod costs;
 pub mod document;
 pub mod hypothetical;
 mod stop;
+
+pub use costs::add_costs;
 
 use std::sync::Arc;
 

@@ -6,11 +6,11 @@ use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::progress::Progress;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
-use divvy_forecast::cost;
 use divvy_forecast::document::{BindingRow, Document, FORMAT, SideDocument, Sums, Totals};
 use divvy_forecast::forecast::{Comparison, compare, placed};
 use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::latent::latent;
+use divvy_forecast::load;
 use divvy_forecast::notes;
 use divvy_forecast::sums::{sums, top};
 use divvy_forecast::violations::violations;
@@ -106,7 +106,7 @@ impl Futures {
             assumes: input.options.assumes,
             bindings: comparison.bindings,
             sums: None,
-            cost: cost::total(&comparison.clusters, comparison.gone.as_ref(), side.profile.pricing()),
+            cost: load::total_costs(&comparison.clusters, comparison.gone.as_ref(), side.profile.pricing()),
             clusters: comparison.clusters,
             totals: Totals {
                 left_out: Some(input.prepared.left_out.objects),

@@ -3,10 +3,13 @@
 //! Each constraint is left out in turn. If there is still no division without it, it was not needed for the contradiction and stays
 //! out. Those that remain contradict each other, and none of them can be left out.
 
-use super::super::request::Request;
-use super::super::scratch::Scratch;
-use super::node::{Amount, Floor, Tree};
-use super::{Members, TreeError};
+use divvy_framework::division::Request;
+use divvy_framework::division::tree::Amount;
+
+use super::columns::capacity;
+use super::node::{Floor, Tree};
+use super::run::TreeScratch;
+use super::{Members, Memory, TreeError};
 
 /// A constraint that takes part in a contradiction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +68,9 @@ pub fn find_conflict(
     request: &Request<'_>,
     tree: &Tree,
     members: Members<'_>,
-    scratch: &mut Scratch,
+    memory: &mut Memory,
 ) -> Result<Vec<Constraint>, TreeError> {
+    let scratch = &mut memory.tree;
     let mut trial = Trial {
         tree: tree.clone(),
         unlimited: vec![false; tree.nodes().len()],
@@ -76,7 +80,7 @@ pub fn find_conflict(
         return Ok(conflict);
     }
     let nodes = 0..tree.nodes().len();
-    let rooms: Vec<ConstraintKind> = nodes.map(|node| room(request, scratch.tree.members(node))).collect();
+    let rooms: Vec<ConstraintKind> = nodes.map(|node| room(request, scratch.members(node))).collect();
     for constraint in constraints(tree, &rooms) {
         let before = trial.clone();
         trial.leave_out(constraint);
@@ -118,15 +122,17 @@ impl Trial {
         &self,
         request: &Request<'_>,
         members: Members<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut TreeScratch,
     ) -> Result<bool, TreeError> {
-        scratch.tree.is_possible(request, &self.tree, members, &self.unlimited)
+        scratch.is_possible(request, &self.tree, members, &self.unlimited)
     }
 }
 
 /// The room of a leaf's candidates.
 fn room(request: &Request<'_>, candidates: &[u32]) -> ConstraintKind {
-    let capacities = candidates.iter().map(|&candidate| request.capacity(candidate as usize));
+    let capacities = candidates
+        .iter()
+        .map(|&candidate| capacity(request, candidate as usize));
     ConstraintKind::Room {
         candidates: candidates.len(),
         available: capacities.clone().fold(0, i64::saturating_add),

@@ -6,10 +6,12 @@
 
 use std::collections::HashMap;
 
+use divvy_framework::division::tree::Amount;
+
 use super::counts::{Counts, Possible};
-use super::growth::{Growth, first_with_most, last_with_least};
+use super::growth::{Growth, WHOLE, first_with_most, last_with_least, parts};
 use super::nearest::{Variable, nearest};
-use super::node::{Amount, Tree, WHOLE};
+use super::node::Tree;
 
 /// Maximum number of attempts of a search.
 const BUDGET: u32 = 100_000;
@@ -169,7 +171,7 @@ impl<'a> Search<'a> {
             (fewest, most) = (fewest + i128::from(low), most + i128::from(high));
             let above = self.next(child, limit.saturating_add(1))?;
             match (bounds.most, above) {
-                (Some(Amount::Percent(percent)), Some(_)) if high == limit => growth.add(percent.parts()),
+                (Some(Amount::Percent(percent)), Some(_)) if high == limit => growth.add(parts(percent)),
                 (_, above) => {
                     growth.add_constant(high);
                     let leaves = above.and_then(|above| first_with_most(bounds.most, above));
@@ -210,7 +212,7 @@ impl<'a> Search<'a> {
             (fewest, most) = (fewest + i128::from(low), most + i128::from(high));
             let below = self.previous(child, limit - 1)?;
             match (bounds.least, below) {
-                (Some(Amount::Percent(percent)), Some(_)) if low == limit => growth.add(percent.parts()),
+                (Some(Amount::Percent(percent)), Some(_)) if low == limit => growth.add(parts(percent)),
                 (_, below) => {
                     growth.add_constant(low);
                     let leaves = below.and_then(|below| last_with_least(bounds.least, below));

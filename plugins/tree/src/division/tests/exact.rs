@@ -6,9 +6,10 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::super::super::tree::{Amount, Floor, LeafRule, Share, Tree};
-use super::super::naive::floor_and_rank;
-use super::shares::{rounded, shares, subsets, take_nearest};
+use divvy_framework::division::tree::Amount;
+
+use super::super::{Floor, LeafRule, Share, Tree};
+use super::shares::{floor_and_rank, rounded, shares, subsets, take_nearest};
 
 /// A small tree with its candidates.
 #[derive(Debug, Clone)]
@@ -306,7 +307,7 @@ impl<'a> Exact<'a> {
                 (
                     Reverse(self.case.weights[candidate]),
                     Reverse(kept),
-                    super::super::ties(candidate),
+                    super::ties(candidate),
                 )
             });
             // Subsets in the order of their members.

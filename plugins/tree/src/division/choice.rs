@@ -7,12 +7,14 @@
 //! |---|---|
 //! | evenly | those with the most room, as far as it makes the counts more even; among equal ones, those that keep more |
 //! | by weight | the heaviest, as far as they have room together; among equal ones, those that keep more |
-//! | by room, fewest | those that keep the most replicas together: [`keeping`](super::keeping) |
+//! | by room, fewest | those that keep the most replicas together: [`keeping`](divvy_framework::division::keeping) |
 
 use std::cmp::Reverse;
 
-use super::super::ranking::Rank;
-use super::keeping::Keeping;
+use divvy_framework::division::DivisionError;
+use divvy_framework::division::keeping::{Keeping, Wanted};
+use divvy_framework::division::ranking::Rank;
+
 use super::leaf::Candidates;
 use super::node::LeafRule;
 
@@ -42,8 +44,14 @@ impl Choice {
         floor: i64,
         candidates: Candidates<'_>,
         ties: impl Fn(usize) -> u64,
-    ) {
+    ) -> Result<(), DivisionError> {
         let floor = floor.max(1);
+        if let LeafRule::ByRoom | LeafRule::Fewest = rule {
+            let as_few = rule == LeafRule::Fewest;
+            let wanted = Wanted { count, floor, as_few };
+            let Candidates { upper, last, .. } = candidates;
+            return self.keeping.choose(wanted, upper, last, ties, &mut self.chosen);
+        }
         self.chosen.clear();
         self.order.clear();
         self.order.extend(
@@ -57,18 +65,11 @@ impl Choice {
             .unwrap_or(usize::MAX)
             .min(self.order.len());
         match rule {
-            LeafRule::Evenly => self.choose_even(count, slots, candidates, ties),
             LeafRule::ByWeight => self.choose_heaviest(count, slots, candidates, ties),
-            LeafRule::ByRoom | LeafRule::Fewest => {
-                self.sort(ties, |index| [candidates.kept(index), candidates.upper[index], 0]);
-                let Self {
-                    order, keeping, chosen, ..
-                } = self;
-                let as_few = rule == LeafRule::Fewest;
-                keeping.choose(order, (count, floor), as_few, candidates, chosen);
-            }
+            _ => self.choose_even(count, slots, candidates, ties),
         }
         self.chosen.sort_unstable();
+        Ok(())
     }
 
     /// Sorts the candidates: larger ranks, whose parts are 0 or more, come first; among equal ranks, smaller tie keys.

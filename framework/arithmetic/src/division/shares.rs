@@ -9,18 +9,32 @@
 //! ½. If the tie order gives 2 and 1, the heavier share has more last replicas and would take the third one in the next
 //! cycle.
 
-use super::super::error::DivisionError;
-use super::super::ranking::{RankingScratch, first_by_rank};
+use super::columns::{check_column, check_replicas};
+use super::error::DivisionError;
+use super::ranking::{RankingScratch, first_by_rank};
 
-/// Columns with one entry per share.
+/// Shares to divide, and the memory for it: [`clear`](Self::clear) keeps the memory from call to call.
+///
+/// ```
+/// use divvy_framework::division::{ranking::RankingScratch, shares::Shares};
+///
+/// let mut shares = Shares::default();
+/// // 50 : 30 : 20 of a hundred, but at most 20 for the first and at least 30 for the last.
+/// shares.push(50, (0, 20), 0);
+/// shares.push(30, (0, i64::MAX), 0);
+/// shares.push(20, (30, i64::MAX), 0);
+/// let counts = shares.divide(100, |share| share as u64, &mut RankingScratch::default())?;
+/// assert_eq!(counts, [20, 48, 32]);
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Shares {
-    pub(super) weights: Vec<i64>,
-    pub(super) low: Vec<i64>,
-    pub(super) high: Vec<i64>,
-    pub(super) last: Vec<i64>,
+pub struct Shares {
+    weights: Vec<i64>,
+    low: Vec<i64>,
+    high: Vec<i64>,
+    last: Vec<i64>,
     /// The result.
-    pub(super) out: Vec<i64>,
+    out: Vec<i64>,
     /// Indices of the shares that are between their bounds.
     open: Vec<u32>,
     /// The fraction that rounding down cuts off each of these, in units of one over the sum of their weights.
@@ -59,35 +73,42 @@ impl Rest {
 }
 
 impl Shares {
-    /// Empties the columns.
-    pub(super) fn clear(&mut self) {
+    /// Removes all shares.
+    pub fn clear(&mut self) {
         self.weights.clear();
         self.low.clear();
         self.high.clear();
         self.last.clear();
     }
 
-    /// Adds a share.
+    /// Adds a share: its weight, its lower and upper bound, and its last replicas, all 0 or more. An upper bound below the lower one
+    /// counts as the lower one.
     #[inline]
-    pub(super) fn push(&mut self, weight: i64, (low, high): (i64, i64), last: i64) {
+    pub fn push(&mut self, weight: i64, (low, high): (i64, i64), last: i64) {
         self.weights.push(weight);
         self.low.push(low);
-        self.high.push(high);
+        self.high.push(high.max(low));
         self.last.push(last);
     }
 
-    /// Writes the shares to `out`. They add up to `total` if it is between the sums of the bounds. A share of weight 0
-    /// gets its lower bound.
+    /// Divides `total`, and returns the shares in the order in which they were added. They add up to `total` if it is between the sums
+    /// of the bounds; otherwise, all are at their bounds. A share of weight 0 gets its lower bound.
     ///
     /// # Errors
     ///
-    /// `SumTooLarge` if the weights add up to more than 63 bits.
-    pub(super) fn divide(
+    /// [`SumTooLarge`](DivisionError::SumTooLarge) if the weights or the lower bounds add up to more than 63 bits, and
+    /// [`Negative`](DivisionError::Negative) for negative numbers.
+    pub fn divide(
         &mut self,
         total: i64,
         ties: impl Fn(usize) -> u64,
         scratch: &mut RankingScratch,
-    ) -> Result<(), DivisionError> {
+    ) -> Result<&[i64], DivisionError> {
+        check_replicas(total)?;
+        check_column("weights", &self.weights, self.weights.len())?;
+        check_column("last", &self.last, self.weights.len())?;
+        // Then no product exceeds 128 bits.
+        check_column("low", &self.low, self.weights.len())?.exact_sum("low")?;
         self.out.clear();
         self.out.extend_from_slice(&self.low);
         self.open.clear();
@@ -102,7 +123,7 @@ impl Shares {
         if rest.weight > 0 {
             self.round(rest, ties, scratch);
         }
-        Ok(())
+        Ok(&self.out)
     }
 
     /// Gives shares that are not between their bounds the bound, and leaves the others in `open`.

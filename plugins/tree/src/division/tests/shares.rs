@@ -115,3 +115,17 @@ pub(super) fn rounded(
     };
     complete.min_by_key(key).unwrap()
 }
+
+/// Floors, then the remainder by weight, last replicas and tie, by a full sort: the SDK's default rounding.
+pub(super) fn floor_and_rank(replicas: i64, weights: &[i64], last: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|&index| (Reverse(weights[index]), Reverse(last[index]), ties(index)));
+    let sum: i128 = weights.iter().map(|&weight| i128::from(weight)).sum();
+    let floor = |weight: &i64| (i128::from(replicas) * i128::from(*weight) / sum) as i64;
+    let mut shares: Vec<i64> = weights.iter().map(floor).collect();
+    let left = replicas - shares.iter().sum::<i64>();
+    for &index in &order[..left as usize] {
+        shares[index] += 1;
+    }
+    shares
+}

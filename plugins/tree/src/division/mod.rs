@@ -15,30 +15,42 @@
 //! counts that a node can have. A search then looks for the nearest counts; it gives up after a number of attempts
 //! ([`TreeError::TooIntricate`]).
 
-#[cfg(feature = "preferences")]
-mod amount;
 mod choice;
+mod columns;
 mod conflict;
 mod counts;
 mod growth;
-mod keeping;
 mod leaf;
 mod nearest;
 mod node;
-mod proportional;
 mod quotas;
 mod run;
 mod search;
 
 pub use conflict::{Constraint, ConstraintKind, find_conflict};
-pub use node::{Amount, Floor, Leaf, LeafRule, Node, Percent, Share, Tree};
+pub use node::{Floor, Leaf, LeafRule, Node, Share, Tree};
 
-use super::columns::check_length;
-use super::error::DivisionError;
-use super::request::Request;
-use super::rounding::Rounding;
-use super::scratch::Scratch;
-pub(super) use run::TreeScratch;
+use std::fmt;
+
+use divvy_framework::division::ranking::RankingScratch;
+use divvy_framework::division::{DivisionError, Request, Rounding, Scratch};
+
+use columns::check_length;
+use run::TreeScratch;
+
+/// Memory that divisions over trees reuse. It holds no state but the counts of the last division.
+#[derive(Debug, Default)]
+pub struct Memory {
+    tree: TreeScratch,
+    buffers: Buffers,
+}
+
+/// Buffers of the SDK's divisions.
+#[derive(Debug, Default)]
+struct Buffers {
+    division: Scratch,
+    ranking: RankingScratch,
+}
 
 /// Candidates and their leaves, beside a [`Request`].
 #[derive(Debug, Clone, Copy)]
@@ -51,21 +63,39 @@ pub struct Members<'a> {
 }
 
 /// Why a division over a tree has no result.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeError {
     /// No division keeps all bounds: [`find_conflict`] finds those that contradict each other.
-    #[error("no division of {requested} replicas keeps all bounds")]
     Unsatisfiable {
         /// Replicas to divide.
         requested: i64,
     },
     /// Floors and percentages leave so many gaps between the counts that nodes can have that the search gave up.
-    #[error("floors and percentages leave too many gaps between the counts that nodes can have")]
     TooIntricate,
     /// The columns are inconsistent.
-    #[error(transparent)]
-    Division(#[from] DivisionError),
+    Division(DivisionError),
+}
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsatisfiable { requested } => {
+                write!(formatter, "no division of {requested} replicas keeps all bounds")
+            }
+            Self::TooIntricate => {
+                formatter.write_str("floors and percentages leave too many gaps between the counts that nodes can have")
+            }
+            Self::Division(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for TreeError {}
+
+impl From<DivisionError> for TreeError {
+    fn from(error: DivisionError) -> Self {
+        Self::Division(error)
+    }
 }
 
 /// Divides over a tree; see the [module](self). `out` has one entry per candidate, is overwritten and adds up to
@@ -77,24 +107,6 @@ pub enum TreeError {
 /// # Errors
 /// A [`TreeError`]. Columns of different lengths, negative entries, candidates of a node with children, sums beyond 64 bits and
 /// weights beyond 63 bits are a [`DivisionError`].
-///
-/// ```
-/// use divvy_framework::division::tree::{self, Amount, Members, Node, Percent, Share, Tree};
-/// use divvy_framework::division::{Cycle, Request, Rounding, Scratch};
-///
-/// // 60 : 40, but at most 30 percent in the second half.
-/// let weighing = |weight| Node { share: Share::Weight(weight), ..Node::default() };
-/// let most = Percent::new(30).map(Amount::Percent);
-/// let mut tree = Tree::default();
-/// tree.divide_among(0, [weighing(60), Node { most, ..weighing(40) }]);
-/// let request = Request::new(10, &[9, 9, 9], &[0; 3], Cycle::Steady);
-/// let members = Members { leaf_of: &[1, 1, 2], weights: &[] };
-/// let (mut out, mut scratch) = ([0; 3], Scratch::default());
-/// tree::divide(&request, &tree, members, Rounding::default(), |i| i as u64, &mut out, &mut scratch)?;
-/// assert_eq!(out, [4, 3, 3]);
-/// assert_eq!(scratch.node_counts(), [10, 7, 3]);
-/// # Ok::<(), tree::TreeError>(())
-/// ```
 pub fn divide(
     request: &Request<'_>,
     tree: &Tree,
@@ -102,15 +114,12 @@ pub fn divide(
     rounding: Rounding,
     ties: impl Fn(usize) -> u64,
     out: &mut [i64],
-    scratch: &mut Scratch,
+    memory: &mut Memory,
 ) -> Result<(), TreeError> {
     check_length("out", out.len(), request.fits_now.len())?;
-    let mut memory = std::mem::take(&mut scratch.tree);
-    let divided = memory
-        .find_counts(request, tree, members, rounding, scratch)
-        .and_then(|()| memory.divide_leaves(tree, rounding, ties, out, scratch));
-    scratch.tree = memory;
-    divided
+    let Memory { tree: scratch, buffers } = memory;
+    scratch.find_counts(request, tree, members, rounding, buffers)?;
+    scratch.divide_leaves(tree, rounding, ties, out, buffers)
 }
 
 /// Counts that a tree can divide; see [`nearest_counts`].
@@ -135,33 +144,16 @@ impl NearestCounts {
 ///
 /// # Errors
 /// As [`divide`].
-///
-/// ```
-/// use divvy_framework::division::tree::{Amount, Members, NearestCounts, Node, Tree, nearest_counts};
-/// use divvy_framework::division::{Cycle, Request, Scratch};
-///
-/// // Exactly 20 in the first half; room for 5 in the second.
-/// let exactly = Some(Amount::Count(20));
-/// let mut tree = Tree::default();
-/// tree.divide_among(0, [Node { least: exactly, most: exactly, ..Node::default() }, Node::default()]);
-/// let members = Members { leaf_of: &[1, 2], weights: &[] };
-/// let nearest = |replicas| {
-///     let request = Request::new(replicas, &[30, 5], &[0; 2], Cycle::Steady);
-///     nearest_counts(&request, &tree, members, &mut Scratch::default())
-/// };
-/// assert_eq!(nearest(10), Ok(NearestCounts { below: None, above: Some(20) }));
-/// assert_eq!(nearest(40), Ok(NearestCounts { below: Some(25), above: None }));
-/// ```
 pub fn nearest_counts(
     request: &Request<'_>,
     tree: &Tree,
     members: Members<'_>,
-    scratch: &mut Scratch,
+    memory: &mut Memory,
 ) -> Result<NearestCounts, TreeError> {
-    scratch.tree.nearest(request, tree, members)
+    memory.tree.nearest(request, tree, members)
 }
 
-impl Scratch {
+impl Memory {
     /// The count of each node in the last [`divide`].
     #[must_use]
     pub fn node_counts(&self) -> &[i64] {
@@ -175,3 +167,6 @@ impl Scratch {
         self.tree.bounds(node)
     }
 }
+
+#[cfg(test)]
+mod tests;

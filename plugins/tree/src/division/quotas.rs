@@ -4,17 +4,17 @@
 //! 2. Children that keep what they have do so within their bounds. If the children with weights then cannot take all
 //!    that is left, or need more, the difference is divided among the former: growth in proportion to the room below
 //!    their upper bounds, shrinkage in proportion to what is above their lower bounds.
-//! 3. Children with weights share what is left: [`proportional`](super::proportional).
+//! 3. Children with weights share what is left: [`shares`](divvy_framework::division::shares).
 //!
 //! If a child cannot have the count that is due, because of a gap, its step takes the [nearest](super::nearest) counts
 //! that are possible for it and for the steps that follow.
 
-use super::super::error::DivisionError;
-use super::super::rounding::Rounding;
-use super::super::scratch::Scratch;
+use divvy_framework::division::shares::Shares;
+use divvy_framework::division::{DivisionError, Rounding};
+
+use super::Buffers;
 use super::nearest::{Variable, nearest};
 use super::node::{Share, Tree};
-use super::proportional::Shares;
 use super::search::{Search, TooIntricate};
 
 /// Why the children of a node get no counts.
@@ -80,7 +80,7 @@ impl Quotas {
         node: usize,
         rounding: Rounding,
         search: &mut Search<'_>,
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), NoQuotas> {
         let (count, children) = (self.counts[node], tree.children(node));
         let (mut has_gaps, mut fewest, mut most) = (false, 0_i128, 0_i128);
@@ -93,7 +93,7 @@ impl Quotas {
         if !(fewest..=most).contains(&count.into()) {
             return Err(NoQuotas::Impossible);
         }
-        self.take_steps(tree, node, rounding, None, scratch)?;
+        self.take_steps(tree, node, rounding, None, buffers)?;
         // The counts that are due may fall into no gap, although there are gaps.
         let mut are_possible = true;
         for child in children.filter(|_| has_gaps) {
@@ -101,7 +101,7 @@ impl Quotas {
         }
         match are_possible {
             true => Ok(()),
-            false => self.take_steps(tree, node, rounding, Some(search), scratch),
+            false => self.take_steps(tree, node, rounding, Some(search), buffers),
         }
     }
 
@@ -112,7 +112,7 @@ impl Quotas {
         node: usize,
         rounding: Rounding,
         mut search: Option<&mut Search<'_>>,
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), NoQuotas> {
         let (mut left, children) = (self.counts[node], tree.children(node));
         let rest = children.clone().find(|&child| tree.nodes()[child].share == Share::Rest);
@@ -131,8 +131,8 @@ impl Quotas {
             let later = || children.clone().filter(|&child| step_of(child) > step);
             match step {
                 Step::Rest => self.aim_at_rest(left, later()),
-                Step::Keeps => self.aim_at_last(tree, left, later(), rounding, scratch)?,
-                Step::Weighs => self.aim_at_shares(tree, left, scratch)?,
+                Step::Keeps => self.aim_at_last(tree, left, later(), rounding, buffers)?,
+                Step::Weighs => self.aim_at_shares(tree, left, buffers)?,
             }
             if let Some(search) = search.as_deref_mut() {
                 self.move_to_possible(tree, left, later(), search)?;
@@ -161,7 +161,7 @@ impl Quotas {
         left: i64,
         weighing: impl Iterator<Item = usize>,
         rounding: Rounding,
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), DivisionError> {
         let Self {
             low,
@@ -197,7 +197,7 @@ impl Quotas {
         let change = i64::try_from((total - sum).abs()).map_err(|_| DivisionError::SumTooLarge { column: "last" })?;
         if change > 0 {
             let tie = |index: usize| tree.nodes()[members[index]].tie;
-            rounding.divide(change, weights, kept, tie, changes, scratch)?;
+            rounding.divide(change, weights, kept, tie, changes, &mut buffers.division)?;
         }
         for ((&member, &kept), &change) in members.iter().zip(kept.iter()).zip(changes.iter()) {
             counts[member] = if grows { kept + change } else { kept - change };
@@ -206,7 +206,7 @@ impl Quotas {
     }
 
     /// Shares in proportion to weights.
-    fn aim_at_shares(&mut self, tree: &Tree, left: i64, scratch: &mut Scratch) -> Result<(), DivisionError> {
+    fn aim_at_shares(&mut self, tree: &Tree, left: i64, buffers: &mut Buffers) -> Result<(), DivisionError> {
         self.shares.clear();
         for &member in &self.members {
             let Share::Weight(weight) = tree.nodes()[member].share else {
@@ -216,8 +216,8 @@ impl Quotas {
             self.shares.push(weight.into(), bounds, self.last[member]);
         }
         let tie = |index: usize| tree.nodes()[self.members[index]].tie;
-        self.shares.divide(left, tie, &mut scratch.ranking)?;
-        for (&member, &share) in self.members.iter().zip(&self.shares.out) {
+        let shares = self.shares.divide(left, tie, &mut buffers.ranking)?;
+        for (&member, &share) in self.members.iter().zip(shares) {
             self.counts[member] = share;
         }
         Ok(())

@@ -4,7 +4,9 @@
 //! between them, and percentages below a node make its bounds depend on the count itself; [`search`](super::search)
 //! handles such nodes.
 
-use super::node::{Amount, Floor, Leaf, Tree};
+use divvy_framework::division::tree::Amount;
+
+use super::node::{Floor, Leaf, Tree};
 
 /// The counts that a node can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use super::exact::{Case, Exact};
 use super::*;
-use crate::division::ties::mix64;
-use crate::division::tree::{NearestCounts, nearest_counts};
 
 /// Random numbers of a case.
 struct Numbers(u64);
@@ -125,7 +123,7 @@ impl Numbers {
 
 /// The division of a case, with the counts of its nodes.
 fn divided(case: &Case) -> Result<(Vec<i64>, Vec<i64>), TreeError> {
-    let mut scratch = Scratch::default();
+    let mut memory = Memory::default();
     let cycle = if case.present == case.last {
         Cycle::Steady
     } else {
@@ -141,10 +139,10 @@ fn divided(case: &Case) -> Result<(Vec<i64>, Vec<i64>), TreeError> {
         rounding,
         ties,
         &mut out,
-        &mut scratch,
+        &mut memory,
     )?;
     // Contents from an earlier call do not matter.
-    let (counts, mut again) = (scratch.node_counts().to_vec(), vec![-2; out.len()]);
+    let (counts, mut again) = (memory.node_counts().to_vec(), vec![-2; out.len()]);
     divide(
         &request,
         &case.tree,
@@ -152,7 +150,7 @@ fn divided(case: &Case) -> Result<(Vec<i64>, Vec<i64>), TreeError> {
         rounding,
         ties,
         &mut again,
-        &mut scratch,
+        &mut memory,
     )?;
     assert_eq!(out, again);
     Ok((out, counts))
@@ -222,9 +220,9 @@ fn check(case: &Case) -> bool {
             assert!(!possible, "there is a division");
             assert_eq!(requested, case.replicas);
             let request = Request::new(case.replicas, &case.fits_now, &case.last, Cycle::Steady);
-            let conflict = find_conflict(&request, &case.tree, members(case), &mut Scratch::default());
+            let conflict = find_conflict(&request, &case.tree, members(case), &mut Memory::default());
             check_conflict(case, &conflict.unwrap());
-            let nearest = nearest_counts(&request, &case.tree, members(case), &mut Scratch::default());
+            let nearest = nearest_counts(&request, &case.tree, members(case), &mut Memory::default());
             let mut is_possible = |count: &i64| exact.is_possible(0, *count);
             let expected = NearestCounts {
                 below: (0..case.replicas).rev().find(&mut is_possible),

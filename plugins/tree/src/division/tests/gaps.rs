@@ -220,7 +220,7 @@ fn extreme_numbers_give_a_result_or_an_error() {
             Rounding::default(),
             ties,
             &mut out,
-            &mut Scratch::default(),
+            &mut Memory::default(),
         );
         divided.map(|()| out)
     };

@@ -2,15 +2,23 @@
 
 mod exact;
 mod gaps;
+mod groups;
 mod random;
 mod shares;
 
-use super::super::tree::{
-    Amount, Constraint, ConstraintKind, Floor, Leaf, LeafRule, Members, Node, Percent, Share, Tree, TreeError, divide,
-    find_conflict,
+use divvy_framework::division::ties::mix64;
+use divvy_framework::division::tree::{Amount, Percent};
+use divvy_framework::division::{Cycle, DivisionError, Request, Rounding};
+
+use super::{
+    Constraint, ConstraintKind, Floor, Leaf, LeafRule, Members, Memory, NearestCounts, Node, Share, Tree, TreeError,
+    divide, find_conflict, nearest_counts,
 };
-use super::super::{Cycle, DivisionError, Request, Rounding, Scratch};
-use super::ties;
+
+/// Distinct tie keys that are unrelated to the position.
+fn ties(index: usize) -> u64 {
+    mix64(index as u64 + 1)
+}
 
 const fn weighing(weight: u32) -> Node {
     Node {
@@ -57,7 +65,7 @@ fn divided(
         leaf_of: &leaf_of,
         weights: &[],
     };
-    let (mut out, mut scratch) = (vec![-1; rows.len()], Scratch::default());
+    let (mut out, mut memory) = (vec![-1; rows.len()], Memory::default());
     let request = Request::new(replicas, &fits_now, &last, cycle);
     divide(
         &request,
@@ -66,47 +74,13 @@ fn divided(
         Rounding::default(),
         ties,
         &mut out,
-        &mut scratch,
+        &mut memory,
     )?;
-    Ok((out, scratch.node_counts().to_vec()))
+    Ok((out, memory.node_counts().to_vec()))
 }
 
 fn node_counts(tree: &Tree, replicas: i64, rows: &[(u32, i64, i64)]) -> Result<Vec<i64>, TreeError> {
     divided(tree, replicas, rows, Cycle::Steady).map(|(_, nodes)| nodes)
-}
-
-#[test]
-fn percentages_are_exact() {
-    let of = |text: &str| Percent::parse(text).map(|percent| (percent.floor_of(1_000), percent.ceil_of(1_000)));
-    assert_eq!(of("33.3"), Some((333, 333)));
-    assert_eq!(of("0.05"), Some((0, 1)));
-    assert_eq!(of("99.999999"), Some((999, 1_000)));
-    assert_eq!(of("100"), Some((1_000, 1_000)));
-    for text in [
-        "",
-        ".5",
-        "5.",
-        "-1",
-        "+1",
-        "1e1",
-        "100.000001",
-        "0.0000001",
-        "1 ",
-        "4294967296",
-    ] {
-        assert_eq!(of(text), None, "{text:?}");
-    }
-    assert_eq!(
-        Percent::parse("7.50").map(|percent| percent.to_string()).as_deref(),
-        Some("7.5%")
-    );
-    let whole = Percent::new(100).expect("it is a percentage");
-    assert_eq!(whole.floor_of(i64::MAX), i64::MAX);
-    assert_eq!(whole.ceil_of(i64::MAX), i64::MAX);
-    assert_eq!(
-        Percent::new(60).and_then(|most| most.checked_add(Percent::new(41)?)),
-        None
-    );
 }
 
 #[test]
@@ -160,4 +134,29 @@ fn children_are_given_once() {
     assert_eq!(tree.nodes().len(), 2);
     tree.reset();
     assert!(tree.is_leaf(0));
+}
+
+/// Exactly 20 in the first half, and room for 5 in the second.
+#[test]
+fn the_nearest_counts_are_on_both_sides() {
+    let exactly = Some(Amount::Count(20));
+    let tree = level([
+        Node {
+            least: exactly,
+            most: exactly,
+            ..KEEPING
+        },
+        KEEPING,
+    ]);
+    let members = Members {
+        leaf_of: &[1, 2],
+        weights: &[],
+    };
+    let nearest = |replicas| {
+        let request = Request::new(replicas, &[30, 5], &[0; 2], Cycle::Steady);
+        let nearest = nearest_counts(&request, &tree, members, &mut Memory::default());
+        nearest.map(|NearestCounts { below, above }| (below, above))
+    };
+    assert_eq!(nearest(10), Ok((None, Some(20))));
+    assert_eq!(nearest(40), Ok((Some(25), None)));
 }

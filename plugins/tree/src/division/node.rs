@@ -3,108 +3,9 @@
 //! Nodes are numbered: the root is 0, and the children of a node are consecutive and come after it. A tree knows
 //! neither clusters nor names. Callers assign each candidate to a leaf.
 
-use std::fmt;
 use std::ops::Range;
 
-/// Parts of a [`Percent`] that are one hundred percent.
-pub(super) const WHOLE: i128 = 100_000_000;
-
-/// A percentage from 0 to 100 with up to six decimal places, exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Percent(u32);
-
-impl Percent {
-    /// A whole number of percent; `None` above 100.
-    #[must_use]
-    pub const fn new(percent: u32) -> Option<Self> {
-        match percent {
-            0..=100 => Some(Self(percent * 1_000_000)),
-            _ => None,
-        }
-    }
-
-    /// Reads a number from 0 to 100 with up to six decimal places, such as `12.5`; `None` for any other text.
-    ///
-    /// ```
-    /// use divvy_framework::division::tree::Percent;
-    ///
-    /// assert_eq!(Percent::parse("12.5").unwrap().to_string(), "12.5%");
-    /// assert_eq!(Percent::parse("100.1"), None);
-    /// ```
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (whole, fraction) = match text.split_once('.') {
-            Some((_, "")) => return None,
-            Some(parts) => parts,
-            None => (text, ""),
-        };
-        let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || fraction.len() > 6 || !is_digits(whole) || !is_digits(fraction) {
-            return None;
-        }
-        let millionths: u32 = format!("{fraction:0<6}").parse().ok()?;
-        let whole: u32 = whole.parse().ok()?;
-        let parts = whole.checked_mul(1_000_000)?.checked_add(millionths)?;
-        (i128::from(parts) <= WHOLE).then_some(Self(parts))
-    }
-
-    /// The sum; `None` if it exceeds 100 percent.
-    #[must_use]
-    pub fn checked_add(self, other: Self) -> Option<Self> {
-        let parts = self.0.checked_add(other.0)?;
-        (i128::from(parts) <= WHOLE).then_some(Self(parts))
-    }
-
-    /// This share of a count, rounded down.
-    #[must_use]
-    pub fn floor_of(self, count: i64) -> i64 {
-        // At most the count itself, so it fits.
-        (i128::from(count.max(0)) * self.parts() / WHOLE) as i64
-    }
-
-    /// This share of a count, rounded up.
-    #[must_use]
-    pub fn ceil_of(self, count: i64) -> i64 {
-        ((i128::from(count.max(0)) * self.parts() + WHOLE - 1) / WHOLE) as i64
-    }
-
-    /// The percentage in parts of [`WHOLE`].
-    pub(super) fn parts(self) -> i128 {
-        self.0.into()
-    }
-}
-
-impl fmt::Display for Percent {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, millionths) = (self.0 / 1_000_000, self.0 % 1_000_000);
-        match millionths {
-            0 => write!(formatter, "{whole}%"),
-            _ => write!(
-                formatter,
-                "{whole}.{}%",
-                format!("{millionths:06}").trim_end_matches('0')
-            ),
-        }
-    }
-}
-
-/// A bound: a number of replicas, or a share of what the parent gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
-    /// Replicas, 0 or more.
-    Count(i64),
-    /// A share of the parent's count. A lower bound is rounded down, an upper bound up.
-    Percent(Percent),
-}
-
-impl fmt::Display for Amount {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count(count) => count.fmt(formatter),
-            Self::Percent(percent) => percent.fmt(formatter),
-        }
-    }
-}
+use divvy_framework::division::tree::Amount;
 
 /// Share of a node among its siblings, within its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -194,16 +95,6 @@ impl Node {
 }
 
 /// Nodes that share the replicas, from the root down.
-///
-/// ```
-/// use divvy_framework::division::tree::{Node, Share, Tree};
-///
-/// let weighing = |weight| Node { share: Share::Weight(weight), ..Node::default() };
-/// let mut tree = Tree::default();
-/// let regions = tree.divide_among(0, [weighing(60), weighing(40)]);
-/// let zones = tree.divide_among(regions.start, [weighing(1), weighing(1)]);
-/// assert_eq!((regions, zones), (1..3, 3..5));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     nodes: Vec<Node>,

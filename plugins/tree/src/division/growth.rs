@@ -1,6 +1,14 @@
 //! Growth of the bounds of a node's children with its count, if they are percentages of it.
 
-use super::node::{Amount, WHOLE};
+use divvy_framework::division::tree::{Amount, Percent};
+
+/// Parts that are one hundred percent: a [`Percent`] has six decimal places.
+pub(super) const WHOLE: i128 = 100_000_000;
+
+/// A percentage in parts of [`WHOLE`].
+pub(super) fn parts(percent: Percent) -> i128 {
+    percent.floor_of(WHOLE as i64).into()
+}
 
 /// Sums over the children of a node that change with the node's count: constants, and shares of the count, each of
 /// which rounding changes by less than one.
@@ -39,8 +47,8 @@ pub(super) fn first_with_most(bound: Option<Amount>, most: i64) -> Option<i64> {
     match bound {
         None => Some(0),
         Some(Amount::Count(count)) => (count >= most).then_some(0),
-        Some(Amount::Percent(percent)) if percent.parts() > 0 => {
-            let before = i128::from(most.max(1) - 1) * WHOLE / percent.parts();
+        Some(Amount::Percent(percent)) if parts(percent) > 0 => {
+            let before = i128::from(most.max(1) - 1) * WHOLE / parts(percent);
             i64::try_from(before + 1).ok()
         }
         Some(Amount::Percent(_)) => (most <= 0).then_some(0),
@@ -52,9 +60,9 @@ pub(super) fn last_with_least(bound: Option<Amount>, least: i64) -> Option<i64> 
     match bound {
         None => Some(i64::MAX),
         Some(Amount::Count(count)) => (count <= least).then_some(i64::MAX),
-        Some(Amount::Percent(percent)) if percent.parts() > 0 && least >= 0 => {
+        Some(Amount::Percent(percent)) if parts(percent) > 0 && least >= 0 => {
             let last = (i128::from(least) + 1) * WHOLE - 1;
-            Some(i64::try_from(last / percent.parts()).unwrap_or(i64::MAX))
+            Some(i64::try_from(last / parts(percent)).unwrap_or(i64::MAX))
         }
         Some(Amount::Percent(_)) => (least >= 0).then_some(i64::MAX),
     }

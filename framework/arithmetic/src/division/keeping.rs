@@ -9,14 +9,39 @@
 
 use std::cmp::Reverse;
 
-use super::leaf::Candidates;
+use super::columns::{check_column, check_replicas};
+use super::error::DivisionError;
 
 /// Maximum number of further choices that are tried for one number of candidates.
 const ATTEMPTS: u32 = 10_000;
 
-/// Memory for the choice.
+/// The count that candidates are chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Replicas to divide over the candidates that are chosen.
+    pub count: i64,
+    /// Minimum replicas of each of them; a floor below 1 counts as 1.
+    pub floor: i64,
+    /// True to choose as few candidates as possible among the choices that keep equally many replicas; false to choose as many.
+    pub as_few: bool,
+}
+
+/// The choice, and the memory for it.
+///
+/// ```
+/// use divvy_framework::division::keeping::{Keeping, Wanted};
+///
+/// let (mut keeping, mut chosen) = (Keeping::default(), Vec::new());
+/// let wanted = Wanted { count: 6, floor: 1, as_few: true };
+/// // The first and the third have replicas already, and room for all six.
+/// keeping.choose(wanted, &[4, 9, 3], &[3, 0, 1], |candidate| candidate as u64, &mut chosen)?;
+/// assert_eq!(chosen, [0, 2]);
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Keeping {
+pub struct Keeping {
+    /// Candidates with room for the floor, by what they keep and their room, larger first, and by tie.
+    keyed: Vec<Keyed>,
     /// Room of the candidates, in their order.
     room: Vec<i64>,
     /// Sums over the first candidates, from none on.
@@ -28,6 +53,9 @@ pub(super) struct Keeping {
     best: Vec<usize>,
     sorted: Vec<i64>,
 }
+
+/// A candidate with what it keeps and its room, its tie key and its index, in the order of comparison.
+type Keyed = (Reverse<(i64, i64)>, u64, u32);
 
 /// Sums over candidates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,19 +89,71 @@ impl Sums {
 }
 
 impl Keeping {
-    /// Appends the participants to `chosen`: of all choices that keep the most replicas, one with the fewest
-    /// candidates, or with the most. `order` has the candidates with room for the floor, which is 1 or more; those that
-    /// keep more come first, then those with more room.
-    pub(super) fn choose(
+    /// Writes the candidates that take part to `chosen`, ascending: of all choices that keep the most replicas, one with the fewest
+    /// candidates, or with the most. None if the candidates have no room for the count.
+    ///
+    /// * `upper`: maximum replicas of each candidate; `last`: its last replicas. Both are 0 or more.
+    ///
+    /// # Errors
+    ///
+    /// [`Negative`](DivisionError::Negative) for negative numbers, and other errors for columns of different lengths.
+    pub fn choose(
         &mut self,
-        order: &[u32],
-        (count, floor): (i64, i64),
-        as_few: bool,
-        candidates: Candidates<'_>,
+        wanted: Wanted,
+        upper: &[i64],
+        last: &[i64],
+        ties: impl Fn(usize) -> u64,
         chosen: &mut Vec<u32>,
-    ) {
-        self.fill(order, floor, candidates);
-        let most = usize::try_from(count / floor).unwrap_or(usize::MAX).min(order.len());
+    ) -> Result<(), DivisionError> {
+        check_replicas(wanted.count)?;
+        check_column("upper", upper, upper.len())?;
+        check_column("last", last, upper.len())?;
+        self.order(wanted.floor.max(1), upper, last, ties);
+        self.choose_in_order(wanted);
+        chosen.clear();
+        chosen.extend(self.best.iter().map(|&position| self.keyed[position].2));
+        chosen.sort_unstable();
+        Ok(())
+    }
+
+    /// Puts the candidates in their order, and adds up what the first ones have.
+    fn order(&mut self, floor: i64, upper: &[i64], last: &[i64], ties: impl Fn(usize) -> u64) {
+        let Self {
+            keyed,
+            room,
+            sums,
+            best,
+            ..
+        } = self;
+        keyed.clear();
+        let with_room = (0_u32..)
+            .zip(upper.iter().zip(last))
+            .filter(|(_, (upper, _))| **upper >= floor);
+        keyed.extend(
+            with_room.map(|(index, (&upper, &last))| (Reverse((last.min(upper), upper)), ties(index as usize), index)),
+        );
+        keyed.sort_unstable();
+        best.clear();
+        room.clear();
+        sums.clear();
+        let mut sum = Sums::default();
+        sums.push(sum);
+        for &(Reverse((kept, upper)), ..) in keyed.iter() {
+            room.push(upper);
+            sum = sum.plus(Sums {
+                room: upper.into(),
+                keeps: kept.into(),
+                lacks: (floor - kept).max(0).into(),
+            });
+            sums.push(sum);
+        }
+    }
+
+    /// Chooses the best of the candidates, as positions in their order.
+    fn choose_in_order(&mut self, Wanted { count, floor, as_few }: Wanted) {
+        let most = usize::try_from(count / floor.max(1))
+            .unwrap_or(usize::MAX)
+            .min(self.keyed.len());
         let fewest = self.fewest_with_room(count);
         self.numbers.clear();
         let sums = self.sums.iter().enumerate().take(most + 1).skip(fewest);
@@ -107,26 +187,6 @@ impl Keeping {
             }
         }
         self.numbers = numbers;
-        chosen.extend(self.best.iter().map(|&position| order[position]));
-    }
-
-    fn fill(&mut self, order: &[u32], floor: i64, candidates: Candidates<'_>) {
-        let Self { room, sums, best, .. } = self;
-        best.clear();
-        room.clear();
-        sums.clear();
-        let mut sum = Sums::default();
-        sums.push(sum);
-        for &index in order {
-            let kept = candidates.kept(index as usize);
-            room.push(candidates.upper[index as usize]);
-            sum = sum.plus(Sums {
-                room: candidates.upper[index as usize].into(),
-                keeps: kept.into(),
-                lacks: (floor - kept).max(0).into(),
-            });
-            sums.push(sum);
-        }
     }
 
     /// The smallest number of candidates that can have room for a count.

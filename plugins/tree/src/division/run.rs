@@ -1,21 +1,19 @@
 //! A division from columns to counts: gathers the candidates of each leaf, finds the counts of all nodes, and divides those of leaves.
 
-use super::super::columns::{check_column, check_length};
-use super::super::error::DivisionError;
-use super::super::request::{Cycle, Request};
-use super::super::rounding::Rounding;
-use super::super::scratch::Scratch;
-use super::super::tiers::TierMembers;
+use divvy_framework::division::tiers::TierMembers;
+use divvy_framework::division::{Cycle, DivisionError, Request, Rounding};
+
+use super::columns::{capacity, check_column, check_length, check_request};
 use super::counts::{Possible, upper_bound};
 use super::leaf::{Candidates, LeafScratch};
 use super::node::{LeafRule, Tree};
 use super::quotas::{NoQuotas, Quotas};
 use super::search::{Found, Search};
-use super::{Members, NearestCounts, TreeError};
+use super::{Buffers, Members, NearestCounts, TreeError};
 
 /// Buffers of a division over a tree.
 #[derive(Debug, Default)]
-pub(in crate::division) struct TreeScratch {
+pub(super) struct TreeScratch {
     leaf_of: Vec<u32>,
     members: TierMembers,
     /// One entry per candidate in a leaf, in the order of the leaves.
@@ -37,7 +35,7 @@ impl TreeScratch {
         tree: &Tree,
         members: Members<'_>,
         rounding: Rounding,
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), TreeError> {
         self.gather(request, tree, members)?;
         self.find_possible(tree, &[]);
@@ -65,7 +63,7 @@ impl TreeScratch {
         (quotas.low[0], quotas.high[0]) = (requested, requested);
         for node in (0..tree.nodes().len()).filter(|&node| !tree.is_leaf(node)) {
             quotas
-                .divide(tree, node, rounding, &mut search, scratch)
+                .divide(tree, node, rounding, &mut search, buffers)
                 .map_err(refused)?;
         }
         Ok(())
@@ -124,7 +122,7 @@ impl TreeScratch {
 
     /// Gathers the columns of the candidates by leaf.
     fn gather(&mut self, request: &Request<'_>, tree: &Tree, given: Members<'_>) -> Result<(), DivisionError> {
-        request.change_and_available()?;
+        check_request(request)?;
         let (candidates, nodes) = (request.fits_now.len(), tree.nodes().len());
         check_length("leaf_of", given.leaf_of.len(), candidates)?;
         if !given.weights.is_empty() {
@@ -173,7 +171,7 @@ impl TreeScratch {
                     Cycle::Steady => request.last[member],
                     Cycle::Fresh => 0,
                 };
-                upper.push(upper_bound(&properties.leaf, request.capacity(member)));
+                upper.push(upper_bound(&properties.leaf, capacity(request, member)));
                 last.push(there);
                 weights.push(weight_of(member));
                 // Cannot overflow: the sum of the last replicas has been checked.
@@ -218,7 +216,7 @@ impl TreeScratch {
         rounding: Rounding,
         ties: impl Fn(usize) -> u64,
         counts: &mut [i64],
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), TreeError> {
         let Self {
             members,
@@ -244,7 +242,7 @@ impl TreeScratch {
             };
             let tie = |index: usize| ties(members[index] as usize);
             let part = (&properties.leaf, quotas.counts[node]);
-            leaf.divide(part, candidates, rounding, tie, &mut out[range.clone()], scratch)?;
+            leaf.divide(part, candidates, rounding, tie, &mut out[range.clone()], buffers)?;
             for (&member, &count) in members.iter().zip(&out[range]) {
                 counts[member as usize] = count;
             }

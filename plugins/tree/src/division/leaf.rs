@@ -3,14 +3,14 @@
 //! All participants have the same lower bound, and each has an upper bound of its own; the count lies between the sums
 //! of these bounds. If a floor or the rule leaves candidates out, [`choice`](super::choice) picks those that take part.
 
-use super::super::error::DivisionError;
-use super::super::level_fill::water_level;
-use super::super::ranking::first_by_rank;
-use super::super::rounding::Rounding;
-use super::super::scratch::Scratch;
+use divvy_framework::division::level_fill::water_level;
+use divvy_framework::division::ranking::first_by_rank;
+use divvy_framework::division::shares::Shares;
+use divvy_framework::division::{DivisionError, Rounding};
+
+use super::Buffers;
 use super::choice::Choice;
 use super::node::{Floor, Leaf, LeafRule};
-use super::proportional::Shares;
 
 /// Columns of candidates, one entry each.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ impl LeafScratch {
         rounding: Rounding,
         ties: impl Fn(usize) -> u64,
         out: &mut [i64],
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), DivisionError> {
         if count == 0 {
             out.fill(0);
@@ -97,10 +97,10 @@ impl LeafScratch {
                 rounding,
                 ties,
             };
-            return self.share(leaf.rule, &part, out, scratch);
+            return self.share(leaf.rule, &part, out, buffers);
         }
         let mut choice = std::mem::take(&mut self.choice);
-        choice.choose(leaf.rule, count, lower, candidates, &ties);
+        let is_chosen = choice.choose(leaf.rule, count, lower, candidates, &ties);
         let chosen = choice.chosen();
         let gather = |to: &mut Vec<i64>, from: &[i64]| {
             to.clear();
@@ -120,7 +120,7 @@ impl LeafScratch {
             rounding,
             ties: |index: usize| ties(chosen[index] as usize),
         };
-        let divided = self.share(leaf.rule, &part, counts, scratch);
+        let divided = is_chosen.and_then(|()| self.share(leaf.rule, &part, counts, buffers));
         out.fill(0);
         for (&index, &count) in chosen.iter().zip(counts.iter()) {
             out[index as usize] = count;
@@ -135,15 +135,15 @@ impl LeafScratch {
         rule: LeafRule,
         part: &Part<'_, impl Fn(usize) -> u64>,
         out: &mut [i64],
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), DivisionError> {
         match rule {
-            LeafRule::ByRoom | LeafRule::Fewest => self.by_room(part, out, scratch),
+            LeafRule::ByRoom | LeafRule::Fewest => self.by_room(part, out, buffers),
             LeafRule::Evenly => {
-                self.evenly(part, out, scratch);
+                self.evenly(part, out, buffers);
                 Ok(())
             }
-            LeafRule::ByWeight => self.by_weight(part, out, scratch),
+            LeafRule::ByWeight => self.by_weight(part, out, buffers),
         }
     }
 
@@ -152,7 +152,7 @@ impl LeafScratch {
         &mut self,
         part: &Part<'_, impl Fn(usize) -> u64>,
         out: &mut [i64],
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), DivisionError> {
         let Candidates { upper, last, .. } = part.candidates;
         let kept = |index: usize| last[index].max(part.lower).min(upper[index]);
@@ -163,15 +163,22 @@ impl LeafScratch {
         let growth = i64::try_from(i128::from(part.count) - sum).unwrap_or(-1);
         if growth >= 0 {
             weights.extend((0..upper.len()).map(|index| upper[index] - kept(index)));
-            part.rounding.divide(growth, weights, last, &part.ties, out, scratch)?;
+            part.rounding
+                .divide(growth, weights, last, &part.ties, out, &mut buffers.division)?;
             for (index, share) in out.iter_mut().enumerate() {
                 *share += kept(index);
             }
             return Ok(());
         }
         weights.extend((0..upper.len()).map(|index| kept(index) - part.lower));
-        part.rounding
-            .divide(part.above_lower(), weights, last, &part.ties, out, scratch)?;
+        part.rounding.divide(
+            part.above_lower(),
+            weights,
+            last,
+            &part.ties,
+            out,
+            &mut buffers.division,
+        )?;
         for share in out {
             *share += part.lower;
         }
@@ -180,12 +187,12 @@ impl LeafScratch {
 
     /// As evenly as the upper bounds allow. The last, incomplete round goes to those that have that replica already, then to those
     /// with more.
-    fn evenly(&mut self, part: &Part<'_, impl Fn(usize) -> u64>, out: &mut [i64], scratch: &mut Scratch) {
+    fn evenly(&mut self, part: &Part<'_, impl Fn(usize) -> u64>, out: &mut [i64], buffers: &mut Buffers) {
         let (Candidates { upper, last, .. }, lower) = (part.candidates, part.lower);
         let weights = &mut self.weights;
         weights.clear();
         weights.extend(upper.iter().map(|&upper| upper - lower));
-        let (level, left) = water_level(weights, part.above_lower(), scratch);
+        let (level, left) = water_level(weights, part.above_lower(), &mut buffers.division);
         for (share, &room) in out.iter_mut().zip(weights.iter()) {
             *share = lower + room.min(level);
         }
@@ -195,7 +202,7 @@ impl LeafScratch {
             (0..upper.len()).filter(|&index| upper[index] > level),
             |index| [u64::from(last[index] > level), last[index].cast_unsigned(), 0],
             &part.ties,
-            &mut scratch.ranking,
+            &mut buffers.ranking,
             |index| out[index] += 1,
         );
     }
@@ -205,7 +212,7 @@ impl LeafScratch {
         &mut self,
         part: &Part<'_, impl Fn(usize) -> u64>,
         out: &mut [i64],
-        scratch: &mut Scratch,
+        buffers: &mut Buffers,
     ) -> Result<(), DivisionError> {
         self.shares.clear();
         let columns = part.candidates.upper.iter().zip(part.candidates.last).enumerate();
@@ -213,8 +220,8 @@ impl LeafScratch {
             self.shares
                 .push(part.candidates.weight(index), (part.lower, upper), last);
         }
-        self.shares.divide(part.count, &part.ties, &mut scratch.ranking)?;
-        out.copy_from_slice(&self.shares.out);
+        let shares = self.shares.divide(part.count, &part.ties, &mut buffers.ranking)?;
+        out.copy_from_slice(shares);
         Ok(())
     }
 }
