@@ -20,7 +20,7 @@ use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
 use super::clusters::targets::Targets;
-use super::entry::{Decided, ProfileSummary, Report};
+use super::entry::{Decided, Print, ProfileSummary, Report};
 use super::table::{self, TableOptions};
 use super::{account, structured, warnings};
 
@@ -507,7 +507,29 @@ fn rows_that_are_written_one_by_one_are_the_whole_document() {
                 .collect();
             let whole = rendered(|out| form.write_document(&structured::document(&report, rows), out));
             assert_eq!(data(&report, form), whole);
+            // Explained entries come some at a time.
+            let parts = rendered(|out| structured::write(&report, form, |print| in_parts(&report, print), out));
+            assert_eq!(parts, whole);
         }
+    }
+}
+
+/// Passes the entries of a report on three at a time.
+fn in_parts(report: &Report<'_>, print: Print<'_>) -> std::io::Result<()> {
+    report.entries.chunks(3).try_for_each(print)
+}
+
+#[test]
+fn a_table_in_parts_is_the_whole_table() {
+    let case = Case::new();
+    for explain in [false, true] {
+        let options = TableOptions {
+            explain,
+            ..TableOptions::default()
+        };
+        let report = case.report();
+        let parts = rendered(|out| table::write(&report, options, |print| in_parts(&report, print), out));
+        assert_eq!(parts, case.table(options));
     }
 }
 
