@@ -4,17 +4,21 @@
 //! has the order of the steps, and everything that is the same for all of them: errors, formats, notes, and the exit code. A new question
 //! is one file that implements [`Question`], and a line in the list of commands.
 
+use std::io::{self, Write};
+
 use divvy_command::console::Console;
 use divvy_command::errors::{Failure, headline};
 use divvy_command::exit::Exit;
+use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_page::{Content as Page, Sheet};
+use serde::Serialize;
 
 use super::origin::{Origin, heading};
 use super::output::{Output, check_destination};
 use crate::report::binding_errors::{self, BindingError};
-use crate::report::format::Content;
+use crate::report::format::{Content, Printed};
 use crate::report::{page, sheets};
 
 /// A question about the manifests. The methods are called in this order, each once.
@@ -84,6 +88,37 @@ pub(super) enum Document<'a> {
     Sheet(Box<Sheet>),
     /// Nothing: standard output is used for something else.
     Nothing,
+}
+
+impl<'a> Document<'a> {
+    /// A document in the form that the output format needs: its page, or the document with its names and its text for people.
+    pub(super) fn new<D, P: Into<Self>>(
+        output: &Output,
+        document: D,
+        page: impl FnOnce(&D) -> P,
+        names: impl Fn(&D) -> Vec<String> + 'a,
+        text: impl Fn(&D, &mut dyn Write, Layout) -> io::Result<()> + 'a,
+    ) -> Self
+    where
+        D: Serialize + 'a,
+    {
+        match output.is_page() {
+            true => page(&document).into(),
+            false => Self::Content(Box::new(Printed::new(document, names, text))),
+        }
+    }
+}
+
+impl From<Page> for Document<'_> {
+    fn from(page: Page) -> Self {
+        Self::Page(Box::new(page))
+    }
+}
+
+impl From<Sheet> for Document<'_> {
+    fn from(sheet: Sheet) -> Self {
+        Self::Sheet(Box::new(sheet))
+    }
 }
 
 /// Answers a question, and returns the exit code of the run.

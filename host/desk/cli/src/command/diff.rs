@@ -22,7 +22,7 @@ pub(super) use overlaid::Overlays;
 pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::desk::{Answer, Document, Presentation, Question};
-use super::output::{binding_name, cluster_names};
+use super::output::{binding_names, cluster_names};
 use super::reasons;
 use crate::report::binding_errors::BindingError;
 use crate::report::format::Printed;
@@ -180,7 +180,7 @@ fn present<'a>(compared: Compared, options: report::Options, clusters: &[String]
         if !clusters.is_empty() {
             content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        return Document::Page(Box::new(content));
+        return content.into();
     }
     match views {
         Some(views) => Document::Content(Box::new(Printed::new(views, cluster_names, cluster_views::write))),
@@ -188,7 +188,7 @@ fn present<'a>(compared: Compared, options: report::Options, clusters: &[String]
             document,
             |document| {
                 let rows = document.bindings.iter().filter(|row| report::is_shown(row));
-                rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+                binding_names(rows.map(|row| (&row.kind, &row.binding)))
             },
             move |document, out, layout| report::write(document, options, out, layout),
         ))),

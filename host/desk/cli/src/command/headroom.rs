@@ -23,9 +23,8 @@ use divvy_scheduler::cycle::CycleError;
 use super::choosing::Shown;
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
-use super::output::{Output, OutputParser, binding_name};
+use super::output::{Output, OutputParser, binding_names};
 use crate::report::binding_errors::BindingError;
-use crate::report::format::Printed;
 use crate::report::{headroom as report, page};
 
 const EXAMPLES: &str = "\
@@ -232,17 +231,13 @@ impl Question for HeadroomArguments {
             exit,
             errors,
             notes: document.notes.clone(),
-            document: match self.output.is_page() {
-                true => Document::Page(Box::new(page_of(&document, &subjects, future, input))),
-                false => Document::Content(Box::new(Printed::new(
-                    document,
-                    |document| {
-                        let rows = document.bindings.iter();
-                        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
-                    },
-                    move |document, out, layout| report::write(document, is_wide, out, layout),
-                ))),
-            },
+            document: Document::new(
+                &self.output,
+                document,
+                |document| page_of(document, &subjects, future, input),
+                |document| binding_names(document.bindings.iter().map(|row| (&row.kind, &row.binding))),
+                move |document, out, layout| report::write(document, is_wide, out, layout),
+            ),
             origin: &input.prepared.origin,
             closing: Box::new(|_| ()),
         })

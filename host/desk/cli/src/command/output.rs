@@ -85,6 +85,11 @@ pub(super) fn binding_name(kind: &str, key: &str) -> String {
     format!("{}.work.karmada.io/{name}", kind.to_lowercase())
 }
 
+/// These bindings, each a kind and a key, as `kubectl get -o name` prints them.
+pub(super) fn binding_names<'a>(bindings: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+    bindings.map(|(kind, key)| binding_name(kind, key)).collect()
+}
+
 /// The bindings that have or get replicas on these clusters, each once.
 pub(super) fn cluster_names(document: &ClusterViewsDocument) -> Vec<String> {
     let rows = document.clusters.iter().flat_map(|view| &view.bindings);

@@ -1,6 +1,7 @@
 //! `divvy schedule`: where the bindings of the manifests would run.
 
 mod deciding;
+mod explaining;
 mod findings;
 
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -27,6 +28,7 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
+use explaining::Explaining;
 pub(super) use findings::{PlanFindings, report_warnings};
 
 use super::choosing::{ChoosingArguments, Shown};
@@ -38,7 +40,7 @@ use super::tables::check_clusters;
 use super::{reasons, record};
 use crate::report::binding_errors::BindingError;
 use crate::report::costs::Pricer;
-use crate::report::entry::{self, ProfileSummary, Report, message};
+use crate::report::entry::{self, Print, ProfileSummary, Report, message};
 use crate::report::format::{Content, Printed};
 use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
@@ -151,16 +153,8 @@ pub(super) struct Decided {
     /// Explanations that a page shows.
     explanations: Explanations,
     explained: ExplainedBindings,
-    /// Decides again, with explanations.
-    explaining: Option<Mutex<Scheduler>>,
-}
-
-/// Decisions that are explained while they are made, and later.
-struct Explaining {
-    /// Detail of the explanations that are made with the decisions; `None` for none.
-    now: Option<Detail>,
-    /// True if each decision is made again, with its explanation, when it is written.
-    later: bool,
+    /// Explains the decisions before they are printed; `None` if they are explained already, or not at all.
+    explaining: Option<Explaining>,
 }
 
 impl Question for ScheduleArguments {
@@ -202,15 +196,15 @@ impl Question for ScheduleArguments {
     }
 
     fn decide(&self, input: &mut Input, console: &Console) -> Result<Decided, Failure> {
-        let explaining = self.explaining(input, console);
+        let detail = self.detail(input, console);
         let scheduler = Scheduler::new(Arc::clone(&input.profile))
             .keeping_no_plans()
-            .explaining_in(explaining.now)
+            .explaining_in(detail)
             .assuming(self.assume)
             .deciding_at(self.time.if_needed(&input.profile));
-        let later = explaining.later.then(|| {
+        let explaining = self.explains_in_pass(console).then(|| {
             let scheduler = scheduler.another().explaining(true);
-            Mutex::new(scheduler.knowing_placements_of(&input.detected.bindings))
+            Explaining::new(scheduler.knowing_placements_of(&input.detected.bindings))
         });
         let started = Instant::now();
         let gives_reasons = reasons::gives_reasons(console);
@@ -223,9 +217,9 @@ impl Question for ScheduleArguments {
                 true => NonZeroUsize::MIN,
                 false => divvy_parallel::threads(),
             },
-            keeps_plans: self.explain && !explaining.later || self.record.is_some() || gives_reasons,
+            keeps_plans: self.explain && explaining.is_none() || self.record.is_some() || gives_reasons,
         };
-        let mut explanations = Explanations::for_scope(explaining.now == Some(Detail::Assigned));
+        let mut explanations = Explanations::for_scope(detail == Some(Detail::Assigned));
         let mut explained = ExplainedBindings::new();
         let progress = Progress::counting("deciding", input.detected.bindings.len());
         let (decisions, findings) = deciding.run(|binding, decision| {
@@ -250,7 +244,7 @@ impl Question for ScheduleArguments {
             decisions: ManuallyDrop::new(decisions),
             explanations,
             explained,
-            explaining: later,
+            explaining,
         })
     }
 
@@ -271,18 +265,18 @@ impl Question for ScheduleArguments {
         // Before the report: a recording that cannot be written must not look like a run that succeeded.
         self.write_recording(input, &report, console)?;
         self.complete(&mut report, input);
-        report.explaining = explaining.take();
         let left_out = input.left_out.exit;
         let exit = report.exit().max(left_out);
         let errors = self.errors_beside(&report, input);
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
         let explained = (std::mem::take(explanations), std::mem::take(explained));
+        let explaining = explaining.as_ref();
         Ok(Answer {
             exit,
             errors,
             notes: Vec::new(),
-            document: self.document(report, input, explained, console),
+            document: self.document(report, input, (explained, explaining), console),
             origin: &input.origin,
             closing: Box::new(move |console| {
                 if !self.choosing.quiet {
@@ -338,31 +332,27 @@ impl ScheduleArguments {
         Ok((shown, selected.into_iter().map(str::to_owned).collect()))
     }
 
-    /// Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
-    /// possible where a result affects the next ones, and where plugins are watched.
-    fn explaining(&self, input: &Input, console: &Console) -> Explaining {
+    /// True if decisions are explained in a pass of their own. That is not possible where a result affects the next ones, and where
+    /// plugins are watched.
+    fn explains_in_pass(&self, console: &Console) -> bool {
+        let is_whole = self.output.is_page() || self.output.is_markdown() || self.choosing.shows_clusters();
+        self.explain && !is_whole && !self.assume && console.verbosity() == 0
+    }
+
+    /// Detail of the explanations that are made with the decisions; `None` for none.
+    fn detail(&self, input: &Input, console: &Console) -> Option<Detail> {
         let (is_page, shows_clusters) = (self.output.is_page(), self.choosing.shows_clusters());
         let gives_reasons = reasons::gives_reasons(console);
-        let later = self.explain
-            && !self.assume
-            && console.verbosity() == 0
-            && !is_page
-            && !self.output.is_markdown()
-            && !shows_clusters;
+        let is_explained = self.explain || is_page || shows_clusters || gives_reasons;
+        if !is_explained || self.explains_in_pass(console) {
+            return None;
+        }
         // A page of a large fleet explains the clusters that have or had replicas.
         let is_brief = is_page
             && !shows_clusters
             && !gives_reasons
             && !page::explains_everything(input.detected.bindings.len(), input.manifests.clusters.len());
-        let is_explained = self.explain || is_page || shows_clusters || gives_reasons;
-        Explaining {
-            now: match is_brief {
-                _ if !is_explained || later => None,
-                true => Some(Detail::Assigned),
-                false => Some(Detail::Full),
-            },
-            later,
-        }
+        Some(if is_brief { Detail::Assigned } else { Detail::Full })
     }
 
     /// Refuses to write a recording over a file of the input, of the profile or of a plugin.
@@ -428,7 +418,7 @@ impl ScheduleArguments {
         &self,
         report: Report<'a>,
         input: &Input,
-        explained: (Explanations, ExplainedBindings),
+        (explained, explaining): ((Explanations, ExplainedBindings), Option<&'a Explaining>),
         console: &Console,
     ) -> Document<'a> {
         let clusters: Vec<&str> = input.clusters.iter().map(String::as_str).collect();
@@ -439,7 +429,7 @@ impl ScheduleArguments {
             if self.choosing.shows_clusters() {
                 content.retain_clusters(&clusters);
             }
-            Document::Page(Box::new(content))
+            content.into()
         } else if self.choosing.shows_clusters() {
             let views = views(&clusters, &report);
             Document::Content(Box::new(Printed::new(views, cluster_names, cluster_views::write)))
@@ -451,7 +441,11 @@ impl ScheduleArguments {
                 colours: console.has_colours(),
                 columns: console.width(),
             };
-            Document::Content(Box::new(Decisions { report, options }))
+            Document::Content(Box::new(Decisions {
+                report,
+                explaining,
+                options,
+            }))
         }
     }
 }
@@ -549,24 +543,35 @@ fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
 /// The decisions as formats print them.
 struct Decisions<'a> {
     report: Report<'a>,
+    explaining: Option<&'a Explaining>,
     options: TableOptions,
+}
+
+impl Decisions<'_> {
+    /// Passes the entries on to be printed: all at once, or some at a time with their explanations.
+    fn pass(&self, print: Print<'_>) -> std::io::Result<()> {
+        match self.explaining {
+            Some(explaining) => explaining.pass(&self.report, print),
+            None => print(&self.report.entries),
+        }
+    }
 }
 
 impl Content for Decisions<'_> {
     fn write_text(&self, layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
         match layout {
-            Layout::Terminal(_) => table::write(&self.report, self.options, out),
+            Layout::Terminal(_) => table::write(&self.report, self.options, |print| self.pass(print), out),
             Layout::Markdown => table::write_markdown(&self.report, self.options, out),
         }
     }
 
     // Rows are made when they are written, on all cores, because all of them together may not fit into memory.
     fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
-        structured::write_document(&self.report, form, out)
+        structured::write(&self.report, form, |print| self.pass(print), out)
     }
 
     fn data(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(structured::document(&self.report))
+        structured::data(&self.report, |print| self.pass(print))
     }
 
     fn names(&self) -> Vec<String> {

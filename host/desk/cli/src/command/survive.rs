@@ -17,8 +17,7 @@ use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, su
 
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, LossOfEach, Prepared, SituationArguments};
-use super::output::{Output, OutputParser, binding_name};
-use crate::report::format::Printed;
+use super::output::{Output, OutputParser, binding_names};
 use crate::report::sheets;
 use crate::report::survive as report;
 
@@ -178,17 +177,13 @@ impl Question for SurviveArguments {
             exit: exit.max(diff::exit_of_errors(errors)).max(left_out.exit),
             errors: Vec::new(),
             notes: document.notes.clone(),
-            document: match self.output.is_page() {
-                true => Document::Sheet(Box::new(sheets::survive(&document))),
-                false => Document::Content(Box::new(Printed::new(
-                    document,
-                    |document| {
-                        let rows = document.bindings.iter();
-                        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
-                    },
-                    move |document, out, layout| report::write(document, options, out, layout),
-                ))),
-            },
+            document: Document::new(
+                &self.output,
+                document,
+                sheets::survive,
+                |document| binding_names(document.bindings.iter().map(|row| (&row.kind, &row.binding))),
+                move |document, out, layout| report::write(document, options, out, layout),
+            ),
             origin: &input.prepared.origin,
             closing: Box::new(move |console| diff::report_errors(errors, "`divvy diff` says why", console)),
         })

@@ -1,7 +1,7 @@
 //! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::io;
 
 use divvy_command::errors::location;
 use divvy_command::exit::Exit;
@@ -12,13 +12,14 @@ use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::decision::{Decision, Outcome, Scheduler};
+use divvy_scheduler::decision::{Decision, Outcome};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
 use super::binding_errors::BindingError;
 use super::clusters::names::Names;
 use super::clusters::shares::{Share, shares};
+use super::clusters::sums::Sums;
 use super::clusters::targets::{Target, Targets};
 use super::costs::Pricer;
 
@@ -47,10 +48,10 @@ pub(crate) struct Report<'a> {
     pub(crate) left_out: usize,
     /// True if data for programs contain the explanations.
     pub(crate) explains: bool,
-    /// Decides again with explanations, because those of all bindings would not fit into memory. `None` if the decisions already
-    /// have explanations, or none are shown.
-    pub(crate) explaining: Option<Mutex<Scheduler>>,
 }
+
+/// Prints entries of a report. It is called for all of them at once, or for some after the others.
+pub(crate) type Print<'p> = &'p mut dyn FnMut(&[Entry<'_>]) -> io::Result<()>;
 
 /// Facts about the profile that reports print.
 #[derive(Debug, Clone, Default)]
@@ -148,19 +149,6 @@ impl<'a> Report<'a> {
             hidden: 0,
             left_out: 0,
             explains: true,
-            explaining: None,
-        }
-    }
-
-    /// Explains entries when they are written: one per thread.
-    pub(crate) fn explainer(&self) -> Explainer<'a> {
-        let scheduler = self.explaining.as_ref().map(|scheduler| {
-            // No thread panics while it holds the lock.
-            scheduler.lock().unwrap_or_else(PoisonError::into_inner).another()
-        });
-        Explainer {
-            scheduler,
-            fleet: self.names.fleet(),
         }
     }
 
@@ -169,6 +157,15 @@ impl<'a> Report<'a> {
         let before = self.entries.len();
         self.entries.retain(|entry| is_shown(entry.binding));
         self.hidden += before - self.entries.len();
+    }
+
+    /// Replicas of all bindings, and the clusters that have them.
+    pub(crate) fn sums(&self) -> Sums<'_> {
+        let mut sums = Sums::new(&self.names);
+        for entry in &self.entries {
+            sums.add(&entry.shares(&self.names), entry.has_last());
+        }
+        sums
     }
 
     /// Number of bindings per outcome.
@@ -206,40 +203,6 @@ impl<'a> Report<'a> {
     pub(crate) fn exit(&self) -> Exit {
         let of_entry = |entry: &Entry<'_>| entry.exit();
         self.entries.iter().map(of_entry).max().unwrap_or_default()
-    }
-}
-
-/// Explains entries when they are written.
-pub(crate) struct Explainer<'a> {
-    scheduler: Option<Scheduler>,
-    fleet: &'a FleetSnapshot,
-}
-
-/// An entry with its explanation, if it has one.
-pub(crate) struct Explained<'a> {
-    entry: Entry<'a>,
-    /// The same decision, made again.
-    decision: Option<Decision>,
-}
-
-impl Explainer<'_> {
-    /// Explains an entry, if its decision lacks an explanation that is shown.
-    pub(crate) fn explain<'a>(&mut self, entry: &Entry<'a>) -> Explained<'a> {
-        let scheduler = self.scheduler.as_mut();
-        Explained {
-            entry: *entry,
-            decision: scheduler.map(|scheduler| scheduler.schedule_like(entry.decision, entry.binding, self.fleet)),
-        }
-    }
-}
-
-impl Explained<'_> {
-    /// The entry. Its clusters are those of the first decision.
-    pub(crate) fn entry(&self) -> Entry<'_> {
-        Entry {
-            decision: self.decision.as_ref().unwrap_or(self.entry.decision),
-            ..self.entry
-        }
     }
 }
 

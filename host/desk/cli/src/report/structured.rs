@@ -11,13 +11,12 @@ use divvy_forecast::document::{ClusterRow, FORMAT, SideDocument};
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::decision::Outcome;
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::clusters::shares::Share;
-use super::clusters::sums::Sums;
 use super::costs::BindingCosts;
-use super::entry::{Entry, Report};
+use super::entry::{Entry, Print, Report};
 use super::lines::{self, Line};
 
 /// The beginning of the document.
@@ -64,10 +63,10 @@ struct Totals {
 
 /// The whole document.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, R> {
     #[serde(flatten)]
     head: Head,
-    bindings: Rows<'a>,
+    bindings: R,
     #[serde(flatten)]
     tail: Tail<'a>,
 }
@@ -81,7 +80,7 @@ struct Alone<'a> {
 /// One binding.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+pub(super) struct Row<'a> {
     binding: &'a str,
     kind: &'static str,
     resource: Resource<'a>,
@@ -166,16 +165,29 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// The report as data. Each binding is made when it is written.
-pub(crate) fn document<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
-    let mut sums = Sums::new(&report.names);
-    for entry in &report.entries {
-        sums.add(&entry.shares(&report.names), entry.has_last());
-    }
+/// The report as data. `pass` passes the entries on, explained if they are to be.
+///
+/// # Errors
+///
+/// A value that JSON cannot express.
+pub(crate) fn data(report: &Report<'_>, pass: impl FnOnce(Print<'_>) -> io::Result<()>) -> serde_json::Result<Value> {
+    let mut rows = Vec::with_capacity(report.entries.len());
+    pass(&mut |entries| {
+        for entry in entries {
+            rows.push(serde_json::to_value(row(entry, report))?);
+        }
+        Ok(())
+    })
+    .map_err(serde_json::Error::io)?;
+    serde_json::to_value(document(report, rows))
+}
+
+/// The whole document, with these bindings.
+pub(super) fn document<'a, R: Serialize>(report: &'a Report<'_>, bindings: R) -> impl Serialize + use<'a, R> {
     Document {
         head: head(report),
-        bindings: Rows(report),
-        tail: tail(report, &sums),
+        bindings,
+        tail: tail(report),
     }
 }
 
@@ -191,8 +203,8 @@ fn head(report: &Report<'_>) -> Head {
     }
 }
 
-fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
-    let outcomes = report.outcomes();
+fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
+    let (outcomes, sums) = (report.outcomes(), report.sums());
     Tail {
         clusters: &report.clusters,
         totals: Totals {
@@ -213,61 +225,45 @@ fn tail<'a>(report: &'a Report<'_>, sums: &Sums<'_>) -> Tail<'a> {
     }
 }
 
-struct Rows<'a>(&'a Report<'a>);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(report) = self;
-        let mut explainer = report.explainer();
-        let mut rows = serializer.serialize_seq(Some(report.entries.len()))?;
-        for entry in &report.entries {
-            rows.serialize_element(&row(
-                &explainer.explain(entry).entry(),
-                &entry.shares(&report.names),
-                report,
-            ))?;
-        }
-        rows.end()
-    }
-}
-
-/// Writes the report as JSON or YAML, the same text as for [`document`]. Several bindings are written at once.
+/// Writes the report as JSON or YAML, the same as [`data`], some bindings at a time. `pass` passes the entries on, explained if they are
+/// to be.
 ///
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_document<'a>(report: &'a Report<'a>, form: Form, out: &mut dyn Write) -> io::Result<()> {
-    let (mut sums, mut is_first) = (Sums::new(&report.names), true);
+pub(crate) fn write(
+    report: &Report<'_>,
+    form: Form,
+    pass: impl FnOnce(Print<'_>) -> io::Result<()>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     out.write_all(&part(form, &head(report), Part::Head)?)?;
-    let worker = || {
-        let mut explainer = report.explainer();
-        move |entries: &[Entry<'a>]| {
-            let (mut bytes, mut sums) = (Vec::new(), Sums::new(&report.names));
-            for (number, entry) in entries.iter().enumerate() {
-                let shares = entry.shares(&report.names);
-                sums.add(&shares, entry.has_last());
-                if number > 0 {
-                    bytes.extend_from_slice(between(form));
-                }
-                add_element(
-                    form,
-                    row(&explainer.explain(entry).entry(), &shares, report),
-                    &mut bytes,
-                )?;
+    let elements = |entries: &[Entry<'_>]| {
+        let mut bytes = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            if number > 0 {
+                bytes.extend_from_slice(between(form));
             }
-            Ok::<_, io::Error>((bytes, sums))
+            add_element(form, row(entry, report), &mut bytes)?;
         }
+        Ok::<_, io::Error>(bytes)
     };
-    divvy_parallel::in_blocks(&report.entries, divvy_parallel::threads(), worker, |block| {
-        let (bytes, of_block) = block?;
-        sums.merge(of_block);
-        let before = match (form, std::mem::take(&mut is_first)) {
-            (Form::Json, true) => b"  \"bindings\": [\n",
-            (Form::Yaml, true) => &b"bindings:\n"[..],
-            (form, false) => between(form),
-        };
-        out.write_all(before)?;
-        out.write_all(&bytes)
+    let mut is_first = true;
+    pass(&mut |entries| {
+        divvy_parallel::in_blocks(
+            entries,
+            divvy_parallel::threads(),
+            || elements,
+            |block| {
+                let before = match (form, std::mem::take(&mut is_first)) {
+                    (Form::Json, true) => b"  \"bindings\": [\n",
+                    (Form::Yaml, true) => &b"bindings:\n"[..],
+                    (form, false) => between(form),
+                };
+                out.write_all(before)?;
+                out.write_all(&block?)
+            },
+        )
     })?;
     let after = match (form, is_first) {
         (Form::Json, true) => "  \"bindings\": [],\n",
@@ -276,7 +272,7 @@ pub(crate) fn write_document<'a>(report: &'a Report<'a>, form: Form, out: &mut d
         (Form::Yaml, false) => "",
     };
     out.write_all(after.as_bytes())?;
-    out.write_all(&part(form, &tail(report, &sums), Part::Tail)?)
+    out.write_all(&part(form, &tail(report), Part::Tail)?)
 }
 
 /// The text between two bindings.
@@ -340,9 +336,10 @@ fn write_alone(form: Form, mut alone: Alone<'_>, out: &mut Vec<u8>) -> io::Resul
     form.write(&alone, out)
 }
 
-/// The row of an entry, whose clusters are `shares`.
-fn row<'a>(entry: &'a Entry<'_>, shares: &[Share<'a>], report: &'a Report<'_>) -> Row<'a> {
+/// A binding as data.
+pub(super) fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
     let Entry { binding, decision, .. } = entry;
+    let shares = entry.shares(&report.names);
     let resource = &binding.object.spec.resource;
     let plugin = report.profile.strategies.get(decision.strategy());
     let (figures, rejections) = match &decision.outcome {
@@ -360,7 +357,7 @@ fn row<'a>(entry: &'a Entry<'_>, shares: &[Share<'a>], report: &'a Report<'_>) -
         _ => (None, Vec::new()),
     };
     let costs = report.pricer.as_ref().map(|pricer| {
-        let scheduled = entry.is_scheduled().then_some(shares);
+        let scheduled = entry.is_scheduled().then_some(&shares[..]);
         pricer.costs(binding, scheduled)
     });
     Row {

@@ -17,8 +17,7 @@ use divvy_scheduler::decision::Outcome;
 
 use super::clusters::rows::{self, Rows, change};
 use super::clusters::shares::{Share, free, growth, is_uniform};
-use super::clusters::sums::Sums;
-use super::entry::{Entry, Report};
+use super::entry::{Entry, Print, Report};
 use super::explanation::Account;
 use super::forecast::clusters;
 use super::reasons::no_cluster_fits;
@@ -41,63 +40,56 @@ pub(crate) struct TableOptions {
     pub(crate) columns: Option<usize>,
 }
 
-/// Writes the table and its totals, or nothing without bindings.
+/// Writes the table and its totals, or nothing without bindings. `pass` passes the entries on, explained if they are to be.
 ///
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
-pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write<'a>(
+    report: &'a Report<'a>,
+    options: TableOptions,
+    pass: impl FnOnce(Print<'_>) -> io::Result<()>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(first) = report.entries.first() else {
         return Ok(());
     };
     // The lines of all bindings may not fit into memory: they are made once for their widths, and again to be written.
     let columns = &columns(options)[..];
     let grid = Grid::new(columns).plain(!options.colours);
-    let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
+    let mut content = Widths::new(columns);
     // Explanations are free text, for which no column is widened.
     let measured = |entries: &[Entry<'a>]| {
-        let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
-        for entry in entries {
-            let shares = entry.shares(&report.names);
-            sums.add(&shares, entry.has_last());
+        entries.iter().fold(Widths::new(columns), |content, entry| {
             let grid = Grid::new(columns).measuring(content);
-            content = part(report, options, entry, &shares, grid).measured();
-        }
-        (content, sums)
+            part(report, options, entry, &entry.shares(&report.names), grid).measured()
+        })
     };
     let threads = divvy_parallel::threads();
     divvy_parallel::in_blocks(
         &report.entries,
         threads,
         || measured,
-        |(widths, of_block)| {
+        |widths| {
             content.widen(&widths);
-            sums.merge(of_block);
             Ok::<(), io::Error>(())
         },
     )?;
     let widths = &grid.fitted(&content, options.columns)[..];
-    let worker = || {
-        let mut explainer = report.explainer();
-        move |entries: &[Entry<'a>]| {
-            let mut bytes = Vec::new();
-            for entry in entries {
-                if options.explain && !std::ptr::eq(entry, first) {
-                    bytes.push(b'\n');
-                }
-                let explained = explainer.explain(entry);
-                let entry = explained.entry();
-                let grid = Grid::new(columns).plain(!options.colours);
-                let grid = grid.writing(bytes, widths, options.columns);
-                bytes = part(report, options, &entry, &entry.shares(&report.names), grid).written();
+    let written = |entries: &[Entry<'_>]| {
+        entries.iter().fold(Vec::new(), |mut bytes, entry| {
+            if options.explain && !std::ptr::eq(entry.binding, first.binding) {
+                bytes.push(b'\n');
             }
-            bytes
-        }
+            let grid = Grid::new(columns).plain(!options.colours);
+            let grid = grid.writing(bytes, widths, options.columns);
+            part(report, options, entry, &entry.shares(&report.names), grid).written()
+        })
     };
     grid.write_titles(out, widths)?;
-    divvy_parallel::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
+    pass(&mut |entries| divvy_parallel::in_blocks(entries, threads, || written, |bytes| out.write_all(&bytes)))?;
     writeln!(out)?;
-    write_sums(report, &sums, options, options.columns.into(), out)
+    write_sums(report, options, options.columns.into(), out)
 }
 
 /// Writes the same as Markdown. All lines are in memory at once, so that explanations must have been made already.
@@ -110,25 +102,16 @@ pub(crate) fn write_markdown<'a>(report: &'a Report<'a>, options: TableOptions, 
         return Ok(());
     }
     let options = TableOptions { bars: false, ..options };
-    let mut sums = Sums::new(&report.names);
-    let shares: Vec<Vec<Share<'a>>> = report.entries.iter().map(|entry| entry.shares(&report.names)).collect();
     let mut grid = Grid::new(columns(options));
-    for (entry, shares) in report.entries.iter().zip(&shares) {
-        sums.add(shares, entry.has_last());
-        grid = part(report, options, entry, shares, grid);
+    for entry in &report.entries {
+        grid = part(report, options, entry, &entry.shares(&report.names), grid);
     }
     grid.write(out, Layout::Markdown)?;
-    write_sums(report, &sums, options, Layout::Markdown, out)
+    write_sums(report, options, Layout::Markdown, out)
 }
 
 /// Writes the clusters, if they were summed up, and the totals.
-fn write_sums(
-    report: &Report<'_>,
-    sums: &Sums<'_>,
-    options: TableOptions,
-    layout: Layout,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_sums(report: &Report<'_>, options: TableOptions, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let used = report
         .clusters
         .iter()
@@ -138,7 +121,7 @@ fn write_sums(
         clusters(&used, options.wide).write(out, layout)?;
         layout.gap(out)?;
     }
-    super::totals::write(report, sums, options.wide, layout, out)
+    super::totals::write(report, options.wide, layout, out)
 }
 
 /// Adds the lines of one binding.

@@ -5,8 +5,8 @@ use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::form::Form;
 use divvy_command::grid::{Cell, Column, Grid};
+use divvy_command::style;
 use divvy_command::text::{listed, printable, wrapped};
-use divvy_command::{form, style};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
@@ -20,7 +20,7 @@ use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
 use super::clusters::targets::Targets;
-use super::entry::{Decided, ProfileSummary, Report};
+use super::entry::{Decided, Print, ProfileSummary, Report};
 use super::table::{self, TableOptions};
 use super::{account, structured, warnings};
 
@@ -118,9 +118,19 @@ impl Case {
         Report::new(&self.detected.bindings, &self.decisions, &self.fleet, summary)
     }
 
-    fn table(&self, options: TableOptions) -> String {
-        rendered(|out| table::write(&self.report(), options, out))
+    fn data(&self, form: Form) -> String {
+        data(&self.report(), form)
     }
+
+    fn table(&self, options: TableOptions) -> String {
+        let report = self.report();
+        rendered(|out| table::write(&report, options, |print| print(&report.entries), out))
+    }
+}
+
+/// A report as data for programs.
+fn data(report: &Report<'_>, form: Form) -> String {
+    rendered(|out| structured::write(report, form, |print| print(&report.entries), out))
 }
 
 /// The decision about one of the bindings.
@@ -328,7 +338,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
 #[test]
 fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     let case = Case::new();
-    let json = rendered(|out| form::write_value(&structured::document(&case.report()), out));
+    let json = case.data(Form::Json);
     let document: Value = serde_json::from_str(&json).expect("it is JSON");
     for (pointer, expected) in [
         ("/bindings/0/binding", json!("shop/divided")),
@@ -357,7 +367,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     ] {
         assert_eq!(document.pointer(pointer), Some(&expected), "{pointer}");
     }
-    let yaml = rendered(|out| form::write_yaml_value(&structured::document(&case.report()), out));
+    let yaml = case.data(Form::Yaml);
     assert!(yaml.contains("\nbindings:\n- binding: shop/divided\n"), "{yaml}");
 }
 
@@ -490,9 +500,36 @@ fn rows_that_are_written_one_by_one_are_the_whole_document() {
         let mut report = case.report();
         report.entries = report.entries.repeat(copies);
         for form in [Form::Json, Form::Yaml] {
-            let whole = rendered(|out| form.write_document(&structured::document(&report), out));
-            assert_eq!(rendered(|out| structured::write_document(&report, form, out)), whole);
+            let rows: Vec<_> = report
+                .entries
+                .iter()
+                .map(|entry| structured::row(entry, &report))
+                .collect();
+            let whole = rendered(|out| form.write_document(&structured::document(&report, rows), out));
+            assert_eq!(data(&report, form), whole);
+            // Explained entries come some at a time.
+            let parts = rendered(|out| structured::write(&report, form, |print| in_parts(&report, print), out));
+            assert_eq!(parts, whole);
         }
+    }
+}
+
+/// Passes the entries of a report on three at a time.
+fn in_parts(report: &Report<'_>, print: Print<'_>) -> std::io::Result<()> {
+    report.entries.chunks(3).try_for_each(print)
+}
+
+#[test]
+fn a_table_in_parts_is_the_whole_table() {
+    let case = Case::new();
+    for explain in [false, true] {
+        let options = TableOptions {
+            explain,
+            ..TableOptions::default()
+        };
+        let report = case.report();
+        let parts = rendered(|out| table::write(&report, options, |print| in_parts(&report, print), out));
+        assert_eq!(parts, case.table(options));
     }
 }
 

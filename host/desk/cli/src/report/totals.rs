@@ -11,16 +11,10 @@ use super::costs;
 use super::entry::Report;
 
 /// Writes the totals, and if `is_wide` also the profile and its plugins.
-pub(super) fn write(
-    report: &Report<'_>,
-    sums: &Sums<'_>,
-    is_wide: bool,
-    layout: Layout,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| layout.paragraph(text, style, out);
     line(out, &report.outcomes().verdict().sentence, style::NAME)?;
-    line(out, &replicas(sums), style::PLAIN)?;
+    line(out, &replicas(&report.sums()), style::PLAIN)?;
     for text in report
         .cost
         .iter()

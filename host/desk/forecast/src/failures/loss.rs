@@ -8,7 +8,6 @@ use divvy_scheduler::fleet::Fleet;
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
 use super::survival::{Hit, Left, Survived, judge};
-use super::survivors::Survivor;
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
 use crate::future::Prepared;
@@ -31,16 +30,13 @@ pub(super) struct Loser<'a> {
     left: Option<Left>,
 }
 
-/// Sums of a loss.
-#[derive(Debug, Default)]
-struct Tally {
-    displaced: i64,
-    rehomed: i64,
-    removed: i64,
-    lost: i64,
-    lost_elsewhere: i64,
-    newly_unschedulable: usize,
-    newly_in_error: usize,
+/// Sums of a loss while its bindings are counted.
+struct Counts<'a> {
+    /// Per cluster, by its number.
+    is_lost: &'a [bool],
+    /// Sums of the bindings that are counted.
+    chosen: FailureRow,
+    others: FailureRow,
 }
 
 impl<'a> Loser<'a> {
@@ -91,68 +87,34 @@ impl<'a> Loser<'a> {
         for &number in &numbers {
             is_lost[number as usize] = true;
         }
+        let mut counts = Counts {
+            is_lost: &is_lost,
+            chosen: FailureRow::default(),
+            others: FailureRow::default(),
+        };
         for cluster in lost {
             self.fleet.remove(cluster);
         }
         let fleet = self.fleet.snapshot();
-        // Survivors on a lost cluster: those that keep another one, with their shares, and those that are decided again.
-        let mut smaller: Vec<(&Survivor, Vec<Share>)> = Vec::new();
-        let mut gone = Vec::new();
-        for position in ground.survivors.on(&numbers) {
-            let Some(survivor) = ground.survivors.get(position) else {
-                continue;
-            };
-            let kept = survivor.base.shares.iter().copied();
-            let kept: Vec<Share> = kept.filter(|share| !is_lost[share.0 as usize]).collect();
-            match kept.is_empty() {
-                true => gone.push(position),
-                false => smaller.push((survivor, kept)),
-            }
-        }
+        let gone = self.count_smaller(&numbers, &mut counts);
         let (decided, skipped) = ground.concerned(&numbers, &gone);
-        let (mut tally, mut others) = (Tally::default(), Tally::default());
-        let counted = self.counted;
-        let (usage, undo) = (&mut self.usage, &mut self.undo);
-        let (hits, watched, left) = (&mut self.hits, self.watched, &mut self.left);
-        let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
-            let after = (shares, failure);
-            let prepared = &ground.prepared[index];
-            if let Some(hits) = hits {
-                let of_binding = match failure {
-                    Some(failure) if !ground.clears(failure) => Left::kept(base, &is_lost),
-                    _ => Left::of(shares),
-                };
-                hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
-                if watched == Some(index) {
-                    *left = Some(of_binding);
-                }
-            }
-            let is_counted = counted.is_none_or(|counted| counted.get(index).copied().unwrap_or(true));
-            let tally = if is_counted { &mut tally } else { &mut others };
-            if tally.count(prepared, base, after, ending, &is_lost) {
-                usage.change(&prepared.binding, &base.shares, shares, undo);
-            }
-        };
         let unchanged = |index: usize| Placed {
             shares: ground.kept(index, &[]),
             failure: None,
         };
-        for (survivor, kept) in smaller {
-            count(survivor.index, &survivor.base, &kept, None, Ending::Placed);
-        }
         ground.decide(&fleet, &decided, &is_lost, |due, shares, outcome| {
             let (failure, ending) = match outcome {
                 Outcome::Scheduled(..) => (None, Ending::Placed),
                 Outcome::Failed(failure) => (Some(failure), Ending::Failed),
             };
             match due.base {
-                Some(base) => count(due.index, base, shares, failure, ending),
-                None => count(due.index, &unchanged(due.index), shares, failure, ending),
+                Some(base) => self.count(&mut counts, due.index, base, (shares, failure), ending),
+                None => self.count(&mut counts, due.index, &unchanged(due.index), (shares, failure), ending),
             }
         });
         for index in skipped {
             let kept = ground.kept(index, &is_lost);
-            count(index, &unchanged(index), &kept, None, Ending::Skipped);
+            self.count(&mut counts, index, &unchanged(index), (&kept, None), Ending::Skipped);
         }
         let tightest = self.usage.tightest(&is_lost);
         let filled = self.usage.filled(&ground.usage, &self.undo, self.max_full);
@@ -160,17 +122,62 @@ impl<'a> Loser<'a> {
         FailureRow {
             name: name.to_owned(),
             clusters: lost.len(),
-            displaced: tally.displaced,
-            rehomed: tally.rehomed,
-            removed: tally.removed,
-            lost: tally.lost,
-            lost_elsewhere: tally.lost_elsewhere,
-            newly_unschedulable: tally.newly_unschedulable,
-            newly_in_error: tally.newly_in_error,
             beyond_capacity: filled.beyond_capacity,
             newly_full: filled.newly_full,
             too_full: filled.too_full,
             tightest,
+            ..counts.chosen
+        }
+    }
+
+    /// Counts the survivors that keep another cluster. Returns the positions of those that keep none, which are decided again.
+    fn count_smaller(&mut self, lost: &[u32], counts: &mut Counts<'_>) -> Vec<u32> {
+        let ground = self.ground;
+        let mut gone = Vec::new();
+        for position in ground.survivors.on(lost) {
+            let Some(survivor) = ground.survivors.get(position) else {
+                continue;
+            };
+            let kept = survivor.base.shares.iter().copied();
+            let kept: Vec<Share> = kept.filter(|share| !counts.is_lost[share.0 as usize]).collect();
+            match kept.is_empty() {
+                true => gone.push(position),
+                false => self.count(counts, survivor.index, &survivor.base, (&kept, None), Ending::Placed),
+            }
+        }
+        gone
+    }
+
+    /// Counts a binding after the loss, and its use of resources.
+    fn count(
+        &mut self,
+        counts: &mut Counts<'_>,
+        index: usize,
+        base: &Placed,
+        after: (&[Share], Option<BriefFailure>),
+        ending: Ending,
+    ) {
+        let (ground, is_lost) = (self.ground, counts.is_lost);
+        let prepared = &ground.prepared[index];
+        let (shares, failure) = after;
+        if let Some(hits) = &mut self.hits {
+            let of_binding = match failure {
+                Some(failure) if !ground.clears(failure) => Left::kept(base, is_lost),
+                _ => Left::of(shares),
+            };
+            hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
+            if self.watched == Some(index) {
+                self.left = Some(of_binding);
+            }
+        }
+        let is_counted = |counted: &[bool]| counted.get(index).copied().unwrap_or(true);
+        let sums = match self.counted.is_none_or(is_counted) {
+            true => &mut counts.chosen,
+            false => &mut counts.others,
+        };
+        if add(sums, prepared, base, after, ending, is_lost) {
+            self.usage
+                .change(&prepared.binding, &base.shares, shares, &mut self.undo);
         }
     }
 
@@ -183,40 +190,38 @@ impl<'a> Loser<'a> {
     }
 }
 
-impl Tally {
-    /// Counts a binding. Returns false if its clusters are the same as in the base.
-    fn count(
-        &mut self,
-        prepared: &Prepared,
-        base: &Placed,
-        (after, failure): (&[Share], Option<BriefFailure>),
-        ending: Ending,
-        is_lost: &[bool],
-    ) -> bool {
-        let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
-        self.newly_unschedulable += usize::from(is_new);
-        self.newly_in_error += usize::from(is_error(failure) && !is_error(base.failure));
-        if base.shares == after {
-            return false;
-        }
-        let (from, to) = (base.shares.iter().copied(), after.iter().copied());
-        let Movement {
-            removed,
-            lost,
-            stranded,
-            ..
-        } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
-        let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
-        let displaced: i64 = on_lost.map(|share| share.1).sum();
-        // They are all of one kind, because a binding is either decided, fails, or is not scheduled.
-        let gone = lost + stranded;
-        self.displaced += displaced;
-        self.rehomed += (displaced - removed - gone).max(0);
-        self.removed += removed.min(displaced);
-        self.lost += gone;
-        self.lost_elsewhere += (gone - displaced).max(0);
-        true
+/// Adds a binding to the sums. Returns false if its clusters are the same as in the base.
+fn add(
+    sums: &mut FailureRow,
+    prepared: &Prepared,
+    base: &Placed,
+    (after, failure): (&[Share], Option<BriefFailure>),
+    ending: Ending,
+    is_lost: &[bool],
+) -> bool {
+    let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
+    sums.newly_unschedulable += usize::from(is_new);
+    sums.newly_in_error += usize::from(is_error(failure) && !is_error(base.failure));
+    if base.shares == after {
+        return false;
     }
+    let (from, to) = (base.shares.iter().copied(), after.iter().copied());
+    let Movement {
+        removed,
+        lost,
+        stranded,
+        ..
+    } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
+    let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
+    let displaced: i64 = on_lost.map(|share| share.1).sum();
+    // They are all of one kind, because a binding is either decided, fails, or is not scheduled.
+    let gone = lost + stranded;
+    sums.displaced += displaced;
+    sums.rehomed += (displaced - removed - gone).max(0);
+    sums.removed += removed.min(displaced);
+    sums.lost += gone;
+    sums.lost_elsewhere += (gone - displaced).max(0);
+    true
 }
 
 fn is_unschedulable(failure: Option<BriefFailure>) -> bool {

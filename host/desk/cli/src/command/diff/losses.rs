@@ -13,7 +13,6 @@ use super::Input;
 use super::arguments::{DiffArguments, FullLimit};
 use crate::command::choosing::keep_top;
 use crate::command::desk::{Answer, Document};
-use crate::report::format::Printed;
 use crate::report::{losses, sheets};
 
 impl DiffArguments {
@@ -60,14 +59,13 @@ impl DiffArguments {
             exit: exit.max(prepared.left_out.exit),
             errors: Vec::new(),
             notes: document.notes.clone(),
-            document: match self.output.is_page() {
-                true => Document::Sheet(Box::new(sheets::without_each(&document, beyond_top))),
-                false => Document::Content(Box::new(Printed::new(
-                    document,
-                    |document| document.failures.iter().map(|row| row.name.clone()).collect(),
-                    move |document, out, layout| losses::write(document, beyond_top, out, layout),
-                ))),
-            },
+            document: Document::new(
+                &self.output,
+                document,
+                |document| sheets::without_each(document, beyond_top),
+                |document| document.failures.iter().map(|row| row.name.clone()).collect(),
+                move |document, out, layout| losses::write(document, beyond_top, out, layout),
+            ),
             origin: &prepared.origin,
             closing: Box::new(|_| ()),
         }

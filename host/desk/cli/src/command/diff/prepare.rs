@@ -14,7 +14,7 @@ use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_loader::PluginDirectories;
-use divvy_manifests::Manifests;
+use divvy_manifests::{Manifests, WorkloadLabels};
 use divvy_scheduler::decision::Scheduler;
 use divvy_scheduler::profile::ConfiguredProfile;
 
@@ -75,6 +75,15 @@ pub(in crate::command) fn load(
     })
 }
 
+/// The input with the overlays.
+struct Laid {
+    situation: Situation,
+    /// The labels of its workloads.
+    labels: WorkloadLabels,
+    /// The objects of the overlays, and those that are deleted.
+    rows: Vec<OverlayRow>,
+}
+
 /// Reads the input, lays the overlays over it and makes the changes. A change that cannot be made ends the
 /// run before anything is decided, as does a problem, unless objects with problems are left out.
 pub(in crate::command) fn prepare(
@@ -86,71 +95,107 @@ pub(in crate::command) fn prepare(
 ) -> Result<Prepared, Failure> {
     let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
     let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
-    let (mut manifests, mut origin) = arguments.input.read(kinds, keep_json)?;
-    let mut overlays = Overlays::read(arguments, kinds, keep_json);
-    overlays.files().for_each(|files| origin.add_files(files));
-    let mut overlaid = overlays.is_given().then(|| manifests.clone());
-    // Reported with those of the input.
-    manifests.warnings.append(&mut overlays.take_warnings());
-    let live = arguments
-        .choosing
-        .live_workloads(&arguments.input, &manifests, console)?;
-    let mut labels = arguments.choosing.labels(&manifests, &live);
+    let (mut manifests, overlays, origin) = read(arguments, kinds, keep_json)?;
+    let choosing = &arguments.choosing;
+    let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
+    let labels = choosing.labels(&manifests, &live);
+    // Detection takes the policies out.
+    let under = overlays.is_given().then(|| manifests.clone());
     let mut detected = manifests.detect(kinds.clone());
-    if !arguments.choosing.quiet {
+    if !choosing.quiet {
         warn(right, &manifests, &mut detected, console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlays.problems());
     let left_out = arguments.input.judge(&problems, console)?;
-    if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
-        return Err(nothing_to_compare());
-    }
-    let original = situation(&manifests, detected);
-    let missing = original.missing();
-    if !missing.is_empty() && arguments.missing_clusters == MissingClusters::Error {
-        return Err(missing_clusters(&missing));
-    }
-    let mut overlay_rows = Vec::new();
-    let laid = match &mut overlaid {
-        Some(overlaid) => {
-            let changes = overlays.lay_over(overlaid)?;
-            labels = arguments.choosing.labels(overlaid, &live);
-            let detected = overlaid.detect(kinds.clone());
-            let mut laid = situation(overlaid, detected);
-            laid.changed.extend(overlays.clusters());
-            overlay_rows = overlays.rows(&changes, &original, &laid);
-            laid
-        }
-        None => original.clone(),
+    let original = original(arguments, &manifests, detected, needs_bindings)?;
+    let laid = match under {
+        Some(manifests) => lay_over(&overlays, manifests, &original, kinds, |manifests| {
+            choosing.labels(manifests, &live)
+        })?,
+        None => Laid {
+            situation: original.clone(),
+            labels,
+            rows: Vec::new(),
+        },
     };
-    let shown = arguments
-        .choosing
-        .shown(laid.bindings.iter().map(Arc::as_ref), &labels)?;
-    let changes = arguments.changes.changes().resolve(&laid, &original);
+    let shown = choosing.shown(laid.situation.bindings.iter().map(Arc::as_ref), &laid.labels)?;
+    let changes = arguments.changes.changes().resolve(&laid.situation, &original);
     let changes = changes.map_err(|errors| refused(&errors))?;
     let loses = |situation: Situation| match arguments.missing_clusters {
         MissingClusters::Lost => situation.losing_missing(),
         MissingClusters::Error => situation,
     };
     let mut base = loses(original.clone());
-    let (mut after, applied) = changes.apply(&loses(laid));
-    if !arguments.choosing.quiet {
+    let (mut after, applied) = changes.apply(&loses(laid.situation));
+    if !choosing.quiet {
         warn_of_tables((right, left), &original, &after, console);
     }
     let mut notes = notes::on_changes(&changes, &applied);
-    notes.extend(overlay_rows.iter().filter_map(overlaid::note));
+    notes.extend(laid.rows.iter().filter_map(overlaid::note));
     notes.extend(notes_on_taints(arguments, &changes, &mut base, &mut after));
     Ok(Prepared {
         original,
         base,
         after,
         notes,
-        overlay: overlay_rows,
+        overlay: laid.rows,
         left_out,
         shown,
         changes,
         origin,
+    })
+}
+
+/// Reads the input and the overlays.
+fn read(
+    arguments: &SituationArguments,
+    kinds: &WorkloadKinds,
+    keep_json: bool,
+) -> Result<(Manifests, Overlays, Origin), Failure> {
+    let (mut manifests, mut origin) = arguments.input.read(kinds, keep_json)?;
+    let mut overlays = Overlays::read(arguments, kinds, keep_json);
+    overlays.files().for_each(|files| origin.add_files(files));
+    // Reported with those of the input.
+    manifests.warnings.append(&mut overlays.take_warnings());
+    Ok((manifests, overlays, origin))
+}
+
+/// The situation as it was read. It must have something to compare.
+fn original(
+    arguments: &SituationArguments,
+    manifests: &Manifests,
+    detected: Detected,
+    needs_bindings: bool,
+) -> Result<Situation, Failure> {
+    if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
+        return Err(nothing_to_compare());
+    }
+    let original = situation(manifests, detected);
+    let missing = original.missing();
+    if !missing.is_empty() && arguments.missing_clusters == MissingClusters::Error {
+        return Err(missing_clusters(&missing));
+    }
+    Ok(original)
+}
+
+/// Lays the overlays over the input.
+fn lay_over(
+    overlays: &Overlays,
+    mut manifests: Manifests,
+    original: &Situation,
+    kinds: &WorkloadKinds,
+    labels: impl FnOnce(&Manifests) -> WorkloadLabels,
+) -> Result<Laid, Failure> {
+    let changes = overlays.lay_over(&mut manifests)?;
+    let labels = labels(&manifests);
+    let detected = manifests.detect(kinds.clone());
+    let mut laid = situation(&manifests, detected);
+    laid.changed.extend(overlays.clusters());
+    Ok(Laid {
+        rows: overlays.rows(&changes, original, &laid),
+        situation: laid,
+        labels,
     })
 }
 

@@ -60,17 +60,6 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Adds other bindings of the same fleet.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.total += other.total;
-        self.grown += other.grown;
-        self.shrunk += other.shrunk;
-        for (is_used, is_used_there) in self.used.iter_mut().zip(other.used) {
-            *is_used |= is_used_there;
-        }
-        self.others.extend(other.others);
-    }
-
     /// Number of clusters in the results.
     pub(crate) fn used(&self) -> usize {
         self.used.iter().filter(|is_used| **is_used).count() + self.others.len()
