@@ -76,8 +76,9 @@ async fn a_plugin_that_hangs_is_named_and_does_not_hold_up_the_exit() -> Result<
         panic!("the scheduler is running")
     };
     let status = divvy.process.terminate()?;
+    // The plugin never returns. Kubernetes ends a pod by force after so long.
     assert!(
-        start.elapsed() < Duration::from_secs(10),
+        start.elapsed() < Duration::from_secs(30),
         "it took {:?} to end",
         start.elapsed()
     );
