@@ -25,6 +25,8 @@ pub(super) struct Known {
     hasher: RandomState,
     /// Objects with problems, which are in no list.
     faulty: Vec<(Key, Source)>,
+    /// Objects that were looked through to forget some, for tests of growth.
+    pub(super) looked_through: usize,
 }
 
 /// Location of an object.
@@ -92,6 +94,7 @@ impl Known {
 
     /// Forgets the objects that are no longer in their lists, and those with problems except for the first `faulty`.
     pub(super) fn forget(&mut self, faulty: usize, manifests: &Manifests) {
+        self.looked_through += self.entries.len();
         self.faulty.truncate(faulty);
         let faulty = &self.faulty;
         self.entries

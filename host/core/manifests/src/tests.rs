@@ -341,7 +341,7 @@ fn documents_that_are_no_objects_are_problems() {
 #[test]
 fn karmadas_kinds_in_other_groups_are_resources_and_its_others_are_left_out() {
     let manifests = parse(
-        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: a}\n---\napiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o}\n",
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: a}\n---\napiVersion: remedy.karmada.io/v1alpha1\nkind: Remedy\nmetadata: {name: o}\n",
     );
     assert_eq!(
         (manifests.resources.len(), manifests.ignored, manifests.clusters.len()),
@@ -362,12 +362,33 @@ fn nesting_and_aliases_are_bounded() {
         (format!("a: {}{}", "[".repeat(depth), "]".repeat(depth)), too_deep),
         (format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)), too_deep),
         ("- ".repeat(2_000), too_deep),
-        (bomb, "aliases expand to more than 1000000 values"),
+        (bomb, "aliases expand to more than 8388608 bytes"),
         ("a: &a [*a]".to_owned(), ""),
     ] {
         let found = problems(&parse(&text));
         assert!(found.lines().count() == 1 && found.contains(expected), "{found}");
     }
+}
+
+#[test]
+fn files_that_are_no_lists_cost_nothing_for_each_earlier_object() {
+    let options = ReadOptions::default();
+    let mut reader = super::reader::Reader::new(&options);
+    for number in 0..500 {
+        let file = PathBuf::from(format!("{number}.yaml"));
+        let text = match number % 3 {
+            0 => format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{number}}}\n"),
+            1 => format!("{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"c{number}\"}}}}"),
+            // An `items` that is not the list of a list.
+            _ => format!(
+                "{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"items\":[],\"metadata\":{{\"name\":\"c{number}\"}}}}"
+            ),
+        };
+        assert!(!reader.list(&file, &mut text.as_bytes()), "{text}");
+        reader.text(&file, &text);
+    }
+    assert_eq!(reader.looked_through(), 0);
+    assert_eq!(reader.finish().resources.len(), 500);
 }
 
 #[test]
