@@ -4,7 +4,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, TypeMeta};
+use divvy_karmada::api::{
+    Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, ResourceBinding, TypeMeta,
+};
 use divvy_karmada::workloads::WorkloadResource;
 use divvy_spanned::{ObjectName, Source};
 use hashbrown::HashTable;
@@ -47,6 +49,8 @@ pub(super) enum List {
     Policies,
     Bindings,
     Resources,
+    Overrides,
+    Quotas,
     Faulty,
 }
 
@@ -119,6 +123,8 @@ pub(super) fn object_identity(object: &Object) -> (Identity<'_>, &Source) {
         Object::Policy(located) => policy_identity(located),
         Object::Binding(located) => binding_identity(located),
         Object::Resource(located) => resource_identity(located),
+        Object::Override(located) => override_identity(located),
+        Object::Quota(located) => quota_identity(located),
     }
 }
 
@@ -137,6 +143,14 @@ fn binding_identity(Located { object, source, .. }: &Located<Box<ResourceBinding
 fn resource_identity(Located { object, source, .. }: &Located<Box<WorkloadResource>>) -> (Identity<'_>, &Source) {
     let TypeMeta { api_version, kind } = &object.resource.type_meta;
     (of(api_version, kind, &object.resource.metadata), source)
+}
+
+fn override_identity(Located { object, source, .. }: &Located<OverridePolicy>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
+}
+
+fn quota_identity(Located { object, source, .. }: &Located<FederatedResourceQuota>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
 }
 
 fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
@@ -164,6 +178,8 @@ fn entry_identity<'a>(
         List::Policies => manifests.policies.get(index).map(policy_identity),
         List::Bindings => manifests.bindings.get(index).map(binding_identity),
         List::Resources => manifests.resources.get(index).map(resource_identity),
+        List::Overrides => manifests.overrides.get(index).map(override_identity),
+        List::Quotas => manifests.quotas.get(index).map(quota_identity),
         List::Faulty => faulty.get(index).map(|(key, source)| (key_identity(key), source)),
     }
 }

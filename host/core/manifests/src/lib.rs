@@ -38,7 +38,7 @@ pub use unknown::Validation;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
+use divvy_karmada::api::{Cluster, FederatedResourceQuota, OverridePolicy, PropagationPolicy, ResourceBinding};
 use divvy_karmada::detector::{Detected, Detector, ResourceKey};
 use divvy_karmada::workloads::{WorkloadKinds, WorkloadResource};
 
@@ -95,7 +95,11 @@ pub struct Manifests {
     pub bindings: Vec<Located<Box<ResourceBinding>>>,
     /// All other valid objects: workloads, and resources that are propagated whole.
     pub resources: Vec<Located<Box<WorkloadResource>>>,
-    /// Number of Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …).
+    /// Valid override policies of both scopes, which change copies of workloads after they are scheduled.
+    pub overrides: Vec<Located<OverridePolicy>>,
+    /// Valid quotas of the results in a namespace.
+    pub quotas: Vec<Located<FederatedResourceQuota>>,
+    /// Number of Karmada's own objects that nothing here reads (`Work`, `Remedy`, …).
     pub ignored: usize,
     /// Problems. The caller must not schedule anything unless this is empty.
     pub problems: Vec<Problem>,

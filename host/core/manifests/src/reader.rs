@@ -41,6 +41,8 @@ struct Progress {
     policies: usize,
     bindings: usize,
     resources: usize,
+    overrides: usize,
+    quotas: usize,
     ignored: usize,
     problems: usize,
     warnings: usize,
@@ -51,6 +53,7 @@ struct Progress {
 impl Progress {
     /// Number of objects by which another one of the same name is recognised.
     fn known(&self) -> usize {
+        self.clusters + self.policies + self.bindings + self.resources + self.overrides + self.quotas + self.faulty
     }
 }
 
@@ -224,6 +227,8 @@ impl<'options> Reader<'options> {
                     Ok(Object::Policy(located)) => known.equals(&manifests.policies, located),
                     Ok(Object::Binding(located)) => known.equals(&manifests.bindings, located),
                     Ok(Object::Resource(located)) => known.equals(&manifests.resources, located),
+                    Ok(Object::Override(located)) => known.equals(&manifests.overrides, located),
+                    Ok(Object::Quota(located)) => known.equals(&manifests.quotas, located),
                 };
             if !is_same {
                 let cause = Cause::DuplicateObject { first: first.clone() };
@@ -242,6 +247,8 @@ impl<'options> Reader<'options> {
             Ok(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
             Ok(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
             Ok(Object::Resource(located)) => (List::Resources, added(&mut manifests.resources, located)),
+            Ok(Object::Override(located)) => (List::Overrides, added(&mut manifests.overrides, *located)),
+            Ok(Object::Quota(located)) => (List::Quotas, added(&mut manifests.quotas, *located)),
             Err(faulty) => {
                 let Faulty { key, source } = *faulty;
                 return self.known.add_faulty(key, hash, source);
@@ -257,6 +264,8 @@ impl<'options> Reader<'options> {
             policies: manifests.policies.len(),
             bindings: manifests.bindings.len(),
             resources: manifests.resources.len(),
+            overrides: manifests.overrides.len(),
+            quotas: manifests.quotas.len(),
             ignored: manifests.ignored,
             problems: manifests.problems.len(),
             warnings: manifests.warnings.len(),
@@ -275,6 +284,8 @@ impl<'options> Reader<'options> {
         manifests.policies.truncate(before.policies);
         manifests.bindings.truncate(before.bindings);
         manifests.resources.truncate(before.resources);
+        manifests.overrides.truncate(before.overrides);
+        manifests.quotas.truncate(before.quotas);
         manifests.ignored = before.ignored;
         manifests.problems.truncate(before.problems);
         manifests.warnings.truncate(before.warnings);

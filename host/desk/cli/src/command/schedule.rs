@@ -15,10 +15,10 @@ use clap::Args;
 use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
-use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
-use divvy_karmada::api::Cluster;
+use divvy_forecast::situation::{Assignment, ClusterEntry, Situation, assigned};
+use divvy_karmada::api::{Cluster, PropagationPolicy};
 use divvy_karmada::detector::{Binding, Detected};
-use divvy_manifests::{Manifests, WorkloadLabels};
+use divvy_manifests::{Located, Manifests, WorkloadLabels};
 use divvy_page::Explanations;
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::Detail;
@@ -35,7 +35,7 @@ use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::tables::check_clusters;
-use super::{reasons, record};
+use super::{effects, reasons, record};
 use crate::report::binding_errors::BindingError;
 use crate::report::costs::Pricer;
 use crate::report::entry::{self, ProfileSummary, Report, message};
@@ -136,6 +136,8 @@ pub(super) struct Input {
     /// one takes a second.
     manifests: ManuallyDrop<Manifests>,
     detected: ManuallyDrop<Detected>,
+    /// The policies, which detection takes out of the manifests.
+    policies: ManuallyDrop<Vec<Located<PropagationPolicy>>>,
     fleet: FleetSnapshot,
     origin: Origin,
     left_out: LeftOut,
@@ -174,6 +176,7 @@ impl Question for ScheduleArguments {
         let (mut manifests, origin) = self.input.read(&kinds, profile.needs_raw_clusters())?;
         let live = self.choosing.live_workloads(&self.input, &manifests, console)?;
         let labels = self.choosing.labels(&manifests, &live);
+        let policies = manifests.policies.clone();
         let mut detected = manifests.detect(kinds);
         let selected = self.input.judge(&manifests.problems, console).and_then(|left_out| {
             let (shown, clusters) = self.select(&manifests, &detected, &labels, (&profile, console))?;
@@ -194,6 +197,7 @@ impl Question for ScheduleArguments {
             configuration: chosen.configuration,
             manifests: ManuallyDrop::new(manifests),
             detected: ManuallyDrop::new(detected),
+            policies: ManuallyDrop::new(policies),
             origin,
             left_out,
             shown,
@@ -275,6 +279,7 @@ impl Question for ScheduleArguments {
         let left_out = input.left_out.exit;
         let exit = report.exit().max(left_out);
         let errors = self.errors_beside(&report, input);
+        let effects = self.effects(&report, input);
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
         let explained = (std::mem::take(explanations), std::mem::take(explained));
@@ -290,6 +295,7 @@ impl Question for ScheduleArguments {
                         let message = "bindings that are not shown determine the exit code";
                         console.message(|out| headline(out, "note", style::HINT, message));
                     }
+                    effects::print_notes(&effects, console);
                     // After the report, where a note about missing policies is not scrolled away.
                     warnings::report_unmatched(&input.detected, console);
                 }
@@ -410,6 +416,24 @@ impl ScheduleArguments {
             let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
             report.cost = cost::total(&report.clusters, gone.as_ref(), pricing);
         }
+    }
+
+    /// Notes on objects that change what the results lead to.
+    fn effects(&self, report: &Report<'_>, input: &Input) -> Vec<String> {
+        if self.choosing.quiet {
+            return Vec::new();
+        }
+        let decided = |index: usize| {
+            let entry = report.entries.get(index);
+            entry.map_or_else(Assignment::new, |entry| match entry.is_scheduled() {
+                true => entry.after(&report.names),
+                false => assigned(entry.binding),
+            })
+        };
+        let bindings = &input.detected.bindings;
+        let mut notes = effects::effect_notes(&input.manifests, &input.policies, bindings, &decided);
+        notes.extend(effects::out_of_reach(&input.policies, &input.detected));
+        notes
     }
 
     /// True if the result is printed: standard output is not used for the recording.
