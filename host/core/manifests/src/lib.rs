@@ -24,6 +24,7 @@ mod reader;
 mod refusals;
 mod scope;
 mod shared;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod unknown;
@@ -115,6 +116,7 @@ impl Manifests {
     /// Moves the policies, bindings, resources and warnings into a detector and returns its bindings. Clusters and
     /// problems stay.
     pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
+        let unknown_templates = templates::resolve(&mut self.resources);
         let mut detector = Detector::new(workload_kinds);
         // Each list is taken as a whole, so that its memory is free for the bindings.
         for policy in std::mem::take(&mut self.policies) {
@@ -131,7 +133,9 @@ impl Manifests {
             detector.mark_relabelled(resource);
         }
         let mut detected = detector.detect();
-        detected.warnings.splice(0..0, self.warnings.drain(..));
+        detected
+            .warnings
+            .splice(0..0, self.warnings.drain(..).chain(unknown_templates));
         detected
     }
 }

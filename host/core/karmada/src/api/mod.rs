@@ -66,7 +66,7 @@ pub use small_map::SmallMap;
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;
 pub use words::{Enumeration, Word};
-pub use workload::{CustomKind, Resource};
+pub use workload::{CustomKind, Resource, TemplateReference};
 
 use serde::{Deserialize, Deserializer};
 
