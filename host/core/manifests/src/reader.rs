@@ -4,6 +4,9 @@
 //! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
 //! propagate them either.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;

@@ -371,27 +371,6 @@ fn nesting_and_aliases_are_bounded() {
 }
 
 #[test]
-fn files_that_are_no_lists_cost_nothing_for_each_earlier_object() {
-    let options = ReadOptions::default();
-    let mut reader = super::reader::Reader::new(&options);
-    for number in 0..500 {
-        let file = PathBuf::from(format!("{number}.yaml"));
-        let text = match number % 3 {
-            0 => format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{number}}}\n"),
-            1 => format!("{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"c{number}\"}}}}"),
-            // An `items` that is not the list of a list.
-            _ => format!(
-                "{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"items\":[],\"metadata\":{{\"name\":\"c{number}\"}}}}"
-            ),
-        };
-        assert!(!reader.list(&file, &mut text.as_bytes()), "{text}");
-        reader.text(&file, &text);
-    }
-    assert_eq!(reader.looked_through(), 0);
-    assert_eq!(reader.finish().resources.len(), 500);
-}
-
-#[test]
 fn anchors_and_merge_keys_are_honoured() {
     let manifests = parse(
         "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: m1\n  annotations: &a {x: '1', y: '2'}\n  labels:\n    <<: *a\n    y: '3'\n",

@@ -4,11 +4,13 @@ use divvy_command::console::Console;
 use divvy_command::errors::{headline, location};
 use divvy_command::style;
 use divvy_forecast::effects::{Beside, Expected, Surroundings, effects, notes};
-use divvy_forecast::situation::Assignment;
+use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::api::{PropagationPolicy, TypeMeta};
-use divvy_karmada::detector::{Binding, Detected};
+use divvy_karmada::detector::Detected;
 use divvy_karmada::policy::is_cluster_scoped;
 use divvy_manifests::{Located, Manifests, ObjectName};
+
+use crate::report::entry::Report;
 
 /// Maximum number of objects that a note names.
 const NAMED_MAX: usize = 6;
@@ -25,13 +27,20 @@ pub(super) fn beside(manifests: &Manifests) -> Beside<'_> {
     }
 }
 
-/// One note per kind of object that changes what these results lead to. `decided` has the clusters of a binding's result, by its index.
-pub(super) fn effect_notes(
+/// One note per kind of object that changes what the results of a report lead to, and notes on resources out of reach.
+pub(super) fn of_report(
+    report: &Report<'_>,
     manifests: &Manifests,
     policies: &[Located<PropagationPolicy>],
-    bindings: &[Binding],
-    decided: &dyn Fn(usize) -> Assignment,
+    detected: &Detected,
 ) -> Vec<String> {
+    let decided = |index: usize| {
+        let entry = report.entries.get(index);
+        entry.map_or_else(Assignment::new, |entry| match entry.is_scheduled() {
+            true => entry.after(&report.names),
+            false => assigned(entry.binding),
+        })
+    };
     let located: Vec<(&PropagationPolicy, String)> = policies
         .iter()
         .map(|policy| (&policy.object, location(&policy.source)))
@@ -40,17 +49,19 @@ pub(super) fn effect_notes(
     let findings = effects(&Surroundings {
         beside: &beside,
         policies: &located,
-        bindings,
+        bindings: &detected.bindings,
         // Bindings have those of workloads in the input.
         labels: &|_| None,
         expected: &|index| Expected::decided(decided(index)),
     });
-    notes(&findings)
+    let mut notes = notes(&findings);
+    notes.extend(out_of_reach(policies, detected));
+    notes
 }
 
 /// Notes on resources that are not scheduled because Karmada propagates nothing from their namespaces, or because only policies select
 /// them that cannot reach them.
-pub(super) fn out_of_reach(policies: &[Located<PropagationPolicy>], detected: &Detected) -> Vec<String> {
+fn out_of_reach(policies: &[Located<PropagationPolicy>], detected: &Detected) -> Vec<String> {
     let mut notes = Vec::new();
     if !detected.reserved.is_empty() {
         notes.push(format!(

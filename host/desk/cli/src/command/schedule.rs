@@ -15,7 +15,7 @@ use clap::Args;
 use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::cost;
-use divvy_forecast::situation::{Assignment, ClusterEntry, Situation, assigned};
+use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::api::{Cluster, PropagationPolicy};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Located, Manifests, WorkloadLabels};
@@ -279,7 +279,11 @@ impl Question for ScheduleArguments {
         let left_out = input.left_out.exit;
         let exit = report.exit().max(left_out);
         let errors = self.errors_beside(&report, input);
-        let effects = self.effects(&report, input);
+        // Of all results, also those that are not shown.
+        let effects = match self.choosing.quiet {
+            true => Vec::new(),
+            false => effects::of_report(&report, &input.manifests, &input.policies, &input.detected),
+        };
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
         let explained = (std::mem::take(explanations), std::mem::take(explained));
@@ -416,24 +420,6 @@ impl ScheduleArguments {
             let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
             report.cost = cost::total(&report.clusters, gone.as_ref(), pricing);
         }
-    }
-
-    /// Notes on objects that change what the results lead to.
-    fn effects(&self, report: &Report<'_>, input: &Input) -> Vec<String> {
-        if self.choosing.quiet {
-            return Vec::new();
-        }
-        let decided = |index: usize| {
-            let entry = report.entries.get(index);
-            entry.map_or_else(Assignment::new, |entry| match entry.is_scheduled() {
-                true => entry.after(&report.names),
-                false => assigned(entry.binding),
-            })
-        };
-        let bindings = &input.detected.bindings;
-        let mut notes = effects::effect_notes(&input.manifests, &input.policies, bindings, &decided);
-        notes.extend(effects::out_of_reach(&input.policies, &input.detected));
-        notes
     }
 
     /// True if the result is printed: standard output is not used for the recording.
