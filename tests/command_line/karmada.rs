@@ -132,3 +132,58 @@ fn an_overlay_that_splits_a_policy_moves_what_the_new_one_takes_over() {
         assert!(format!("{stdout}{stderr}").contains(expected), "{stdout}{stderr}");
     }
 }
+
+#[test]
+fn objects_that_change_what_a_result_leads_to_are_said_once() {
+    let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec:\n  replicas: 4\n  template: {spec: \
+                    {containers: [{resources: {requests: {cpu: 2}}}]}}\n---\n";
+    let policy = policy(
+        "name: web, namespace: shop",
+        "apiVersion: apps/v1, kind: Deployment, name: web",
+        "dependentOverrides: [music]\n  suspension: {dispatching: true}\n  placement: {replicaScheduling: {replicaSchedulingType: Divided, \
+         replicaDivisionPreference: Aggregated}}",
+    );
+    let beside = "apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: all, namespace: shop}
+spec: {overall: {cpu: 5}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterOverridePolicy
+metadata: {name: none}
+spec: {overrideRules: [{overriders: {plaintext: [{path: /spec/replicas, operator: replace, value: 0}]}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: own, namespace: kube-system}
+";
+    let found = reviewed(&format!("{workload}{policy}{beside}"));
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("all.yaml");
+    fs::write(&file, format!("{CLUSTERS}{workload}{policy}{beside}")).expect("the file can be written");
+    let (_, _, stderr) = run(&["schedule", "-f", &file.display().to_string()]);
+    for (code, expected) in [
+        (
+            "quota-exceeded",
+            "would be exceeded, by 8 of 5 `cpu`: with Karmada's feature gate FederatedQuotaEnforcement, the result of 1 binding is refused",
+        ),
+        (
+            "overridden-replicas",
+            "sets `/spec/replicas` to 0 on every cluster, after scheduling: 1 binding runs another number than its result has",
+        ),
+        (
+            "suspended",
+            "suspends dispatching to every cluster: the result of 1 binding is not applied there",
+        ),
+        (
+            "missing-override",
+            "waits for override policies in `dependentOverrides` that the input lacks",
+        ),
+    ] {
+        assert!(found.contains(code) && found.contains(expected), "{code}: {found}");
+        assert_eq!(stderr.matches(expected).count(), 1, "{code}: {stderr}");
+    }
+    let reserved =
+        "1 resource in reserved namespaces, from which Karmada propagates nothing: ConfigMap kube-system/own";
+    assert!(stderr.contains(reserved), "{stderr}");
+}

@@ -165,10 +165,10 @@ pub enum Cause {
         depth_max: usize,
     },
     /// YAML aliases that expand to too many values.
-    #[error("aliases expand to more than {nodes_max} values")]
+    #[error("aliases expand to more than {bytes_max} bytes")]
     TooManyAliases {
-        /// Maximum number of values.
-        nodes_max: usize,
+        /// Maximum bytes of the expanded values.
+        bytes_max: usize,
     },
     /// A value of the wrong type.
     #[error("expected {expected}, got {actual}")]

@@ -2,7 +2,7 @@
 //!
 //! Plain scalars follow the core schema of YAML 1.2, so `on` and `yes` are strings and `012` is the number 12. Merge
 //! keys (`<<`) are supported, because Helm charts use them. Aliases are shared, and the values that they expand to are
-//! counted, so that an alias bomb is an error before anything walks the tree.
+//! counted in bytes, so that an alias bomb is an error before anything walks the tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,19 +14,28 @@ use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
 
-/// Maximum number of values that the aliases of one document may expand to.
-const ALIASED_NODES_MAX: usize = 1_000_000;
+/// Maximum bytes that the aliases of one text may expand to: its texts and keys, and [`VALUE`] for each value. An API server takes
+/// objects of 3 MB.
+const ALIASED_BYTES_MAX: usize = 8 << 20;
+/// Bytes that every value counts for, however short it is.
+const VALUE: usize = 16;
 
 /// Parses all documents of a text; `first_line` is the line on which the text begins.
 ///
 /// Documents that contain only comments are left out. Parsing stops at the first syntax error, so later documents may
 /// be missing and later problems unreported.
 pub fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<Fault>) {
+    let Parsed { documents, faults, .. } = parse_counted(text, first_line);
+    (documents, faults)
+}
+
+/// Like [`parse`], with the cost of the aliases.
+pub fn parse_counted(text: &str, first_line: usize) -> Parsed {
     let mut builder = Builder {
         parser: Parser::new_from_str(text),
         first_line,
         anchors: HashMap::new(),
-        aliased_nodes: 0,
+        aliased_bytes: 0,
         path: Vec::new(),
         faults: Vec::new(),
     };
@@ -34,15 +43,29 @@ pub fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<Fault>) {
     if let Err(error) = builder.documents(&mut documents) {
         builder.faults.push(error.into());
     }
-    (documents, builder.faults)
+    Parsed {
+        documents,
+        faults: builder.faults,
+        aliased_bytes: builder.aliased_bytes,
+    }
+}
+
+/// A text that was parsed.
+pub struct Parsed {
+    /// Its documents.
+    pub documents: Vec<Node>,
+    /// Its problems.
+    pub faults: Vec<Fault>,
+    /// Bytes that its aliases expand to.
+    pub aliased_bytes: usize,
 }
 
 /// A tree with the cost of walking it.
 #[derive(Clone)]
 struct Built {
     node: Node,
-    /// Number of values in the tree, with aliases expanded.
-    size: usize,
+    /// Bytes of the tree, with aliases expanded.
+    bytes: usize,
     /// Number of levels below the root.
     height: usize,
 }
@@ -52,7 +75,7 @@ impl Built {
         let node = Node::new(line, scalar(text, style, tag));
         Self {
             node,
-            size: 1,
+            bytes: text.len().saturating_add(VALUE),
             height: 0,
         }
     }
@@ -62,7 +85,8 @@ struct Builder<'text> {
     parser: Parser<'text, StrInput<'text>>,
     first_line: usize,
     anchors: HashMap<usize, Built>,
-    aliased_nodes: usize,
+    /// Those of all documents: each of them may be kept.
+    aliased_bytes: usize,
     path: Vec<PathSegment>,
     /// Faults that did not stop the parser.
     faults: Vec<Fault>,
@@ -75,7 +99,6 @@ impl<'text> Builder<'text> {
                 Event::StreamEnd => break,
                 Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamStart | Event::Nothing => {
                     self.anchors.clear();
-                    self.aliased_nodes = 0;
                 }
                 event => {
                     let built = self.build(event, span)?;
@@ -143,10 +166,10 @@ impl<'text> Builder<'text> {
         let Some(built) = self.anchors.get(&anchor).cloned() else {
             return Err(self.syntax(line, "an alias inside the very value it names"));
         };
-        self.aliased_nodes = self.aliased_nodes.saturating_add(built.size);
-        if self.aliased_nodes > ALIASED_NODES_MAX {
-            let nodes_max = ALIASED_NODES_MAX;
-            return Err(self.error(line, Cause::TooManyAliases { nodes_max }));
+        self.aliased_bytes = self.aliased_bytes.saturating_add(built.bytes);
+        if self.aliased_bytes > ALIASED_BYTES_MAX {
+            let bytes_max = ALIASED_BYTES_MAX;
+            return Err(self.error(line, Cause::TooManyAliases { bytes_max }));
         }
         if self.path.len() + built.height > DEPTH_MAX {
             return Err(self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX }));
@@ -156,7 +179,7 @@ impl<'text> Builder<'text> {
 
     fn list(&mut self, line: usize) -> Result<Built, ValueError> {
         let mut items = Vec::new();
-        let (mut size, mut height) = (1_usize, 0);
+        let (mut bytes, mut height) = (VALUE, 0);
         loop {
             let (event, span) = self.next_inside(line)?;
             if matches!(event, Event::SequenceEnd) {
@@ -165,13 +188,13 @@ impl<'text> Builder<'text> {
             self.path.push(PathSegment::Index(items.len()));
             let item = self.build(event, span)?;
             self.path.pop();
-            size = size.saturating_add(item.size);
+            bytes = bytes.saturating_add(item.bytes);
             height = height.max(item.height + 1);
             items.push(item.node);
         }
         Ok(Built {
             node: Node::new(line, NodeValue::List(Arc::new(items))),
-            size,
+            bytes,
             height,
         })
     }
@@ -180,7 +203,7 @@ impl<'text> Builder<'text> {
         let mut entries: Vec<(Arc<str>, Node)> = Vec::new();
         let mut lines: HashMap<Arc<str>, usize> = HashMap::new();
         let mut merged = Vec::new();
-        let (mut size, mut height) = (1_usize, 0);
+        let (mut bytes, mut height) = (VALUE, 0);
         loop {
             let (event, span) = self.next_inside(line)?;
             let key_line = self.first_line + span.start.line().saturating_sub(1);
@@ -202,7 +225,7 @@ impl<'text> Builder<'text> {
             self.path.push(PathSegment::Key(key.to_string()));
             let value = self.build(event, span)?;
             self.path.pop();
-            size = size.saturating_add(value.size);
+            bytes = bytes.saturating_add(key.len()).saturating_add(value.bytes);
             height = height.max(value.height + 1);
             // Merge keys are applied at the end, because the mapping's own keys win wherever they are written.
             if is_plain && &*key == "<<" {
@@ -225,7 +248,7 @@ impl<'text> Builder<'text> {
         }
         Ok(Built {
             node: Node::new(line, NodeValue::Mapping(Arc::new(entries))),
-            size,
+            bytes,
             height,
         })
     }

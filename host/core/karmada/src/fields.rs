@@ -86,6 +86,10 @@ pub struct FieldTree {
     accepts_objects: bool,
     /// The words that the API server takes; empty for any.
     allowed: Vec<&'static str>,
+    /// The fewest items that the API server takes in a list.
+    items_min: usize,
+    /// True if the API server refuses an object without the field.
+    is_required: bool,
 }
 
 impl FieldTree {
@@ -113,6 +117,16 @@ impl FieldTree {
     /// The words that Karmada's API server takes for this field; empty for any.
     pub fn allowed(&self) -> &[&'static str] {
         &self.allowed
+    }
+
+    /// The fewest items that Karmada's API server takes in this list.
+    pub fn items_min(&self) -> usize {
+        self.items_min
+    }
+
+    /// True if Karmada's API server refuses an object without this field.
+    pub fn is_required(&self) -> bool {
+        self.is_required
     }
 
     /// The field at a path, added if it is new.
@@ -163,10 +177,20 @@ fn allowed(description: &'static str) -> Vec<&'static str> {
         .collect()
 }
 
+/// The number in a description such as `array required minItems=1`.
+fn items_min(description: &str) -> usize {
+    let mut words = description.split(' ');
+    let number = words.find_map(|word| word.strip_prefix("minItems="));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 fn tree(kind: &str, paths: Vec<(&'static str, &'static str)>) -> FieldTree {
     let mut tree = FieldTree::default();
     for (path, description) in paths {
-        tree.at(path).allowed = allowed(description);
+        let field = tree.at(path);
+        field.allowed = allowed(description);
+        field.is_required = description.split(' ').any(|word| word == "required");
+        field.items_min = items_min(description);
     }
     for name in METADATA {
         tree.at("metadata").at(name);
@@ -209,6 +233,9 @@ mod tests {
         assert_eq!(spec.fields["preemption"].allowed(), ["Always", "Never"]);
         assert_eq!(spec.fields["activationPreference"].allowed(), ["Lazy"]);
         assert!(spec.fields["schedulerName"].allowed().is_empty());
+        let selectors = &spec.fields["resourceSelectors"];
+        assert_eq!((selectors.items_min(), selectors.is_required()), (1, true));
+        assert_eq!((spec.items_min(), spec.fields["placement"].is_required()), (0, false));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use serde::Deserialize;
 /// Maximum bytes of an object whose name is looked for. No API server stores one half as large.
 const OBJECT_MAX: usize = 4 << 20;
 
+/// Levels around an error that are looked at. A text of open brackets alone has as many levels as characters, and each costs a copy.
+const LEVELS_MAX: usize = 32;
+
 /// The place of an error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -94,7 +97,7 @@ fn object_at_end(text: &str) -> Option<ObjectName> {
             _ => {}
         }
     }
-    open.iter().rev().find_map(|open| {
+    open.iter().rev().take(LEVELS_MAX).find_map(|open| {
         let whole = text.get(open.start..open.comma?)?;
         if whole.len() > OBJECT_MAX {
             return None;

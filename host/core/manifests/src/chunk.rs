@@ -14,8 +14,12 @@ use super::shared::SharedRequirements;
 
 /// The contents of a chunk. Its documents are counted from 1.
 pub(super) struct Contents {
+    /// Line of the file on which the chunk begins.
+    pub(super) first_line: usize,
     pub(super) found: Vec<Found>,
     pub(super) documents: usize,
+    /// Bytes that aliases expand to.
+    pub(super) aliased_bytes: usize,
 }
 
 /// Reads a chunk of a file. Its workloads share requirements with earlier ones that were read with the same `shared`.
@@ -33,6 +37,7 @@ pub(super) fn read(
             file: Arc::clone(file),
             document: 0,
         },
+        aliased_bytes: 0,
     };
     let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
     if !(is_json && reader.json(chunk)) {
@@ -40,14 +45,17 @@ pub(super) fn read(
     }
     *shared = reader.objects.shared;
     Contents {
+        first_line: chunk.first_line,
         found: reader.objects.found,
         documents: reader.location.document,
+        aliased_bytes: reader.aliased_bytes,
     }
 }
 
 struct ChunkReader<'options> {
     objects: ObjectReader<'options>,
     location: DocumentLocation,
+    aliased_bytes: usize,
 }
 
 impl ChunkReader<'_> {
@@ -100,7 +108,12 @@ impl ChunkReader<'_> {
     }
 
     fn yaml(&mut self, chunk: &Chunk<'_>) {
-        let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
+        let yaml::Parsed {
+            documents,
+            faults,
+            aliased_bytes,
+        } = yaml::parse_counted(chunk.text, chunk.first_line);
+        self.aliased_bytes += aliased_bytes;
         // A document that could not be parsed still counts, so that its problems have the right number.
         if documents.is_empty() && !faults.is_empty() {
             self.location.document += 1;

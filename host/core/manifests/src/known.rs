@@ -4,7 +4,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, TypeMeta};
+use divvy_karmada::api::{
+    Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, ResourceBinding, TypeMeta,
+};
 use divvy_karmada::workloads::WorkloadResource;
 use divvy_spanned::{ObjectName, Source};
 use hashbrown::HashTable;
@@ -25,6 +27,8 @@ pub(super) struct Known {
     hasher: RandomState,
     /// Objects with problems, which are in no list.
     faulty: Vec<(Key, Source)>,
+    /// Objects that were looked through to forget some, for tests of growth.
+    pub(super) looked_through: usize,
 }
 
 /// Location of an object.
@@ -45,6 +49,8 @@ pub(super) enum List {
     Policies,
     Bindings,
     Resources,
+    Overrides,
+    Quotas,
     Faulty,
 }
 
@@ -92,6 +98,7 @@ impl Known {
 
     /// Forgets the objects that are no longer in their lists, and those with problems except for the first `faulty`.
     pub(super) fn forget(&mut self, faulty: usize, manifests: &Manifests) {
+        self.looked_through += self.entries.len();
         self.faulty.truncate(faulty);
         let faulty = &self.faulty;
         self.entries
@@ -116,6 +123,8 @@ pub(super) fn object_identity(object: &Object) -> (Identity<'_>, &Source) {
         Object::Policy(located) => policy_identity(located),
         Object::Binding(located) => binding_identity(located),
         Object::Resource(located) => resource_identity(located),
+        Object::Override(located) => override_identity(located),
+        Object::Quota(located) => quota_identity(located),
     }
 }
 
@@ -134,6 +143,14 @@ fn binding_identity(Located { object, source, .. }: &Located<Box<ResourceBinding
 fn resource_identity(Located { object, source, .. }: &Located<Box<WorkloadResource>>) -> (Identity<'_>, &Source) {
     let TypeMeta { api_version, kind } = &object.resource.type_meta;
     (of(api_version, kind, &object.resource.metadata), source)
+}
+
+fn override_identity(Located { object, source, .. }: &Located<OverridePolicy>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
+}
+
+fn quota_identity(Located { object, source, .. }: &Located<FederatedResourceQuota>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
 }
 
 fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
@@ -161,6 +178,8 @@ fn entry_identity<'a>(
         List::Policies => manifests.policies.get(index).map(policy_identity),
         List::Bindings => manifests.bindings.get(index).map(binding_identity),
         List::Resources => manifests.resources.get(index).map(resource_identity),
+        List::Overrides => manifests.overrides.get(index).map(override_identity),
+        List::Quotas => manifests.quotas.get(index).map(quota_identity),
         List::Faulty => faulty.get(index).map(|(key, source)| (key_identity(key), source)),
     }
 }

@@ -24,6 +24,7 @@ mod reader;
 mod refusals;
 mod scope;
 mod shared;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod unknown;
@@ -38,7 +39,7 @@ pub use unknown::Validation;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
+use divvy_karmada::api::{Cluster, FederatedResourceQuota, OverridePolicy, PropagationPolicy, ResourceBinding};
 use divvy_karmada::detector::{Detected, Detector, ResourceKey};
 use divvy_karmada::workloads::{WorkloadKinds, WorkloadResource};
 
@@ -95,7 +96,11 @@ pub struct Manifests {
     pub bindings: Vec<Located<Box<ResourceBinding>>>,
     /// All other valid objects: workloads, and resources that are propagated whole.
     pub resources: Vec<Located<Box<WorkloadResource>>>,
-    /// Number of Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …).
+    /// Valid override policies of both scopes, which change copies of workloads after they are scheduled.
+    pub overrides: Vec<Located<OverridePolicy>>,
+    /// Valid quotas of the results in a namespace.
+    pub quotas: Vec<Located<FederatedResourceQuota>>,
+    /// Number of Karmada's own objects that nothing here reads (`Work`, `Remedy`, …).
     pub ignored: usize,
     /// Problems. The caller must not schedule anything unless this is empty.
     pub problems: Vec<Problem>,
@@ -111,6 +116,7 @@ impl Manifests {
     /// Moves the policies, bindings, resources and warnings into a detector and returns its bindings. Clusters and
     /// problems stay.
     pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
+        let unknown_templates = templates::resolve(&mut self.resources);
         let mut detector = Detector::new(workload_kinds);
         // Each list is taken as a whole, so that its memory is free for the bindings.
         for policy in std::mem::take(&mut self.policies) {
@@ -127,7 +133,9 @@ impl Manifests {
             detector.mark_relabelled(resource);
         }
         let mut detected = detector.detect();
-        detected.warnings.splice(0..0, self.warnings.drain(..));
+        detected
+            .warnings
+            .splice(0..0, self.warnings.drain(..).chain(unknown_templates));
         detected
     }
 }

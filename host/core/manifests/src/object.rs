@@ -7,7 +7,10 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
+use divvy_karmada::api::{
+    Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, ReadJson, Resource,
+    ResourceBinding, TypeMeta,
+};
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
@@ -62,7 +65,7 @@ pub(super) struct Envelope<'text> {
 pub(super) enum Found {
     /// An object or a list, readable or not.
     Object,
-    /// An object of Karmada that no scheduler reads.
+    /// An object of Karmada that nothing here reads.
     Ignored,
     Problem(Box<Problem>),
     Warning(Box<Warning>),
@@ -89,6 +92,8 @@ pub(super) enum Object {
     Policy(Box<Located<PropagationPolicy>>),
     Binding(Located<Box<ResourceBinding>>),
     Resource(Located<Box<WorkloadResource>>),
+    Override(Box<Located<OverridePolicy>>),
+    Quota(Box<Located<FederatedResourceQuota>>),
 }
 
 impl Found {
@@ -103,6 +108,8 @@ impl Found {
                 Ok(Object::Policy(located)) => &mut located.source,
                 Ok(Object::Binding(located)) => &mut located.source,
                 Ok(Object::Resource(located)) => &mut located.source,
+                Ok(Object::Override(located)) => &mut located.source,
+                Ok(Object::Quota(located)) => &mut located.source,
                 Err(faulty) => &mut faulty.source,
             }),
         };
@@ -242,6 +249,9 @@ impl<'options> ObjectReader<'options> {
             ("ClusterPropagationPolicy", PropagationPolicy::API_VERSION),
             ("ResourceBinding", ResourceBinding::API_VERSION),
             ("ClusterResourceBinding", ResourceBinding::API_VERSION),
+            ("OverridePolicy", PropagationPolicy::API_VERSION),
+            ("ClusterOverridePolicy", PropagationPolicy::API_VERSION),
+            ("FederatedResourceQuota", PropagationPolicy::API_VERSION),
         ];
         // Match the group without the version, so that an unsupported version is reported instead of propagated whole.
         let group = type_meta.group();
@@ -272,6 +282,24 @@ impl<'options> ObjectReader<'options> {
                 self.checked(document, type_meta, location, complete, |located| {
                     Object::Cluster(Box::new(located))
                 });
+            }
+            Some(("OverridePolicy" | "ClusterOverridePolicy", _)) => {
+                self.checked(
+                    document,
+                    type_meta,
+                    location,
+                    |_| (),
+                    |located| Object::Override(Box::new(located)),
+                );
+            }
+            Some(("FederatedResourceQuota", _)) => {
+                self.checked(
+                    document,
+                    type_meta,
+                    location,
+                    |_| (),
+                    |located| Object::Quota(Box::new(located)),
+                );
             }
             Some((_, PropagationPolicy::API_VERSION)) => {
                 self.checked(

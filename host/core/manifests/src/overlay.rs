@@ -7,7 +7,10 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, StringMap, TypeMeta};
+use divvy_karmada::api::{
+    Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, Resource, ResourceBinding,
+    StringMap, TypeMeta,
+};
 use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
 use divvy_spanned::{ObjectName, Source};
@@ -33,6 +36,16 @@ fn resource_identity(located: &Located<Box<WorkloadResource>>) -> Identity {
 pub(crate) fn workload_identity(workload: &WorkloadResource) -> Identity {
     let resource = &workload.resource;
     identity(resource.type_meta.group(), &resource.type_meta.kind, &resource.metadata)
+}
+
+fn override_identity(located: &Located<OverridePolicy>) -> Identity {
+    let policy = &located.object;
+    identity(TypeMeta::group_of(&policy.api_version), &policy.kind, &policy.metadata)
+}
+
+fn quota_identity(located: &Located<FederatedResourceQuota>) -> Identity {
+    let quota = &located.object;
+    identity(TypeMeta::group_of(&quota.api_version), &quota.kind, &quota.metadata)
 }
 
 /// Identity of the resource that a binding is for.
@@ -158,6 +171,18 @@ impl Manifests {
         record(&mut changes, &workloads, resources, |located| {
             resource_identity(located).1
         });
+        // They change no decision, so that they have no row of their own.
+        lay(
+            &mut self.overrides,
+            &overlay.overrides,
+            override_identity,
+            |live, over| {
+                live.object.spec = over.object.spec.clone();
+            },
+        );
+        lay(&mut self.quotas, &overlay.quotas, quota_identity, |live, over| {
+            live.object.spec = over.object.spec.clone();
+        });
         self.mark_relabelled(relabelled.into_inner(), &written);
         changes
     }
@@ -258,7 +283,21 @@ impl Manifests {
         deleted.collect()
     }
 
-    /// API group and name of every object but bindings.
+    /// Removes the override policies and quotas that an overlay's earlier state has and the overlay lacks.
+    pub fn remove_dropped(&mut self, before: &Self, overlay: &Self) {
+        let beside = |manifests: &Self| -> BTreeSet<Identity> {
+            let overrides = manifests.overrides.iter().map(override_identity);
+            overrides.chain(manifests.quotas.iter().map(quota_identity)).collect()
+        };
+        let kept = beside(overlay);
+        let dropped: BTreeSet<Identity> = beside(before).difference(&kept).cloned().collect();
+        self.overrides
+            .retain(|located| !dropped.contains(&override_identity(located)));
+        self.quotas
+            .retain(|located| !dropped.contains(&quota_identity(located)));
+    }
+
+    /// API group and name of every policy, cluster and resource.
     pub fn identities(&self) -> BTreeSet<(String, ObjectName)> {
         let clusters = self.clusters.iter().map(|located| {
             let metadata = &located.object.metadata;

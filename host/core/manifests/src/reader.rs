@@ -4,7 +4,9 @@
 //! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
 //! propagate them either.
 
-use std::convert::Infallible;
+#[cfg(test)]
+mod tests;
+
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +24,9 @@ use super::{Manifests, ReadOptions, list, scope};
 /// Bytes of text that one thread reads at a time.
 const BATCH: usize = 1 << 18;
 
+/// Maximum bytes that the aliases of all inputs together may expand to. Unlike those of one text, all of them may be kept.
+const ALIASED_BYTES_MAX: usize = 64 << 20;
+
 /// Reads texts into one set of manifests.
 pub(super) struct Reader<'options> {
     options: &'options ReadOptions,
@@ -29,6 +34,8 @@ pub(super) struct Reader<'options> {
     known: Known,
     /// Number of objects and lists so far, readable or not.
     objects: usize,
+    /// Bytes that aliases have expanded to so far.
+    aliased_bytes: usize,
 }
 
 /// Progress of reading at a moment.
@@ -37,11 +44,20 @@ struct Progress {
     policies: usize,
     bindings: usize,
     resources: usize,
+    overrides: usize,
+    quotas: usize,
     ignored: usize,
     problems: usize,
     warnings: usize,
     objects: usize,
     faulty: usize,
+}
+
+impl Progress {
+    /// Number of objects by which another one of the same name is recognised.
+    fn known(&self) -> usize {
+        self.clusters + self.policies + self.bindings + self.resources + self.overrides + self.quotas + self.faulty
+    }
 }
 
 impl<'options> Reader<'options> {
@@ -51,6 +67,7 @@ impl<'options> Reader<'options> {
             manifests: Manifests::default(),
             known: Known::default(),
             objects: 0,
+            aliased_bytes: 0,
         }
     }
 
@@ -71,6 +88,12 @@ impl<'options> Reader<'options> {
     /// True if nothing was read, and not because of a problem.
     pub(super) fn is_empty(&self) -> bool {
         self.objects == 0 && self.is_sound()
+    }
+
+    /// Objects that were looked through because a file was not what it seemed at first, for tests of growth.
+    #[cfg(test)]
+    pub(super) fn looked_through(&self) -> usize {
+        self.known.looked_through
     }
 
     pub(super) fn finish(mut self) -> Manifests {
@@ -136,7 +159,7 @@ impl<'options> Reader<'options> {
             contents.collect()
         };
         let mut documents = 0;
-        let Ok(()) = in_order(
+        let is_read = in_order(
             groups,
             threads(),
             || read,
@@ -144,15 +167,30 @@ impl<'options> Reader<'options> {
                 for Contents {
                     mut found,
                     documents: more,
+                    first_line,
+                    aliased_bytes,
                 } in contents
                 {
+                    self.aliased_bytes = self.aliased_bytes.saturating_add(aliased_bytes);
+                    if self.aliased_bytes > ALIASED_BYTES_MAX {
+                        return Err(first_line);
+                    }
                     found.iter_mut().for_each(|found| found.number_from(documents));
                     self.take(found);
                     documents += more;
                 }
-                Ok::<(), Infallible>(())
+                Ok(())
             },
         );
+        if let Err(line) = is_read {
+            let bytes_max = ALIASED_BYTES_MAX;
+            let fault = Fault::new(FieldPath::root(), line, Cause::TooManyAliases { bytes_max });
+            let source = DocumentLocation {
+                file,
+                document: documents + 1,
+            };
+            self.problem(fault.into_problem(source.at(line)));
+        }
     }
 
     /// Adds findings, in their order.
@@ -192,6 +230,8 @@ impl<'options> Reader<'options> {
                     Ok(Object::Policy(located)) => known.equals(&manifests.policies, located),
                     Ok(Object::Binding(located)) => known.equals(&manifests.bindings, located),
                     Ok(Object::Resource(located)) => known.equals(&manifests.resources, located),
+                    Ok(Object::Override(located)) => known.equals(&manifests.overrides, located),
+                    Ok(Object::Quota(located)) => known.equals(&manifests.quotas, located),
                 };
             if !is_same {
                 let cause = Cause::DuplicateObject { first: first.clone() };
@@ -210,6 +250,8 @@ impl<'options> Reader<'options> {
             Ok(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
             Ok(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
             Ok(Object::Resource(located)) => (List::Resources, added(&mut manifests.resources, located)),
+            Ok(Object::Override(located)) => (List::Overrides, added(&mut manifests.overrides, *located)),
+            Ok(Object::Quota(located)) => (List::Quotas, added(&mut manifests.quotas, *located)),
             Err(faulty) => {
                 let Faulty { key, source } = *faulty;
                 return self.known.add_faulty(key, hash, source);
@@ -225,6 +267,8 @@ impl<'options> Reader<'options> {
             policies: manifests.policies.len(),
             bindings: manifests.bindings.len(),
             resources: manifests.resources.len(),
+            overrides: manifests.overrides.len(),
+            quotas: manifests.quotas.len(),
             ignored: manifests.ignored,
             problems: manifests.problems.len(),
             warnings: manifests.warnings.len(),
@@ -235,16 +279,23 @@ impl<'options> Reader<'options> {
 
     /// Forgets everything that was read after `before`.
     fn go_back(&mut self, before: &Progress) {
+        // Nearly every file is no list and has added nothing. Looking through all earlier objects for each would take time that grows
+        // with the square of the number of files.
+        let is_changed = self.progress().known() != before.known();
         let manifests = &mut self.manifests;
         manifests.clusters.truncate(before.clusters);
         manifests.policies.truncate(before.policies);
         manifests.bindings.truncate(before.bindings);
         manifests.resources.truncate(before.resources);
+        manifests.overrides.truncate(before.overrides);
+        manifests.quotas.truncate(before.quotas);
         manifests.ignored = before.ignored;
         manifests.problems.truncate(before.problems);
         manifests.warnings.truncate(before.warnings);
         self.objects = before.objects;
-        self.known.forget(before.faulty, &self.manifests);
+        if is_changed {
+            self.known.forget(before.faulty, &self.manifests);
+        }
     }
 }
 

@@ -50,10 +50,19 @@ impl Refused<'_> {
         self.found.push(Fault::with_usual_hint(path, line, cause));
     }
 
-    /// Words that are not among those of the CRD.
+    fn too_few(&mut self, tree: &FieldTree, path: &FieldPath) {
+        let least = tree.items_min();
+        let items = if least == 1 { "item" } else { "items" };
+        self.invalid(path.clone(), format!("expected at least {least} {items}"));
+    }
+
+    /// Words that are not among those of the CRD, and lists with fewer items than it requires.
     fn words(&mut self, node: &Node, tree: &FieldTree, path: &FieldPath) {
         match &node.value {
             NodeValue::List(items) => {
+                if items.len() < tree.items_min() {
+                    self.too_few(tree, path);
+                }
                 for (index, item) in items.iter().enumerate() {
                     if let Some(each) = tree.each() {
                         self.words(item, each, &path.index(index));
@@ -61,6 +70,15 @@ impl Refused<'_> {
                 }
             }
             NodeValue::Mapping(entries) => {
+                // Other required fields are checked with their types.
+                for (name, field) in tree.fields().into_iter().flatten() {
+                    let is_absent = node
+                        .get(name)
+                        .is_none_or(|value| matches!(value.value, NodeValue::Null));
+                    if field.is_required() && field.items_min() > 0 && is_absent {
+                        self.too_few(field, &path.key(name));
+                    }
+                }
                 for (key, value) in entries.iter() {
                     let below = tree.fields().and_then(|fields| fields.get(&**key));
                     if let Some(below) = below.filter(|_| !CHECKED_ELSEWHERE.contains(&&**key)) {

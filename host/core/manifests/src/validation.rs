@@ -9,9 +9,9 @@ use divvy_spanned::{Cause, Document, Fault, FieldPath, read_value};
 use serde_json::Value;
 
 use divvy_karmada::api::{
-    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, Enumeration, FieldSelector, LabelSelector,
-    ObjectMeta, Placement, PreferenceEntries, PropagationPolicy, ResourceBinding, SelectorOperator,
-    SelectorRequirement, SpreadConstraint, Toleration, Word,
+    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, Enumeration, FederatedResourceQuota,
+    FieldSelector, LabelSelector, ObjectMeta, OverridePolicy, Placement, PreferenceEntries, PropagationPolicy,
+    ResourceBinding, SelectorOperator, SelectorRequirement, SpreadConstraint, Toleration, Word,
 };
 
 use divvy_karmada::fields::FieldTree;
@@ -132,6 +132,26 @@ impl Validate for PropagationPolicy {
             true => refusals(self, document, tree),
             false => Vec::new(),
         }
+    }
+}
+
+impl Validate for OverridePolicy {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
+    fn validate(&self, findings: &mut Findings) {
+        findings.metadata(&self.metadata);
+    }
+}
+
+impl Validate for FederatedResourceQuota {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
+    fn validate(&self, findings: &mut Findings) {
+        findings.metadata(&self.metadata);
     }
 }
 

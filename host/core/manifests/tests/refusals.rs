@@ -33,6 +33,18 @@ fn what_karmada_refuses_is_refused_with_its_reason() {
                           {staticWeightList: [{targetCluster: {clusterNames: [m1]}, weight: 1}]}}";
     for (spec, expected) in [
         (
+            "resourceSelectors: []".to_owned(),
+            "spec.resourceSelectors: expected at least 1 item",
+        ),
+        (
+            "placement: {}".to_owned(),
+            "spec.resourceSelectors: expected at least 1 item",
+        ),
+        (
+            "resourceSelectors: null".to_owned(),
+            "spec.resourceSelectors: expected at least 1 item",
+        ),
+        (
             format!("preemption: Always, {ALL}"),
             "spec.resourceSelectors[0]: `name` is missing, which Karmada requires with `preemption: Always`",
         ),

@@ -124,3 +124,51 @@ fn requests_follow_kubernetes() {
         assert_eq!(demand("v1", "Pod", &spec), expected, "{pod}");
     }
 }
+
+const ROLLOUT: &str = "apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 20
+  workloadRef: {apiVersion: apps/v1, kind: KIND, name: web}
+";
+
+/// Replicas, CPU of a replica, and warnings of a Rollout beside these objects.
+fn rollout(rollout: &str, beside: &str) -> (i32, Option<String>, Vec<String>) {
+    let policy = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: all}\nspec:\n  \
+                  resourceSelectors: [{apiVersion: argoproj.io/v1alpha1, kind: Rollout}]\n";
+    let mut manifests = read_text("f.yaml", &format!("{rollout}{policy}{beside}"), &ReadOptions::default());
+    assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+    let detected = manifests.detect(WorkloadKinds::default());
+    let spec = &detected.bindings[0].object.spec;
+    let needs = spec.replica_requirements.as_ref();
+    let cpu = needs.and_then(|needs| needs.resource_request.get("cpu").map(ToString::to_string));
+    let warnings = detected.warnings.into_iter().map(|warning| warning.message);
+    (spec.replicas.unwrap_or(0), cpu, warnings.collect())
+}
+
+#[test]
+fn a_rollout_needs_what_the_workload_of_its_reference_does() {
+    let workload = |kind: &str, namespace: &str| {
+        format!(
+            "---\napiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: web, namespace: {namespace}}}\nspec:\n  replicas: 0\n  template: \
+             {{spec: {{containers: [{{resources: {{requests: {{cpu: 4}}}}}}]}}}}\n"
+        )
+    };
+    for kind in ["Deployment", "ReplicaSet"] {
+        let text = ROLLOUT.replace("KIND", kind);
+        let found = rollout(&text, &workload(kind, "shop"));
+        assert_eq!(found, (20, Some("4".to_owned()), Vec::new()), "{kind}");
+    }
+    let deployment = ROLLOUT.replace("KIND", "Deployment");
+    let unknown = "the requests of its replicas are not known: `workloadRef` names Deployment shop/web, which is no workload of the input";
+    for beside in ["", &workload("ReplicaSet", "shop"), &workload("Deployment", "other")] {
+        assert_eq!(rollout(&deployment, beside), (20, None, vec![unknown.to_owned()]));
+    }
+    // Its own template wins.
+    let own = format!("{deployment}  template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}\n");
+    assert_eq!(
+        rollout(&own, &workload("Deployment", "shop")),
+        (20, Some("1".to_owned()), Vec::new())
+    );
+}

@@ -23,6 +23,7 @@
 //! - [`cluster_view`]: a forecast from one cluster's view.
 //! - [`plans`]: decisions without their plans.
 //! - [`policies`]: policies that govern nothing, or that name what does not exist.
+//! - [`effects`](mod@effects): Karmada's other objects that change what a result leads to.
 //! - [`notes`]: remarks for an operator beside the figures.
 //! - [`document`]: the result as it is written as JSON; other questions have theirs beside them. [`verdict`]: its verdict, as a sentence.
 //! - `schemas`: JSON Schemas of all documents, with the feature `schema`.
@@ -37,6 +38,7 @@ pub mod cluster_view;
 pub mod cost;
 pub mod count;
 pub mod document;
+pub mod effects;
 pub mod eviction;
 pub mod failures;
 pub mod forecast;

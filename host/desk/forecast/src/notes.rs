@@ -170,7 +170,8 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
     }
 }
 
-fn named(names: &[String]) -> String {
+/// The first names of a list, and the number of the others.
+pub(crate) fn named(names: &[String]) -> String {
     let shown = if names.len() <= NAMED_MAX + 1 {
         names.len()
     } else {

@@ -14,6 +14,7 @@ mod binding;
 mod cluster;
 mod label_syntax;
 mod metadata;
+mod overriding;
 mod placement;
 mod policy;
 mod preference;
@@ -42,6 +43,10 @@ pub use cluster::{
 };
 pub use label_syntax::{is_label_key, is_label_value};
 pub use metadata::{Condition, ObjectMeta, TypeMeta};
+pub use overriding::{
+    FederatedResourceQuota, OverridePolicy, OverrideRule, OverrideSpec, Overriders, PlaintextOverrider, QuotaSpec,
+    QuotaStatus,
+};
 pub use placement::{
     ClusterAffinity, ClusterAffinityTerm, OverflowClusterAffinity, Placement, SpreadConstraint, SpreadField,
     WorkloadAffinity, WorkloadAffinityTerm,
@@ -61,7 +66,7 @@ pub use small_map::SmallMap;
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;
 pub use words::{Enumeration, Word};
-pub use workload::{CustomKind, Resource};
+pub use workload::{CustomKind, Resource, TemplateReference};
 
 use serde::{Deserialize, Deserializer};
 

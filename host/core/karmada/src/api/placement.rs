@@ -93,6 +93,13 @@ impl ClusterAffinity {
         }
     }
 
+    /// The key or value of a selector that no label can have, because of which the affinity selects no cluster; `None` if there is
+    /// none.
+    pub fn unmatchable(&self) -> Option<&str> {
+        let labels = self.label_selector.as_ref().and_then(LabelSelector::unmatchable);
+        labels.or_else(|| self.field_selector.as_ref().and_then(FieldSelector::unmatchable))
+    }
+
     /// True if no field is set, so that every cluster is selected.
     pub fn is_empty(&self) -> bool {
         is_default(self)

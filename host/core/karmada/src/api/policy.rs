@@ -84,6 +84,9 @@ pub struct PropagationSpec {
     /// `Always` if the policy takes resources away from policies of lower priority.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub preemption: String,
+    /// Override policies without which the policy does not act: of its own namespace, or `ClusterOverridePolicy` objects.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub dependent_overrides: Vec<String>,
     /// Operations that are suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,

@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Error};
 
 use super::{
-    Cluster, ClusterSpec, ClusterStatus, Placement, PropagationPolicy, PropagationSpec, ResourceBinding,
-    ResourceBindingSpec, ResourceBindingStatus,
+    Cluster, ClusterSpec, ClusterStatus, FederatedResourceQuota, OverridePolicy, Placement, PropagationPolicy,
+    PropagationSpec, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus,
 };
 
 /// A type that is read from JSON text.
@@ -48,7 +48,7 @@ macro_rules! read {
 
 read! {
     ReadJson: from_json, &str, divvy_spanned::from_json,
-    Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding ResourceBindingStatus
+    Cluster ClusterSpec ClusterStatus FederatedResourceQuota OverridePolicy Placement PropagationPolicy PropagationSpec ResourceBinding ResourceBindingStatus
 }
 
 // Types that a watch reads field by field.

@@ -46,12 +46,16 @@ pub struct LabelSelector {
 impl LabelSelector {
     /// True if an object with these labels matches.
     pub fn matches(&self, labels: &StringMap) -> bool {
+        self.is_met_by(labels) && self.unmatchable().is_none()
+    }
+
+    /// True if labels meet every requirement. Whether a label can be as they demand is for the caller to ask ([`Self::unmatchable`]).
+    pub fn is_met_by(&self, labels: &StringMap) -> bool {
         let mut expressions = self.match_expressions.iter();
         self.match_labels
             .iter()
             .all(|(key, value)| labels.get(key) == Some(value))
             && expressions.all(|requirement| requirement.matches(labels.get(&requirement.key)))
-            && self.unmatchable().is_none()
     }
 
     /// The key or value that no label can have, because of which the selector matches nothing; `None` if there is none.

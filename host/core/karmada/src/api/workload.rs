@@ -25,6 +25,17 @@ pub struct Resource {
     pub priority: Option<i32>,
     /// The kind that it defines, if it is a CustomResourceDefinition.
     pub defines: Option<Box<CustomKind>>,
+    /// The workload whose pod template it uses instead of its own, if it is a Rollout with a `workloadRef`.
+    pub template_of: Option<Box<TemplateReference>>,
+}
+
+/// A workload in the same namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateReference {
+    /// Its type.
+    pub type_meta: TypeMeta,
+    /// Its name.
+    pub name: String,
 }
 
 /// A kind of a CustomResourceDefinition.
@@ -50,6 +61,7 @@ impl Resource {
                 .iter()
                 .any(|key| field(key).is_some_and(|value| !value.is_null())),
             priority: priority(&type_meta, object),
+            template_of: spec.and_then(|spec| template_of(&type_meta, spec)).map(Box::new),
             defines: defines.and_then(custom_kind).map(Box::new),
             type_meta,
             metadata,
@@ -61,6 +73,21 @@ fn priority(type_meta: &TypeMeta, object: &Value) -> Option<i32> {
     let is_class = type_meta.group() == "scheduling.k8s.io" && type_meta.kind == "PriorityClass";
     let value = object.get("value").filter(|_| is_class)?;
     i32::try_from(value.as_i64()?).ok()
+}
+
+/// The `workloadRef` of a Rollout of Argo Rollouts. Its own template wins, as in that controller.
+fn template_of(type_meta: &TypeMeta, spec: &Value) -> Option<TemplateReference> {
+    let is_rollout = type_meta.group() == "argoproj.io" && type_meta.kind == "Rollout";
+    let has_template = spec.get("template").is_some_and(Value::is_object);
+    let reference = spec.get("workloadRef").filter(|_| is_rollout && !has_template)?;
+    let text = |key: &str| reference.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(TemplateReference {
+        type_meta: TypeMeta {
+            api_version: text("apiVersion")?,
+            kind: text("kind")?,
+        },
+        name: text("name")?,
+    })
 }
 
 fn custom_kind(definition: &Value) -> Option<CustomKind> {

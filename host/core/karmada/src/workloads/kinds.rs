@@ -12,7 +12,7 @@ use super::flink;
 use super::pod::PodTemplate;
 use super::{Demand, Fields};
 use crate::api::TypeMeta;
-use divvy_spanned::{Cause, FieldPath};
+use divvy_spanned::{Cause, FieldPath, PathSegment};
 
 /// One kind with replicas: an entry of the profile's `[[workload]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +100,8 @@ const FURTHER: [BuiltIn; 3] = [
 const REPLICAS: Option<&str> = Some("spec.replicas");
 const PARALLELISM: Option<&str> = Some("spec.parallelism");
 const TEMPLATE: &str = "spec.template";
+/// Last keys of numbers of replicas in kinds with several pod templates.
+const COUNTS: [&str; 4] = ["replicas", "minAvailable", "instances", "parallelism"];
 
 impl Default for WorkloadKinds {
     fn default() -> Self {
@@ -175,6 +177,39 @@ impl WorkloadKinds {
     /// True if the table contains a kind.
     pub fn contains(&self, type_meta: &TypeMeta) -> bool {
         self.find(type_meta).is_some() || Set::of(type_meta).is_some()
+    }
+
+    /// True if a JSON pointer leads to a number of replicas of a kind, or to a field that contains it.
+    pub fn sets_replicas(&self, type_meta: &TypeMeta, pointer: &str) -> bool {
+        let segments: Vec<&str> = pointer
+            .trim_matches('/')
+            .split('/')
+            .filter(|segment| !segment.is_empty())
+            .collect();
+        let is_count = segments.last().is_some_and(|last| COUNTS.contains(last));
+        let contains = |path: &FieldPath| {
+            let path: Vec<String> = path
+                .segments()
+                .iter()
+                .map(|segment| match segment {
+                    PathSegment::Key(key) => key.clone(),
+                    PathSegment::Index(index) => index.to_string(),
+                })
+                .collect();
+            path.len() >= segments.len() && path.iter().zip(&segments).all(|(key, segment)| key == segment)
+        };
+        let of_set =
+            Set::of(type_meta).is_some() && segments.first() == Some(&"spec") && (is_count || segments.len() == 1);
+        let entry = self.find(type_meta);
+        of_set
+            || entry.is_some_and(|entry| match &entry.count {
+                Count::At(path) => contains(path),
+                Count::Job => ["spec.parallelism", "spec.completions"]
+                    .iter()
+                    .any(|path| contains(&FieldPath::dotted(path))),
+                Count::One => false,
+                Count::Flink | Count::Ray => segments.first() == Some(&"spec") && (is_count || segments.len() == 1),
+            })
     }
 
     /// The demand of an object; `None` if it is propagated whole. Invalid fields are reported through `fields`, and the

@@ -75,19 +75,14 @@ pub fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool 
         .field_selector
         .iter()
         .flat_map(|selector| &selector.match_expressions);
-    if affinity
-        .field_selector
-        .as_ref()
-        .is_some_and(|selector| selector.unmatchable().is_some())
-    {
-        return false;
-    }
     let is_named = affinity.cluster_names.is_empty() || affinity.cluster_names.contains(&cluster.name);
     is_named
-        && labels.is_none_or(|selector| selector.matches(&cluster.labels))
+        && labels.is_none_or(|selector| selector.is_met_by(&cluster.labels))
         && fields
             .into_iter()
             .all(|requirement| field_matches(requirement, cluster))
+        // Last, because it reads texts, and most clusters have failed before.
+        && affinity.unmatchable().is_none()
 }
 
 fn field_matches(requirement: &SelectorRequirement, cluster: &ClusterProperties) -> bool {

@@ -138,6 +138,7 @@ impl Plan {
         let is_set = options.component_sets
             && !input.components.is_empty()
             && spread_constraints.iter().any(is_exactly_one_cluster);
+        request.warnings.extend(uncounted_components(input, options, is_set));
         // Only a single pod template can be divided; everything else is listed with 0 replicas.
         let divides = (input.replicas > 0 || input.requests.is_some()) && input.components.len() <= 1;
         // A single group has no other group to be ranked against.
@@ -201,6 +202,19 @@ impl Plan {
         self.groups.iter().position(|group| group.name == observed).unwrap_or(0)
     }
 }
+
+/// Warns of components whose requests no estimate counts, so that every cluster with a free pod has room for them.
+fn uncounted_components(input: &PlanInput<'_>, options: &PlanOptions, is_set: bool) -> Option<Warning> {
+    let is_counted = is_set || input.components.is_empty() || input.requests.is_some();
+    let hint = match options.component_sets {
+        true => UNCOUNTED_HINT.to_owned(),
+        false => format!("set `multiple-pod-templates = true` in the profile, and {UNCOUNTED_HINT}"),
+    };
+    let message = "the room for its components is not counted: only a complete set on exactly one cluster is";
+    (!is_counted).then(|| Warning::new(message).with_hint(hint))
+}
+
+const UNCOUNTED_HINT: &str = "give its policy a spread constraint by `cluster` with `minGroups: 1` and `maxGroups: 1`";
 
 /// Warns of workload affinity that no filter enforces, so that the decision ignores it.
 fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<Warning> {

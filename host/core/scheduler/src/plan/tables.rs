@@ -92,15 +92,7 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
     writer
         .cluster_names(&affinity.cluster_names)
         .exclude(&affinity.exclude_clusters);
-    let labels = affinity
-        .label_selector
-        .as_ref()
-        .and_then(|selector| selector.unmatchable());
-    let fields = affinity
-        .field_selector
-        .as_ref()
-        .and_then(|selector| selector.unmatchable());
-    if let Some(text) = labels.or(fields) {
+    if let Some(text) = affinity.unmatchable() {
         // No label can be like this: the selector matches nothing, whatever its operator.
         writer.label(text, SelectorOperator::Unknown, std::iter::empty::<&str>());
     }

@@ -11,6 +11,7 @@ mod clusters;
 mod completions;
 mod desk;
 mod diff;
+mod effects;
 mod explain;
 mod headroom;
 mod input;

@@ -19,6 +19,7 @@ use divvy_manifests::{Located, Manifests, WorkloadLabels};
 use super::choosing::keep_top;
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::Overlays;
+use super::effects::beside;
 use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser};
@@ -57,6 +58,12 @@ Warnings:
                    its placement names what no cluster has
   no-policy        bindings that no policy claims
   stale-claim      bindings are claimed by an earlier policy of the same name
+  quota-exceeded   a FederatedResourceQuota is exceeded, or refuses results if it is enforced
+  overridden-replicas
+                   an override policy sets other replicas than results have
+  suspended        dispatching is suspended, so that results are not applied
+  missing-override it waits for `dependentOverrides` that the input lacks
+  full-by-models   resource models count no node that is large enough, though the summary has room
 Info:
   overlap          some of what it selects belongs to other policies
 
@@ -192,6 +199,7 @@ impl Question for PoliciesArguments {
             unmatched: &detected.unmatched,
             reserved: &detected.reserved,
             clusters: manifests.clusters.iter().map(|cluster| &cluster.object).collect(),
+            beside: beside(manifests),
         });
         let hidden = self.choose(&mut document)?;
         document.totals.left_out = input.left_out.objects;
@@ -300,7 +308,7 @@ fn namespace_of(object: &str) -> Option<&str> {
     }
 }
 
-/// The policies with findings, each once, as kubectl accepts them.
+/// The policies and other objects with findings, each once, as kubectl accepts them.
 fn names(findings: &[Finding]) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut policies = Vec::new();
@@ -310,7 +318,12 @@ fn names(findings: &[Finding]) -> Vec<String> {
         };
         let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
         if known.insert(&finding.object) {
-            policies.push(format!("{}.policy.karmada.io/{name}", kind.to_lowercase()));
+            let group = match kind {
+                "Cluster" => "cluster",
+                "ResourceBinding" | "ClusterResourceBinding" => "work",
+                _ => "policy",
+            };
+            policies.push(format!("{}.{group}.karmada.io/{name}", kind.to_lowercase()));
         }
     }
     policies

@@ -17,9 +17,9 @@ use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::load;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
-use divvy_karmada::api::Cluster;
+use divvy_karmada::api::{Cluster, PropagationPolicy};
 use divvy_karmada::detector::{Binding, Detected};
-use divvy_manifests::{Manifests, WorkloadLabels};
+use divvy_manifests::{Located, Manifests, WorkloadLabels};
 use divvy_page::Explanations;
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::Detail;
@@ -37,7 +37,7 @@ use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::tables::check_clusters;
-use super::{reasons, record};
+use super::{effects, reasons, record};
 use crate::report::binding_errors::BindingError;
 use crate::report::costs::Pricer;
 use crate::report::entry::{self, Print, ProfileSummary, Report, message};
@@ -138,6 +138,8 @@ pub(super) struct Input {
     /// one takes a second.
     manifests: ManuallyDrop<Manifests>,
     detected: ManuallyDrop<Detected>,
+    /// The policies, which detection takes out of the manifests.
+    policies: ManuallyDrop<Vec<Located<PropagationPolicy>>>,
     fleet: FleetSnapshot,
     origin: Origin,
     left_out: LeftOut,
@@ -168,6 +170,7 @@ impl Question for ScheduleArguments {
         let (mut manifests, origin) = self.input.read(&kinds, profile.needs_raw_clusters())?;
         let live = self.choosing.live_workloads(&self.input, &manifests, console)?;
         let labels = self.choosing.labels(&manifests, &live);
+        let policies = manifests.policies.clone();
         let mut detected = manifests.detect(kinds);
         let selected = self.input.judge(&manifests.problems, console).and_then(|left_out| {
             let (shown, clusters) = self.select(&manifests, &detected, &labels, (&profile, console))?;
@@ -188,6 +191,7 @@ impl Question for ScheduleArguments {
             configuration: chosen.configuration,
             manifests: ManuallyDrop::new(manifests),
             detected: ManuallyDrop::new(detected),
+            policies: ManuallyDrop::new(policies),
             origin,
             left_out,
             shown,
@@ -268,6 +272,11 @@ impl Question for ScheduleArguments {
         let left_out = input.left_out.exit;
         let exit = report.exit().max(left_out);
         let errors = self.errors_beside(&report, input);
+        // Of all results, also those that are not shown.
+        let effects = match self.choosing.quiet {
+            true => Vec::new(),
+            false => effects::of_report(&report, &input.manifests, &input.policies, &input.detected),
+        };
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
         let explained = (std::mem::take(explanations), std::mem::take(explained));
@@ -284,6 +293,7 @@ impl Question for ScheduleArguments {
                         let message = "bindings that are not shown determine the exit code";
                         console.message(|out| headline(out, "note", style::HINT, message));
                     }
+                    effects::print_notes(&effects, console);
                     // After the report, where a note about missing policies is not scrolled away.
                     warnings::report_unmatched(&input.detected, console);
                 }

@@ -76,6 +76,16 @@ pub enum Code {
     UnknownProvider,
     /// No cluster matches one of several affinity groups.
     EmptyGroup,
+    /// Results that a FederatedResourceQuota refuses, or a quota that is exceeded already.
+    QuotaExceeded,
+    /// An override policy sets another number of replicas than the result has.
+    OverriddenReplicas,
+    /// Dispatching to clusters is suspended.
+    Suspended,
+    /// The policy waits for override policies that the input lacks.
+    MissingOverride,
+    /// The resource models of a cluster leave no room, though its summary does.
+    FullByModels,
     /// Some of what the policy selects belongs to other policies.
     Overlap,
 }
@@ -107,6 +117,11 @@ impl Code {
             Self::UnknownZone => "unknown-zone",
             Self::UnknownProvider => "unknown-provider",
             Self::EmptyGroup => "empty-group",
+            Self::QuotaExceeded => "quota-exceeded",
+            Self::OverriddenReplicas => "overridden-replicas",
+            Self::Suspended => "suspended",
+            Self::MissingOverride => "missing-override",
+            Self::FullByModels => "full-by-models",
             Self::Overlap => "overlap",
         }
     }
@@ -121,10 +136,10 @@ pub struct Finding {
     pub severity: Severity,
     /// What it is.
     pub code: Code,
-    /// Kind, namespace and name of the policy, such as `PropagationPolicy shop/web`; for bindings that no policy claims, their
-    /// namespace.
+    /// Kind, namespace and name of the policy, such as `PropagationPolicy shop/web`, or of the object that changes what a result leads
+    /// to; for bindings that no policy claims, their namespace.
     pub object: String,
-    /// Location of the policy as `FILE:LINE`; absent if the input lacks it.
+    /// Location of the object as `FILE:LINE`; absent if the input lacks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// One sentence.

@@ -28,6 +28,7 @@ use reach::{Object, Reach};
 use suggestions::Suggestions;
 
 use crate::document::FORMAT;
+use crate::effects::{Beside, Expected, Surroundings, effects};
 use crate::notes::counted;
 
 /// Maximum number of names of one finding.
@@ -51,6 +52,8 @@ pub struct Subjects<'a> {
     pub reserved: &'a [ObjectName],
     /// The clusters; without any, nothing that placements name is reviewed.
     pub clusters: Vec<&'a Cluster>,
+    /// Objects that change what results lead to.
+    pub beside: Beside<'a>,
 }
 
 /// A policy and what is known about it.
@@ -109,6 +112,22 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
         unmatched: subjects.unmatched.len(),
         ..PolicyTotals::default()
     };
+    let effects = effects(&Surroundings {
+        beside: &subjects.beside,
+        policies: &subjects.policies,
+        bindings: subjects.bindings,
+        labels: subjects.labels,
+        expected: &|index| {
+            subjects
+                .bindings
+                .get(index)
+                .map_or_else(Expected::default, Expected::least)
+        },
+    });
+    let mut codes_of: HashMap<&str, Vec<Code>> = HashMap::new();
+    for effect in &effects {
+        codes_of.entry(&effect.object).or_default().push(effect.code);
+    }
     let mut rows = Vec::with_capacity(policies.len());
     for (index, policy) in policies.iter().enumerate() {
         let mut remarks = Vec::new();
@@ -125,9 +144,10 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
             clusters
         });
         let mut codes: Vec<Code> = remarks.iter().map(|remark| remark.code).collect();
+        let name = name(policy.object);
+        codes.extend(codes_of.get(name.as_str()).into_iter().flatten());
         codes.sort_unstable();
         codes.dedup();
-        let name = name(policy.object);
         findings.extend(
             remarks
                 .into_iter()
@@ -143,6 +163,8 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
             findings: codes,
         });
     }
+    drop(codes_of);
+    findings.extend(effects);
     let orphans = orphans::review(&bindings);
     totals.without_policy = orphans.without_policy;
     findings.extend(orphans.findings);

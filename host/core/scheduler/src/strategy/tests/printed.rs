@@ -162,11 +162,14 @@ fn the_other_proposals_are_read_as_printed() {
     let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: foo, namespace: bar}\n";
     let (binding, request) = only(&format!("{workload}---\n{}", fixture!("average-policy")));
     assert_eq!((binding.replicas(), request.strategy.as_str()), (1, "Average"));
-    // The first fragment of that proposal has no name.
+    // The first fragment of that proposal has no name and selects nothing.
     let read = read_text("f.yaml", fixture!("average-skeleton"), &ReadOptions::default());
     assert_eq!(
         read.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["f.yaml: document 1, line 3: PropagationPolicy default/(no name): metadata.name: missing: expected a name"]
+        [
+            "f.yaml: document 1, line 3: PropagationPolicy default/(no name): metadata.name: missing: expected a name",
+            "f.yaml: document 1, line 4: PropagationPolicy default/(no name): spec.resourceSelectors: expected at least 1 item"
+        ]
     );
 
     // The next elides its selectors with a comment.

@@ -102,6 +102,7 @@ impl Overlays {
             changes = input.overlay(overlay);
         }
         if let (Some(before), Some(overlay)) = (&self.before, &self.overlay) {
+            input.remove_dropped(before, overlay);
             let kept = overlay.identities();
             let gone = before
                 .identities()
