@@ -8,7 +8,7 @@ use super::simulation::Simulation;
 use super::{cluster, clusters, divided};
 
 /// Bindings whose last decision failed, as a scrape shows them.
-fn unscheduled(simulation: &Simulation) -> u64 {
+pub(super) fn unscheduled(simulation: &Simulation) -> u64 {
     simulation.publish();
     let lines = simulation.scraped("divvy_unscheduled_bindings{");
     let counts = lines.iter().map(|line| line.rsplit_once(' ').expect("a metric").1);

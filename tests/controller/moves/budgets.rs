@@ -5,16 +5,19 @@ use std::time::Duration;
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
-use super::super::simulation::Simulation;
+use super::super::simulation::{Simulation, active_profile};
 use super::{
     binding, clusters, fitting, in_a, mark, place, plain_policy, ready_cluster, report, report_ready, weighted,
 };
 
 /// A scheduler whose moves have these budgets and a surge of four replicas, and a binding of ten that all run in `a`.
 fn budgeted(budgets: &str) -> Simulation {
-    in_a(&format!(
-        "[profile.moves]\npace = 'surge'\nmax-surge = 4\nfederated-hpa = false\n[profile.moves.budgets]\n{budgets}"
-    ))
+    in_a(&lines(budgets))
+}
+
+/// The lines of its profile.
+fn lines(budgets: &str) -> String {
+    format!("[profile.moves]\npace = 'surge'\nmax-surge = 4\nfederated-hpa = false\n[profile.moves.budgets]\n{budgets}")
 }
 
 /// Creates a further binding of four replicas, which run in `a`.
@@ -236,6 +239,33 @@ fn a_move_whose_binding_cannot_be_decided_leaves_its_turn_to_others() {
     }
     assert_eq!(simulation.result("api"), clusters(&[("b", 4)]));
     assert_eq!(simulation.result("zoo"), clusters(&[("a", 4), ("b", 4)]));
+}
+
+/// Someone else has changed the result, so that the report of what a move gave may be older than that, for a minute. No further report comes,
+/// and nothing is decided: no cluster fits.
+#[test]
+fn what_was_given_uses_no_budget_once_reports_are_new_although_its_binding_cannot_be_decided() {
+    let budgets = "replicas-per-cluster = 2\n";
+    for is_killed in [false, true] {
+        let mut simulation = budgeted(budgets);
+        create(&mut simulation, "api");
+        place(&mut simulation, &[("b", 1)]);
+        assert_eq!(simulation.result("web"), clusters(&[("a", 10), ("b", 2)]));
+        let result = json!([{"name": "a", "replicas": 8}, {"name": "b", "replicas": 2}]);
+        simulation.patch(
+            "web",
+            &json!({"spec": {"clusters": result, "placement": fitting("nowhere")}}),
+        );
+        assert_eq!(simulation.condition("web").0, "False");
+        if is_killed {
+            simulation.kill(&active_profile(&lines(budgets)));
+        }
+        want(&mut simulation, "api", "b");
+        report(&mut simulation, &[("a", 8, 8), ("b", 2, 2)]);
+        assert_eq!(waits(&simulation, "api"), "the budget of cluster `b`", "{is_killed}");
+        simulation.pass(Duration::from_secs(61));
+        assert_eq!(simulation.result("api"), clusters(&[("a", 4), ("b", 2)]), "{is_killed}");
+    }
 }
 
 /// A cluster with room for a number of replicas.

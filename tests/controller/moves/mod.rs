@@ -14,6 +14,7 @@ use divvy_controller::condition::ScheduledReason;
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
+use super::forgotten::unscheduled;
 use super::simulation::{Simulation, active_profile};
 use super::{clusters, is_scheduled, plain_policy};
 
@@ -222,6 +223,24 @@ fn another_process_goes_on_with_a_move() {
     simulation.lead(2);
     report(&mut simulation, &[("a", 7, 7), ("b", 5, 5)]);
     assert_eq!(simulation.result("web"), clusters(&[("a", 5), ("b", 5)]));
+}
+
+/// Nothing is decided at the end of a move, and the binding is not looked at afterwards.
+#[test]
+fn a_binding_whose_move_ends_after_a_write_that_failed_does_not_count_as_unscheduled() {
+    let mut simulation = in_a(SURGE);
+    place(&mut simulation, &[("a", 1), ("b", 1)]);
+    for _ in 0..6 {
+        report_ready(&mut simulation);
+    }
+    assert_eq!(simulation.result("web"), clusters(&[("a", 5), ("b", 5)]));
+    assert!(mark(&simulation).is_some());
+    simulation.fail_next_write(WriteOutcome::Failed("the connection broke".to_owned()));
+    simulation.pass(Duration::from_secs(61));
+    assert!(mark(&simulation).is_some(), "the write that ends the move failed");
+    assert_eq!(unscheduled(&simulation), 1);
+    simulation.pass(Duration::from_secs(10));
+    assert_eq!((mark(&simulation), unscheduled(&simulation)), (None, 0));
 }
 
 #[test]

@@ -417,11 +417,18 @@ pub(crate) const BUGS: &[Bug] = &[
         rule: Rule::E,
         is_real: true,
         text: "A binding whose result was written, although the answer was lost, goes on being counted as not scheduled.",
-        edits: &[Edit {
-            file: OUTCOME,
-            from: "            life.failure = None;\n",
-            to: "",
-        }],
+        edits: &[
+            Edit {
+                file: OUTCOME,
+                from: "            life.failure = None;\n",
+                to: "",
+            },
+            Edit {
+                file: OUTCOME,
+                from: "            None => _ = self.lives.update(key, |life| life.failure = None),\n",
+                to: "            None => {}\n",
+            },
+        ],
     },
     Bug {
         name: "the-last-answer-leaves-a-turn",

@@ -164,6 +164,11 @@ impl Life {
         }
     }
 
+    /// True if it is looked at for this reason when a time comes.
+    pub(super) fn is_due(&self, why: Why) -> bool {
+        self.due.get(why as usize).is_some_and(Option::is_some)
+    }
+
     /// Forgets everything but what is under way, which ends by its answer.
     pub(super) fn forget(&mut self) {
         *self = Self {

@@ -94,6 +94,10 @@ impl Engine {
             if matches!(why, Why::Step | Why::Return) {
                 self.permit_surge(&key);
             }
+            if why == Why::Step {
+                // What its move gave may count as ready from now on, even if the binding itself cannot be decided.
+                self.claim_may_change(&key);
+            }
             let wake = match why {
                 Why::Expiry | Why::Step | Why::Return => Wake::Around,
                 Why::Confirmation => Wake::Confirmation,

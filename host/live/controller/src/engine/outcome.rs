@@ -272,8 +272,10 @@ impl Engine {
             effects.count(Count::Attempt(kind, result, duration));
         }
         self.settle(key, in_flight);
-        if in_flight.failure.is_some() {
-            effects.count(Count::AttemptFailed);
+        match in_flight.failure {
+            Some(_) => effects.count(Count::AttemptFailed),
+            // A write of a move may have been reported as failed, and no decision follows the one that succeeds.
+            None => _ = self.lives.update(key, |life| life.failure = None),
         }
         let turn = match in_flight.failure.as_ref().map(|failure| failure.retry) {
             None => Turn::Rest,

@@ -371,8 +371,10 @@ impl Engine {
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };
+        let mut found = Outcome::from(effects);
+        self.look_once_settled(candidate, &mut found, moment);
         let outcome = self.dispatch(candidate, specification, wanted, in_flight, moment);
-        outcome.after(effects)
+        outcome.after(found)
     }
 
     /// Holds back a result that would take replicas away while clusters are missing. Only the condition is written.

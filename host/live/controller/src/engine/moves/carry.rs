@@ -320,6 +320,19 @@ impl Engine {
         outcome
     }
 
+    /// Has a binding that cannot be decided looked at when the bounds of its mark end, unless it is looked at for its move before: until then,
+    /// what the move gave uses budgets, whatever reports show.
+    pub(in crate::engine) fn look_once_settled(&self, candidate: &Candidate, outcome: &mut Outcome, moment: &Moment) {
+        let life = self.lives.get(&candidate.key);
+        if life.is_none_or(|life| life.moving.is_none() || life.is_due(Why::Step)) {
+            return;
+        }
+        let mark = self.read_mark(candidate, moment);
+        if let Some(due) = self.report_due(mark.as_ref(), moment) {
+            outcome.look_after(Why::Step, Some(due.saturating_sub(moment.milliseconds)));
+        }
+    }
+
     /// The time at which the bounds of a mark end, in milliseconds since 1970.
     fn report_due(&self, mark: Option<&ReadMark>, moment: &Moment) -> Option<i64> {
         let mark = mark.and_then(|read| read.mark.as_ref())?;
