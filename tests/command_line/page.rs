@@ -45,7 +45,7 @@ fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
             1,
         ),
         (&["survive", "-f", "fleet.yaml", "-f", "dump.yaml"], 1),
-        (&["policies", "-f", examples], 0),
+        (&["policies", "-f", examples], 1),
     ];
     for (arguments, expected) in cases {
         let (table_exit, table, _) = run(arguments);

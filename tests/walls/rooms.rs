@@ -87,7 +87,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "entry",
             "account explanation loads",
             "forecast policies",
-            "cluster_views headroom losses survive",
+            "cluster_views headroom losses rebalance survive",
             "page structured totals",
             "sheets table",
             // The formats of `-o`.
@@ -101,12 +101,12 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "output programs reasons tables",
             "origin",
             "input",
-            "candidates choosing clusters desk moving record",
+            "candidates choosing clusters desk effects moving record",
             // The commands.
             "completions explain profile replay schedule",
             "bench missing_clusters",
             "diff",
-            "headroom policies survive",
+            "headroom policies rebalance survive",
         ],
     ),
     ("host/bench/cli/src", &["report", "command"]),
@@ -167,7 +167,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "load notes sums violations",
             "capacity cluster_view gone",
             // The questions.
-            "failures forecast headroom policies",
+            "failures forecast headroom policies rebalance",
             "latent survive",
             // All documents.
             "schemas verdict",

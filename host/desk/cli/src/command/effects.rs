@@ -1,9 +1,12 @@
 //! Objects of the input that change what results lead to, for `schedule` and `policies`.
 
+use std::collections::BTreeSet;
+
 use divvy_command::console::Console;
 use divvy_command::errors::{headline, location};
 use divvy_command::style;
-use divvy_forecast::effects::{Beside, Expected, Surroundings, effects, notes};
+use divvy_forecast::policies::document::{Code, Finding};
+use divvy_forecast::policies::effects::{Beside, Expected, Surroundings, effects, notes};
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::api::{PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Detected;
@@ -46,7 +49,7 @@ pub(super) fn of_report(
         .map(|policy| (&policy.object, location(&policy.source)))
         .collect();
     let beside = beside(manifests);
-    let findings = effects(&Surroundings {
+    let mut findings = effects(&Surroundings {
         beside: &beside,
         policies: &located,
         bindings: &detected.bindings,
@@ -54,6 +57,11 @@ pub(super) fn of_report(
         labels: &|_| None,
         expected: &|index| Expected::decided(decided(index)),
     });
+    // A cluster without room changes nothing for what is placed elsewhere.
+    let waits = report.entries.iter().filter(|entry| !entry.is_scheduled());
+    let waiting: BTreeSet<String> = waits.map(|entry| entry.binding.key()).collect();
+    let concerns = |finding: &Finding| finding.names.iter().any(|binding| waiting.contains(binding));
+    findings.retain(|finding| finding.code != Code::FullByModels || concerns(finding));
     let mut notes = notes(&findings);
     notes.extend(out_of_reach(policies, detected));
     notes

@@ -8,6 +8,7 @@
 //! - [`orphans`]: bindings without their policy. [`document`]: the result as JSON. [`suggestions`]: similar names.
 
 pub mod document;
+pub mod effects;
 mod orphans;
 mod placement;
 mod reach;
@@ -28,8 +29,8 @@ use reach::{Object, Reach};
 use suggestions::Suggestions;
 
 use crate::document::FORMAT;
-use crate::effects::{Beside, Expected, Surroundings, effects};
 use crate::notes::counted;
+use crate::policies::effects::{Beside, Expected, Surroundings, effects};
 
 /// Maximum number of names of one finding.
 const NAMES_MAX: usize = 1_000;

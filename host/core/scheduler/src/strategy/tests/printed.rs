@@ -168,7 +168,7 @@ fn the_other_proposals_are_read_as_printed() {
         read.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             "f.yaml: document 1, line 3: PropagationPolicy default/(no name): metadata.name: missing: expected a name",
-            "f.yaml: document 1, line 4: PropagationPolicy default/(no name): spec.resourceSelectors: expected at least 1 item"
+            "f.yaml: document 1, line 5: PropagationPolicy default/(no name): spec.resourceSelectors: expected at least 1 item"
         ]
     );
 
