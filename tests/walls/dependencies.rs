@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 44] = [
+const CRATES: [(&str, &[&str]); 45] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -83,6 +83,7 @@ const CRATES: [(&str, &[&str]); 44] = [
         ],
     ),
     ("divvy-parallel", &[]),
+    ("divvy-joint", &["divvy-parallel"]),
     (
         "divvy-karmada",
         &["divvy-spanned", "divvy-framework-view", "divvy-parallel"],
@@ -144,6 +145,8 @@ const CRATES: [(&str, &[&str]); 44] = [
         "divvy-forecast",
         &[
             "divvy-spanned",
+            "divvy-framework-view",
+            "divvy-joint",
             "divvy-karmada",
             "divvy-parallel",
             "divvy-profile",

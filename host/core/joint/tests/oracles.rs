@@ -1,0 +1,308 @@
+//! Plans and bounds against what can be known without them.
+
+mod families;
+
+use std::num::NonZeroUsize;
+
+use divvy_joint::{Choice, Demand, Fleet, Plan, Relaxation, Settings, place_waiting, plan, plan_whole};
+use families::{Family, fewest_moves, grown};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn settings(threads: usize) -> Settings {
+    Settings::new(NonZeroUsize::new(threads).unwrap())
+}
+
+/// Checks what every plan keeps: replicas, choices, limits and room.
+fn check(fleet: &Fleet, plan: &Plan) {
+    let mut free: Vec<Vec<i128>> = fleet
+        .room
+        .iter()
+        .map(|room| room.iter().map(|room| i128::from(*room)).collect())
+        .collect();
+    for (number, demand) in fleet.demands.iter().enumerate() {
+        let placed: u64 = plan.placed[number].iter().map(|(_, replicas)| replicas).sum();
+        assert_eq!(placed + plan.unplaced[number], demand.replicas, "demand {number}");
+        let most = demand.clusters.unwrap_or(u32::MAX) as usize;
+        assert!(
+            plan.placed[number].len() <= most,
+            "demand {number}: {:?}",
+            plan.placed[number]
+        );
+        for (cluster, replicas) in &plan.placed[number] {
+            assert!(
+                demand.choices.iter().any(|choice| choice.cluster == *cluster),
+                "demand {number}: {cluster} is no choice"
+            );
+            assert!(
+                demand.largest.is_none_or(|largest| *replicas <= largest),
+                "demand {number}: {replicas} in {cluster}"
+            );
+            assert!(*replicas > 0);
+            for (free, request) in free[*cluster as usize].iter_mut().zip(&demand.request) {
+                *free -= i128::from(*request) * i128::from(*replicas);
+            }
+        }
+    }
+    assert!(free.iter().flatten().all(|free| *free >= 0), "{free:?}");
+}
+
+/// Tries every way to place a small fleet.
+struct Exhaustive<'a> {
+    fleet: &'a Fleet,
+    free: Vec<Vec<i64>>,
+    /// What the present demand has.
+    here: Vec<(u32, u64)>,
+    best: f64,
+}
+
+/// The least cost of a small fleet, by trying everything.
+fn least_cost(fleet: &Fleet) -> f64 {
+    let free = |room: &Vec<u64>| room.iter().map(|room| *room as i64).collect();
+    let mut exhaustive = Exhaustive {
+        fleet,
+        free: fleet.room.iter().map(free).collect(),
+        here: Vec::new(),
+        best: f64::INFINITY,
+    };
+    exhaustive.begin(0, 0.0);
+    exhaustive.best
+}
+
+impl Exhaustive<'_> {
+    /// Places the demands from this one on, where those before it cost so much.
+    fn begin(&mut self, number: usize, cost: f64) {
+        match self.fleet.demands.get(number) {
+            _ if cost >= self.best => {}
+            None => self.best = cost,
+            Some(demand) => {
+                let before = std::mem::take(&mut self.here);
+                self.place(demand, (number, 0), demand.replicas, cost);
+                self.here = before;
+            }
+        }
+    }
+
+    /// Places what is left of a demand in its choices from this one on.
+    fn place(&mut self, demand: &Demand, (number, choice): (usize, usize), left: u64, cost: f64) {
+        let Some(at) = demand.choices.get(choice) else {
+            let leave = demand.running.iter().map(|(cluster, replicas)| {
+                let now = self
+                    .here
+                    .iter()
+                    .find(|(other, _)| other == cluster)
+                    .map_or(0, |(_, now)| *now);
+                replicas.saturating_sub(now) as f64
+            });
+            let moved = leave.sum::<f64>() * self.fleet.move_price;
+            return self.begin(number + 1, cost + moved + demand.worth * left as f64);
+        };
+        let cluster = at.cluster as usize;
+        let room = self.free[cluster]
+            .iter()
+            .zip(&demand.request)
+            .filter(|(_, request)| **request > 0);
+        let fits = room
+            .map(|(free, request)| *free as u64 / request)
+            .min()
+            .unwrap_or(u64::MAX);
+        let used = self.here.iter().filter(|(_, replicas)| *replicas > 0).count();
+        let is_spread_out = demand.clusters.is_some_and(|most| used >= most as usize);
+        let most = fits.min(left).min(demand.largest.unwrap_or(u64::MAX));
+        for replicas in 0..=if is_spread_out { 0 } else { most } {
+            self.take(cluster, demand, replicas as i64);
+            self.here.push((at.cluster, replicas));
+            self.place(
+                demand,
+                (number, choice + 1),
+                left - replicas,
+                cost + at.cost * replicas as f64,
+            );
+            self.here.pop();
+            self.take(cluster, demand, -(replicas as i64));
+        }
+    }
+
+    fn take(&mut self, cluster: usize, demand: &Demand, replicas: i64) {
+        for (free, request) in self.free[cluster].iter_mut().zip(&demand.request) {
+            *free -= replicas * *request as i64;
+        }
+    }
+}
+
+/// A fleet of a few clusters and workloads in which some run, more than fits somewhere at times.
+fn small(random: &mut Xoshiro256PlusPlus) -> Fleet {
+    let clusters = random.random_range(1..4_usize);
+    let room = (0..clusters)
+        .map(|_| vec![random.random_range(0..9), random.random_range(0..9)])
+        .collect();
+    let demands = (0..random.random_range(1..5))
+        .map(|_| {
+            let chosen: Vec<u32> = (0..clusters as u32).filter(|_| random.random_range(0..3) > 0).collect();
+            let whole = random.random_range(0..2) == 0;
+            let choices: Vec<Choice> = chosen
+                .iter()
+                .map(|cluster| Choice {
+                    cluster: *cluster,
+                    cost: if whole {
+                        0.0
+                    } else {
+                        f64::from(random.random_range(0..5_u32))
+                    },
+                })
+                .collect();
+            let replicas = random.random_range(0..5);
+            let mut left = replicas;
+            let mut running = Vec::new();
+            for cluster in 0..clusters as u32 {
+                let here = random.random_range(0..=left).min(random.random_range(0..3));
+                if here > 0 {
+                    running.push((cluster, here));
+                    left -= here;
+                }
+            }
+            Demand {
+                replicas,
+                request: vec![random.random_range(0..4), random.random_range(0..4)],
+                priority: random.random_range(0..3),
+                worth: f64::from(random.random_range(1..30_u32)),
+                choices: choices.into(),
+                running,
+                largest: (random.random_range(0..3) == 0).then(|| random.random_range(1..4)),
+                clusters: (random.random_range(0..4) == 0).then(|| random.random_range(1..3)),
+            }
+        })
+        .collect();
+    Fleet {
+        room,
+        demands,
+        move_price: f64::from(random.random_range(0..4_u32)),
+    }
+}
+
+#[test]
+fn no_plan_is_below_a_bound_and_small_plans_are_near_the_best() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let (mut same, mut all) = (0, 0);
+    for case in 0..1_500 {
+        let fleet = small(&mut random);
+        let (plan, relaxation) = plan(&fleet, &settings(1)).unwrap();
+        check(&fleet, &plan);
+        let least = least_cost(&fleet);
+        assert!(
+            relaxation.bound.cost() <= least + 1e-6,
+            "case {case}: bound {} of {least}: {fleet:?}",
+            relaxation.bound.cost()
+        );
+        assert!(plan.cost >= least - 1e-6, "case {case}: {} below {least}", plan.cost);
+        // After any number of steps it is a bound.
+        let steps = random.random_range(0..60);
+        let early = Relaxation::solve(&fleet, &Settings { steps, ..settings(1) }).unwrap();
+        assert!(early.bound.cost() <= least + 1e-6, "case {case}, {steps} steps");
+        all += 1;
+        same += usize::from(plan.cost <= least + 1e-6);
+    }
+    assert!(same * 10 >= all * 9, "{same} of {all}");
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    for (family, seed) in [
+        (Family::probe(3_000, 100, 15, 0.9), 1),
+        (Family::mild(3_000, 60, 12, 0.97), 2),
+    ] {
+        let fleet = family.fleet(seed);
+        let (plan_of_one, relaxation_of_one) = plan(
+            &fleet,
+            &Settings {
+                steps: 60,
+                ..settings(1)
+            },
+        )
+        .unwrap();
+        for threads in [2, 16] {
+            let (plan, relaxation) = plan(
+                &fleet,
+                &Settings {
+                    steps: 60,
+                    ..settings(threads)
+                },
+            )
+            .unwrap();
+            assert_eq!(plan, plan_of_one);
+            assert_eq!(
+                relaxation.bound.cost().to_bits(),
+                relaxation_of_one.bound.cost().to_bits()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_moves_where_nothing_waits() {
+    let fleet = fewest_moves(grown(Family::mild(400, 30, 10, 0.5).fleet(3), 3));
+    assert!(fleet.demands.iter().all(|demand| !demand.running.is_empty()));
+    let (plan, relaxation) = plan(&fleet, &settings(1)).unwrap();
+    assert_eq!((plan.cost, relaxation.bound.cost()), (0.0, 0.0));
+    assert_eq!(relaxation.steps, 0);
+}
+
+fn runs(demand: &Demand) -> bool {
+    !demand.running.is_empty()
+}
+
+/// Checks that a plan leaves out nothing that runs, and places no parts. Returns the number of workloads that wait.
+fn waiting_after(fleet: &Fleet, plan: &Plan) -> usize {
+    check(fleet, plan);
+    let mut after = 0;
+    for (number, demand) in fleet.demands.iter().enumerate() {
+        let unplaced = plan.unplaced[number];
+        assert!(!runs(demand) || unplaced == 0, "demand {number} lost {unplaced}");
+        assert!(
+            unplaced == 0 || unplaced == demand.replicas,
+            "demand {number} lacks {unplaced}"
+        );
+        after += usize::from(unplaced > 0);
+    }
+    after
+}
+
+#[test]
+fn what_waits_is_placed_and_nothing_else_is_left_out() {
+    let (mut waited, mut by_chains, mut by_plan) = (0, 0, 0);
+    for seed in 1..9 {
+        let mut fleet = fewest_moves(grown(Family::mild(800, 40, 10, 0.9).fleet(seed), seed));
+        for demand in fleet.demands.iter_mut().filter(|demand| runs(demand)) {
+            (demand.priority, demand.worth) = (i64::MAX, 1e5);
+        }
+        let before = fleet.demands.iter().filter(|demand| !runs(demand)).count();
+        let chains = waiting_after(&fleet, &place_waiting(&fleet, true).unwrap());
+        let (plan, relaxation) = plan_whole(&fleet, &settings(1)).unwrap();
+        let planned = waiting_after(&fleet, &plan);
+        assert!(relaxation.bound.cost() <= plan.cost * (1.0 + 1e-9), "seed {seed}");
+        assert!(planned <= chains, "seed {seed}");
+        waited += before;
+        by_chains += chains;
+        by_plan += planned;
+    }
+    assert!(
+        waited >= 20 && by_chains * 2 <= waited && by_plan * 4 <= waited,
+        "{waited} wait, {by_chains}, {by_plan}"
+    );
+}
+
+#[test]
+fn the_fewest_moves_are_near_the_bound() {
+    let (mut all, mut least) = (0.0, 0.0);
+    for seed in 1..6 {
+        let fleet = fewest_moves(grown(Family::mild(2_000, 60, 12, 0.85).fleet(seed), seed));
+        let (plan, relaxation) = plan(&fleet, &settings(1)).unwrap();
+        check(&fleet, &plan);
+        assert_eq!(plan.unplaced.iter().sum::<u64>(), 0, "seed {seed}");
+        let moved = plan.moved.iter().sum::<u64>() as f64;
+        assert!(moved >= relaxation.bound.cost());
+        all += moved;
+        least += relaxation.bound.cost();
+    }
+    assert!(least > 500.0 && all <= 1.1 * least, "{all} moves, at least {least}");
+}
