@@ -26,6 +26,7 @@ mod plugins_and_profiles;
 mod policies;
 mod profile_lists;
 mod quorum;
+mod rebalance;
 mod replay;
 mod safety;
 mod schedule;

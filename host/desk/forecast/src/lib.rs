@@ -22,8 +22,8 @@
 //! - [`selection`], [`labels`]: the bindings that are shown.
 //! - [`cluster_view`]: a forecast from one cluster's view.
 //! - [`plans`]: decisions without their plans.
-//! - [`policies`]: policies that govern nothing, or that name what does not exist.
-//! - [`effects`](mod@effects): Karmada's other objects that change what a result leads to.
+//! - [`rebalance`](mod@rebalance): the fewest moves that place everything that waits, and what no plan can be below.
+//! - [`policies`]: policies that govern nothing, or that name what does not exist; [`policies::effects`]: objects that change what results lead to.
 //! - [`notes`]: remarks for an operator beside the figures.
 //! - [`document`]: the result as it is written as JSON; other questions have theirs beside them. [`verdict`]: its verdict, as a sentence.
 //! - `schemas`: JSON Schemas of all documents, with the feature `schema`.
@@ -38,7 +38,6 @@ pub mod cluster_view;
 pub mod cost;
 pub mod count;
 pub mod document;
-pub mod effects;
 pub mod eviction;
 pub mod failures;
 pub mod forecast;
@@ -53,6 +52,7 @@ pub mod movement;
 pub mod notes;
 pub mod plans;
 pub mod policies;
+pub mod rebalance;
 #[cfg(feature = "schema")]
 pub mod schemas;
 pub mod selection;

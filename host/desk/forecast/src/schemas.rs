@@ -4,10 +4,11 @@ use crate::cluster_view::ClusterViewsDocument;
 use crate::document::{Document, FailuresDocument};
 use crate::headroom::document::HeadroomDocument;
 use crate::policies::document::PoliciesDocument;
+use crate::rebalance::document::RebalanceDocument;
 use crate::survive::document::SurviveDocument;
 
-/// JSON Schemas of the documents that `divvy diff`, `headroom`, `policies` and `survive` write, by the name of their file.
-pub fn schemas() -> [(&'static str, serde_json::Value); 6] {
+/// JSON Schemas of the documents that `divvy diff`, `headroom`, `policies`, `rebalance` and `survive` write, by the name of their file.
+pub fn schemas() -> [(&'static str, serde_json::Value); 7] {
     // Schemas of the serialised form, in which fields that are left out when empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
@@ -31,6 +32,10 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 6] {
         (
             "policies.json",
             generator().into_root_schema_for::<PoliciesDocument>().to_value(),
+        ),
+        (
+            "rebalance.json",
+            generator().into_root_schema_for::<RebalanceDocument>().to_value(),
         ),
         (
             "survive.json",

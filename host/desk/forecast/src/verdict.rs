@@ -7,6 +7,7 @@ use crate::headroom::document::HeadroomDocument;
 use crate::movement::Movement;
 use crate::notes::counted;
 use crate::policies::document::PolicyTotals;
+use crate::rebalance::document::Rebalanced;
 use crate::survive::document::SurviveTotals;
 
 /// Tone of a verdict or a figure.
@@ -241,6 +242,72 @@ impl SurviveTotals {
     }
 }
 
+impl Rebalanced {
+    /// `all 75 bindings that wait are placed by 873 moves`, and what no plan is below.
+    pub fn verdict(&self) -> Verdict {
+        let totals = &self.totals;
+        let moves = match totals.moved {
+            0 => "without a move".to_owned(),
+            moved => format!("by {}", counted(number(moved), "move")),
+        };
+        let (sentence, tone) = match (totals.waiting, totals.placed) {
+            (0, _) => ("nothing waits".to_owned(), Tone::Good),
+            (1, 1) => (format!("the binding that waits is placed {moves}"), Tone::Good),
+            (waiting, placed) if waiting == placed => (
+                format!("all {waiting} bindings that wait are placed {moves}"),
+                Tone::Good,
+            ),
+            (1, _) => ("the binding that waits is not placed".to_owned(), Tone::Bad),
+            (waiting, 0) => (format!("none of {waiting} bindings that wait is placed"), Tone::Bad),
+            (waiting, placed) => {
+                let are = plural(placed, "is", "are");
+                (
+                    format!("{placed} of {waiting} bindings that wait {are} placed {moves}"),
+                    Tone::Notable,
+                )
+            }
+        };
+        Verdict {
+            sentence,
+            more: self.bounds(),
+            tone,
+        }
+    }
+
+    /// What no plan is below, where that says more than the plan does.
+    fn bounds(&self) -> String {
+        let (bound, totals) = (&self.bound, &self.totals);
+        if totals.waiting == 0 {
+            return String::new();
+        }
+        if let Some(reason) = &bound.left_out {
+            return format!("no bound: {reason}");
+        }
+        let mut parts = Vec::new();
+        if let Some(waiting) = bound.waiting
+            && totals.placed < totals.waiting
+        {
+            parts.push(match waiting {
+                0 => "the bound of all plans lets none of them wait".to_owned(),
+                1 if totals.waiting == 1 => "it waits in any plan".to_owned(),
+                waiting => format!(
+                    "at least {waiting} of them {} in any plan",
+                    plural(waiting, "waits", "wait")
+                ),
+            });
+        }
+        if let Some(moves) = bound.moves
+            && totals.moved > 0
+        {
+            parts.push(format!(
+                "any plan that places as much needs at least {}",
+                counted(number(moves), "move")
+            ));
+        }
+        parts.join("; ")
+    }
+}
+
 /// `, 2 hang on one`, after a punctuation mark; empty if none does.
 pub fn hanging(mark: &str, count: usize) -> String {
     match count {
@@ -423,6 +490,51 @@ mod tests {
             };
             let verdict = totals.verdict();
             assert_eq!((verdict.sentence.as_str(), verdict.tone), (sentence, tone));
+        }
+    }
+
+    #[test]
+    fn a_plan_is_judged_by_what_still_waits() {
+        let judged = |waiting: usize, placed: usize, moved: i64, bound: (usize, i64)| {
+            let mut plan = Rebalanced::default();
+            (plan.totals.waiting, plan.totals.placed, plan.totals.moved) = (waiting, placed, moved);
+            (plan.bound.waiting, plan.bound.moves) = (Some(bound.0), Some(bound.1));
+            let Verdict { sentence, more, tone } = plan.verdict();
+            (sentence + "; " + &more, tone)
+        };
+        let least = "any plan that places as much needs at least";
+        let cases = [
+            ((0, 0, 0, (0, 0)), "nothing waits; ".to_owned(), Tone::Good),
+            (
+                (1, 1, 0, (0, 0)),
+                "the binding that waits is placed without a move; ".to_owned(),
+                Tone::Good,
+            ),
+            (
+                (75, 75, 873, (0, 809)),
+                format!("all 75 bindings that wait are placed by 873 moves; {least} 809 moves"),
+                Tone::Good,
+            ),
+            (
+                (3, 1, 1, (1, 1)),
+                format!(
+                    "1 of 3 bindings that wait is placed by 1 move; at least 1 of them waits in any plan; {least} 1 move"
+                ),
+                Tone::Notable,
+            ),
+            (
+                (2, 0, 0, (0, 0)),
+                "none of 2 bindings that wait is placed; the bound of all plans lets none of them wait".to_owned(),
+                Tone::Bad,
+            ),
+            (
+                (1, 0, 0, (1, 0)),
+                "the binding that waits is not placed; it waits in any plan".to_owned(),
+                Tone::Bad,
+            ),
+        ];
+        for ((waiting, placed, moved, bound), sentence, tone) in cases {
+            assert_eq!(judged(waiting, placed, moved, bound), (sentence, tone));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The desk: the one way in which `schedule`, `diff`, `headroom`, `survive` and `policies` answer.
+//! The desk: the one way in which `schedule`, `diff`, `headroom`, `survive`, `rebalance` and `policies` answer.
 //!
 //! A question is the arguments of one command. Its file says what it reads, what it decides, and which document the answer is. This file
 //! has the order of the steps, and everything that is the same for all of them: errors, formats, notes, and the exit code. A new question

@@ -23,6 +23,7 @@ mod policies;
 mod profile;
 mod programs;
 mod reasons;
+mod rebalance;
 mod record;
 mod replay;
 mod schedule;
@@ -48,6 +49,7 @@ Examples:
   divvy diff -f dump/ --drain eu-1
   divvy headroom -f dump/ deployment/web
   divvy survive -f dump/
+  divvy rebalance -f dump/
   divvy policies -f dump/
   divvy profile check --profile production.toml
   divvy plugin list";
@@ -78,6 +80,7 @@ enum Command {
     Diff(Box<diff::DiffArguments>),
     Headroom(Box<headroom::HeadroomArguments>),
     Survive(Box<survive::SurviveArguments>),
+    Rebalance(Box<rebalance::RebalanceArguments>),
     Policies(Box<policies::PoliciesArguments>),
     /// Schedule the bindings of a live Karmada control plane
     #[command(disable_help_flag = true)]
@@ -124,6 +127,7 @@ impl Command {
             Self::Diff(arguments) => desk::ask(&**arguments, console),
             Self::Headroom(arguments) => desk::ask(&**arguments, console),
             Self::Survive(arguments) => desk::ask(&**arguments, console),
+            Self::Rebalance(arguments) => desk::ask(&**arguments, console),
             Self::Policies(arguments) => desk::ask(&**arguments, console),
             Self::Explain(arguments) => explain::run(arguments, console),
             Self::MissingClusters(arguments) => missing_clusters::run(arguments, console),

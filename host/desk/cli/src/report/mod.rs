@@ -6,7 +6,7 @@
 //! - [`structured`]: bindings as data. [`format`](mod@format): the formats of `-o`.
 //! - [`costs`]: costs in tables and data. [`reasons`]: reasons why no cluster fits, in few words.
 //! - [`forecast`]: moves. [`losses`]: the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
-//!   [`survive`]: the losses that bindings do not survive.
+//!   [`survive`]: the losses that bindings do not survive. [`rebalance`]: the moves that place what waits.
 //! - [`page`]: decisions, moves and growth as a page for a browser.
 //! - [`warnings`], [`binding_errors`]: messages on standard error.
 
@@ -27,6 +27,7 @@ pub(crate) mod page;
 pub(crate) mod policies;
 pub(crate) mod profile;
 mod reasons;
+pub(crate) mod rebalance;
 pub(crate) mod sheets;
 pub(crate) mod structured;
 pub(crate) mod survive;

@@ -5,6 +5,7 @@ use divvy_command::errors::Failure;
 use divvy_command::text::{counted, listed, plural};
 use divvy_forecast::document::{FailureRow, FailuresDocument, SideDocument};
 use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals};
+use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::verdict::Tone;
 use divvy_page::Heading;
@@ -308,6 +309,126 @@ fn remedy(remedy: &Remedy) -> Table {
             Kind::Long.column("Clusters then"),
             Kind::Text.column("Annotation"),
         ],
+        rows: rows.collect(),
+    }
+}
+
+/// The page of `divvy rebalance`.
+pub(crate) fn rebalance(document: &RebalanceDocument) -> Sheet {
+    let rebalanced = &document.rebalanced;
+    let headline = Headline::new(&rebalanced.verdict(), figures_of_plan(rebalanced));
+    Sheet {
+        tables: vec![waiting(rebalanced), moves(rebalanced), stays(rebalanced)],
+        ..sheet(
+            "What waits, and what would place it",
+            Some(document.after.clone()),
+            headline,
+            &document.notes,
+        )
+    }
+}
+
+fn figures_of_plan(rebalanced: &Rebalanced) -> Vec<Figure> {
+    let totals = &rebalanced.totals;
+    let count = |number: i64| usize::try_from(number).unwrap_or_default();
+    let least = rebalanced
+        .bound
+        .moves
+        .map(|moves| format!("at least {moves} in any plan"));
+    vec![
+        harm(
+            "notPlaced",
+            "Not placed",
+            totals.waiting - totals.placed,
+            "that wait",
+            Tone::Bad,
+        ),
+        figure(
+            "placed",
+            "Placed",
+            totals.placed,
+            "that wait without the plan",
+            Tone::Neutral,
+        ),
+        figure(
+            "moved",
+            "Moves",
+            count(totals.moved),
+            &least.unwrap_or_default(),
+            Tone::Neutral,
+        ),
+        figure(
+            "movedBindings",
+            "Moved",
+            totals.moved_bindings,
+            "bindings",
+            Tone::Neutral,
+        ),
+    ]
+}
+
+fn waiting(rebalanced: &Rebalanced) -> Table {
+    let rows = rebalanced.waiting.iter().map(|row| {
+        vec![
+            row.binding.as_str().into(),
+            row.strategy.as_str().into(),
+            row.replicas.into(),
+            row.missing.into(),
+            super::rebalance::clusters(&row.clusters).into(),
+            row.reason.as_str().into(),
+        ]
+    });
+    Table {
+        title: "What waits",
+        remark: "Bindings of which some replicas have no place, and where the plan places them.".to_owned(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Workload"),
+            Kind::Text.column("Strategy"),
+            Kind::Number.column("Replicas"),
+            Kind::Harm.column("Missing"),
+            Kind::Long.column("Placed on"),
+            Kind::Long.column("Why not"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn moves(rebalanced: &Rebalanced) -> Table {
+    let rows = rebalanced.moves.iter().map(|row| {
+        vec![
+            row.binding.as_str().into(),
+            row.strategy.as_str().into(),
+            row.replicas.into(),
+            row.moved.into(),
+            super::rebalance::clusters(&row.clusters).into(),
+        ]
+    });
+    Table {
+        title: "What moves for it",
+        remark: "Each keeps all its replicas.".to_owned(),
+        bars: Vec::new(),
+        columns: vec![
+            Kind::Text.column("Workload"),
+            Kind::Text.column("Strategy"),
+            Kind::Number.column("Replicas"),
+            Kind::Number.column("Moved"),
+            Kind::Long.column("Clusters"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn stays(rebalanced: &Rebalanced) -> Table {
+    let rows = rebalanced
+        .stays
+        .iter()
+        .map(|row| vec![row.reason.as_str().into(), row.bindings.into()]);
+    Table {
+        title: "What is not moved for others",
+        remark: String::new(),
+        bars: Vec::new(),
+        columns: vec![Kind::Long.column("Reason"), Kind::Number.column("Bindings")],
         rows: rows.collect(),
     }
 }

@@ -1,0 +1,197 @@
+//! `divvy rebalance`: the fewest moves that place everything that waits.
+
+use clap::Args;
+use divvy_command::console::Console;
+use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::exit::Exit;
+use divvy_command::progress::Progress;
+use divvy_command::reading::workload_kinds;
+use divvy_command::setup::ProfileArguments;
+use divvy_forecast::document::{FORMAT, SideDocument};
+use divvy_forecast::future::{Explains, Future, Options};
+use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
+use divvy_forecast::rebalance::rebalance;
+
+use super::desk::{Answer, Document, Presentation, Question};
+use super::diff::{self, Loaded, Prepared, SituationArguments};
+use super::output::{Output, OutputParser, binding_names};
+use crate::report::binding_errors::BindingError;
+use crate::report::{rebalance as report, sheets};
+
+const EXAMPLES: &str = "\
+Examples:
+  # What waits, and the fewest moves that place it
+  divvy rebalance -f dump/
+
+  # The same if a cluster is drained
+  divvy rebalance -f dump/ --drain eu-1
+
+  # As a page for a browser, or for programs
+  divvy rebalance -f dump/ -o html > plan.html
+  divvy rebalance -f dump/ -o json
+
+A scheduler decides one workload after another: what came first keeps room that only later ones could use. Here, all workloads \
+are planned together. What runs keeps all its replicas, and every part of the plan is decided by the workload's own plugins; what \
+these refuse stays as it is. Workloads that run to an end, and those whose strategy does not divide by room, stay as well.
+
+MOVES are replicas that leave their cluster. \"At least\" is a bound: no plan that places as much needs fewer moves, and no plan \
+places more.
+
+Exit codes, the highest that applies:
+  0  nothing waits, or the plan places all of it
+  1  something waits that the plan does not place
+  2  wrong usage, profile, plugin or input, or an invalid binding
+  3  a plugin failed, or Divvy itself";
+
+/// Plan the fewest moves that place every workload that waits for room.
+///
+/// Decides everything as `divvy diff` does, then plans all workloads together. Changes nothing in any cluster.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for what is planned, examples and exit codes.")]
+pub(super) struct RebalanceArguments {
+    #[command(flatten)]
+    situation: SituationArguments,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Place all that waits, with the fewest moves: what is planned if nothing else is asked for
+    #[arg(long)]
+    place: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    output: Output,
+}
+
+/// The situation whose workloads are planned, and the profile.
+pub(super) struct Input {
+    prepared: Prepared,
+    loaded: Loaded,
+    options: Options,
+}
+
+/// Everything as a live scheduler would leave it, and the plan from there.
+pub(super) struct Planned {
+    future: Future,
+    rebalanced: Rebalanced,
+}
+
+impl Question for RebalanceArguments {
+    const COMMAND: &'static str = "rebalance";
+    type Input = Input;
+    type Decided = Planned;
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.situation.choosing.shows_clusters() {
+            let diagnostic = Diagnostic::new("`divvy rebalance` shows no clusters");
+            return Err(Failure::usage(
+                diagnostic.with_hint("`-o json` has the clusters of every move"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn read(&self, console: &Console) -> Result<Input, Failure> {
+        let directories = self.profile.directories()?;
+        let chosen = self.profile.read()?;
+        let loaded = diff::load(&chosen, None, &directories)?;
+        let kinds = workload_kinds(&chosen.configuration);
+        let prepared = diff::prepare(&self.situation, &kinds, (&loaded, None), true, console)?;
+        Ok(Input {
+            options: self.situation.options(Explains::Nothing),
+            prepared,
+            loaded,
+        })
+    }
+
+    fn decide(&self, input: &mut Input, _: &Console) -> Result<Planned, Failure> {
+        let side = &input.loaded.side;
+        let future = {
+            let _progress = Progress::start("deciding");
+            Future::decide(&input.prepared.after, side, input.options)
+        };
+        let _progress = Progress::start("planning");
+        let rebalanced = rebalance(&future, side, input.options);
+        Ok(Planned { future, rebalanced })
+    }
+
+    fn answer<'a>(&'a self, input: &'a Input, planned: &'a mut Planned, _: &Console) -> Result<Answer<'a>, Failure> {
+        let faults = || {
+            planned
+                .future
+                .entries
+                .iter()
+                .filter_map(|entry| Some((entry, entry.error()?)))
+        };
+        let faults = faults().filter(|(_, error)| diff::fault(error) > Exit::Success);
+        let errors: Vec<BindingError> = faults
+            .map(|(entry, error)| BindingError::of(entry.binding.key(), error))
+            .collect();
+        let of_errors = planned
+            .future
+            .entries
+            .iter()
+            .filter_map(|entry| entry.error())
+            .map(diff::fault)
+            .max();
+        let totals = planned.rebalanced.totals;
+        let exit = match totals.placed == totals.waiting {
+            true => Exit::Success,
+            false => Exit::Unschedulable,
+        };
+        let document = self.document(input, std::mem::take(&mut planned.rebalanced));
+        Ok(Answer {
+            exit: exit
+                .max(of_errors.unwrap_or_default())
+                .max(input.prepared.left_out.exit),
+            errors,
+            notes: document.notes.clone(),
+            document: Document::new(
+                &self.output,
+                document,
+                sheets::rebalance,
+                |document| {
+                    let placed = document.rebalanced.waiting.iter().filter(|row| row.is_placed);
+                    let placed = placed.map(|row| (&row.kind, &row.binding));
+                    let moved = document.rebalanced.moves.iter().map(|row| (&row.kind, &row.binding));
+                    binding_names(placed.chain(moved))
+                },
+                report::write,
+            ),
+            origin: &input.prepared.origin,
+            closing: Box::new(|_| ()),
+        })
+    }
+
+    fn presentation(&self) -> Presentation<'_> {
+        self.situation.presentation(&self.output)
+    }
+}
+
+impl RebalanceArguments {
+    /// The document, with the chosen bindings alone; the sums are those of all.
+    fn document(&self, input: &Input, mut rebalanced: Rebalanced) -> RebalanceDocument {
+        if self.situation.choosing.is_partial() {
+            let bindings = input.prepared.after.bindings.iter();
+            let shown = bindings.filter(|binding| input.prepared.shown.includes(binding));
+            let shown: std::collections::BTreeSet<(String, &str)> = shown
+                .map(|binding| (binding.key(), binding.object.scope().kind()))
+                .collect();
+            rebalanced
+                .waiting
+                .retain(|row| shown.contains(&(row.binding.clone(), row.kind.as_str())));
+            rebalanced
+                .moves
+                .retain(|row| shown.contains(&(row.binding.clone(), row.kind.as_str())));
+        }
+        rebalanced.totals.left_out = input.prepared.left_out.objects;
+        RebalanceDocument {
+            format: FORMAT,
+            after: SideDocument {
+                changes: self.situation.changes.texts(),
+                ..input.loaded.document.clone()
+            },
+            assumes: input.options.assumes,
+            rebalanced,
+            notes: input.prepared.notes.clone(),
+        }
+    }
+}
