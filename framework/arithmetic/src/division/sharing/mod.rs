@@ -4,9 +4,9 @@
 //!
 //! 1. Bounds of the groups and room of the candidates. Without a division that keeps them all there is no result, and [`contradiction`]
 //!    names those that contradict each other.
-//! 2. The counts of the groups, [in three steps](quotas): the rest is as small as possible, then existing replicas stay as far as possible,
+//! 2. The counts of the groups, in three steps (`quotas`): the rest is as small as possible, then existing replicas stay as far as possible,
 //!    then shares are in proportion to weights, by largest remainder.
-//! 3. [Within a group](within), its rule.
+//! 3. Within a group (`within`), its rule.
 //!
 //! In a fresh cycle, no replicas exist. Groups are independent of each other but for their sum: a group can have every count from its
 //! minimum to its maximum or its room, so all together can have every count from the sum of the former to that of the latter. Groups within
