@@ -300,7 +300,7 @@ impl Rebalanced {
             && totals.moved > 0
         {
             parts.push(format!(
-                "any plan that places as much needs at least {}",
+                "any plan that places the same needs at least {}",
                 counted(number(moves), "move")
             ));
         }
@@ -502,7 +502,7 @@ mod tests {
             let Verdict { sentence, more, tone } = plan.verdict();
             (sentence + "; " + &more, tone)
         };
-        let least = "any plan that places as much needs at least";
+        let least = "any plan that places the same needs at least";
         let cases = [
             ((0, 0, 0, (0, 0)), "nothing waits; ".to_owned(), Tone::Good),
             (

@@ -34,8 +34,8 @@ A scheduler decides one workload after another: what came first keeps room that 
 are planned together. What runs keeps all its replicas, and every part of the plan is decided by the workload's own plugins; what \
 these refuse stays as it is. Workloads that run to an end, and those whose strategy does not divide by room, stay as well.
 
-MOVES are replicas that leave their cluster. \"At least\" is a bound: no plan that places as much needs fewer moves, and no plan \
-places more.
+MOVES are replicas that leave their cluster. \"At least\" is a bound that holds for any plan: on the moves of those that place the \
+same workloads, and on the number of workloads that wait.
 
 Exit codes, the highest that applies:
   0  nothing waits, or the plan places all of it

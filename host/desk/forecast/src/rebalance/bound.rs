@@ -9,6 +9,9 @@ use crate::future::{Future, Options};
 /// Steps of each relaxation. A bound holds after any number of them.
 const STEPS: usize = 600;
 
+/// What it costs, in moves, not to place a replica that another plan places.
+const LEFT_OUT: f64 = 20.0;
+
 /// The bound for the bindings of a model, and for a plan of it with as little left out.
 pub(super) fn bound(model: &Model, future: &Future, options: Options, planned: Option<(&Model, &Plan)>) -> Bound {
     let with_models = model.clusters_with_models(future);
@@ -52,22 +55,29 @@ pub(super) fn bound(model: &Model, future: &Future, options: Options, planned: O
         .map(|(demand, _)| demand.replicas);
     let together = least_incomplete(sizes, unplaced);
     let moves = planned.and_then(|(planned, plan)| {
-        // The plan leaves out those that its model does not have, at what they are worth in the whole one.
-        let whole = relaxed(model.fleet.demands.clone(), model);
-        let whole = Relaxation::solve(&whole, &settings).ok()?;
-        let left_out: f64 = model
-            .entries
+        // What the plan does not place takes no room in any plan that places the same.
+        let is_placed = |(position, entry): (usize, &usize)| {
+            let unplaced = planned
+                .entries
+                .binary_search(entry)
+                .map(|position| plan.unplaced[position]);
+            !model.waits[position] || unplaced == Ok(0)
+        };
+        let placed = model.entries.iter().enumerate().map(is_placed);
+        let demands = model
+            .fleet
+            .demands
             .iter()
-            .zip(&model.fleet.demands)
-            .map(|(entry, demand)| {
-                let unplaced = match planned.entries.binary_search(entry) {
-                    Ok(position) => plan.unplaced[position],
-                    Err(_) => demand.replicas - demand.running.iter().map(|(_, replicas)| replicas).sum::<u64>(),
-                };
-                demand.worth * unplaced as f64
-            })
-            .sum();
-        i64::try_from(least(whole.bound.cost() - left_out)).ok()
+            .zip(placed)
+            .filter(|(_, is_placed)| *is_placed);
+        // The less the numbers differ, the sooner the bound is near the least.
+        let demands = demands.map(|(demand, _)| Demand {
+            worth: LEFT_OUT,
+            ..demand.clone()
+        });
+        let same = relaxed(demands.collect(), model);
+        let solved = Relaxation::solve(&same, &settings).ok()?;
+        i64::try_from(least(solved.bound.cost())).ok()
     });
     Bound {
         waiting: Some(together.max(alone)),

@@ -118,7 +118,7 @@ pub struct Bound {
     /// Of the bindings that wait and may be placed by a plan, how many must wait in any plan. Absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<usize>,
-    /// Replicas that any plan moves which leaves out as little as this one. Absent if there is no plan, or if it is not known.
+    /// Replicas that any plan moves which places the same bindings. Absent if there is no plan, or if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<i64>,
     /// Bindings that would wait even if nothing else had to be placed.
