@@ -37,8 +37,8 @@ fn completed(fleet: &Fleet, mut placed: Placed) -> Option<Placed> {
             .filter(|number| is_partial(&fleet.demands[*number], &placed[*number]))
             .collect();
         if partial.is_empty() {
-            // What moved for a workload that was given up goes home.
-            return Some(place_from(fleet, &placed, true));
+            // What had moved for a workload that was given up is home again.
+            return Some(placed);
         }
         // The least urgent, and of these the ones that lack most, are given up first.
         let missing = |number: &usize| {

@@ -2,8 +2,8 @@
 //!
 //! The division meets these goals exactly, in this order:
 //!
-//! 1. Bounds of the groups and room of the candidates. Without a division that keeps them all there is no result, and [`contradiction`]
-//!    names those that contradict each other.
+//! 1. Bounds of the groups and room of the candidates. If no division keeps them all, there is no result, and
+//!    [`contradiction`] names the bounds that conflict.
 //! 2. The counts of the groups, in three steps (`quotas`): the rest is as small as possible, then existing replicas stay as far as possible,
 //!    then shares are in proportion to weights, by largest remainder.
 //! 3. Within a group (`within`), its rule.

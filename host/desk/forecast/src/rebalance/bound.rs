@@ -12,7 +12,7 @@ const STEPS: usize = 600;
 /// What it costs, in moves, not to place a replica that another plan places.
 const LEFT_OUT: f64 = 20.0;
 
-/// The bound for the bindings of a model, and for a plan of it with as little left out.
+/// The bound on what waits in a model, and on the moves of plans that place the same bindings as the one given.
 pub(super) fn bound(model: &Model, future: &Future, options: Options, planned: Option<(&Model, &Plan)>) -> Bound {
     let with_models = model.clusters_with_models(future);
     if with_models > 0 {

@@ -258,7 +258,7 @@ impl Model {
         }
     }
 
-    /// The names of clusters with resource models, which the model counts by their sums.
+    /// Number of clusters with resource models, which the model counts by their sums.
     pub(super) fn clusters_with_models(&self, future: &Future) -> usize {
         let clusters = future.fleet.snapshot().clusters();
         (0..future.fleet.len())
