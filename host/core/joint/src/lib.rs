@@ -5,7 +5,7 @@
 //!
 //! - [`place_waiting`]: what waits is placed by moving others, and nothing else changes.
 //! - [`Relaxation::solve`]: how little any plan can cost. Replicas may be cut into parts there, so no plan is below it, whatever the prices.
-//! - [`plan`]: an assignment of all workloads whose cost is close to that bound. In [`plan_whole`], no workload gets a part of its replicas.
+//! - [`plan()`]: an assignment of all workloads whose cost is close to that bound. In [`plan_whole`], no workload gets a part of its replicas.
 //!
 //! What a plan costs is the same in all three: replicas that leave the cluster where they run, times the price of a move; the costs of
 //! clusters; and for each replica that is not placed, its worth.
