@@ -22,13 +22,13 @@ pub(crate) fn take(decision: &mut Decision, fleet: &FleetSnapshot) -> Box<[Targe
         return Box::default();
     };
     let clusters = fleet.snapshot().clusters();
-    let targets = std::mem::take(named).into_iter().zip(figures);
+    let targets = std::mem::take(named).into_iter().enumerate();
     // Every cluster of a result is in the snapshot.
-    let targets = targets.filter_map(|((name, replicas), figures)| {
+    let targets = targets.filter_map(|(index, (name, replicas))| {
         Some(Target {
             row: u32::try_from(clusters.row(&name)?.index()).ok()?,
             replicas,
-            figures,
+            figures: figures[index],
         })
     });
     targets.collect()
