@@ -79,9 +79,6 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/desk/cli/src/report",
         &[
-            // Words.
-            "lines",
-            // What is reported.
             "binding_errors clusters profile reasons warnings",
             "costs",
             "entry",

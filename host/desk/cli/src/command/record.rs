@@ -117,7 +117,7 @@ fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<Result<String, Unwritabl
     }
     let expect = match &decision.outcome {
         Outcome::Scheduled(_) => {
-            Expectation::from_counts(entry.clusters(names).map(|target| (target.cluster, target.replicas)))
+            Expectation::from_counts(entry.clusters(names))
         }
         Outcome::Failed(error) if !error.is_plugin_fault() && !error.is_defect() => {
             Expectation::Error(karmada_kind(error).to_owned())

@@ -20,7 +20,7 @@ use super::binding_errors::BindingError;
 use super::clusters::names::Names;
 use super::clusters::shares::{Share, shares};
 use super::clusters::sums::Sums;
-use super::clusters::targets::{Target, Targets};
+use super::clusters::targets::Target;
 use super::costs::Pricer;
 
 /// Input of tables, JSON and YAML.
@@ -78,7 +78,7 @@ pub(crate) struct Decided {
     /// The decision; if the binding was scheduled, without clusters and figures.
     pub(crate) decision: Decision,
     /// The clusters of the result.
-    pub(crate) targets: Targets,
+    pub(crate) targets: Box<[Target]>,
 }
 
 /// A binding and its decision.
@@ -87,7 +87,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) binding: &'a Binding,
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
-    pub(crate) targets: &'a Targets,
+    pub(crate) targets: &'a [Target],
 }
 
 impl ProfileSummary {
@@ -222,12 +222,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Clusters of this result, sorted by name. Empty unless the binding was scheduled.
-    pub(crate) fn clusters<'names>(&self, names: &'names Names<'_>) -> impl Iterator<Item = Target<'names>>
-    where
-        'a: 'names,
-    {
-        self.targets.iter(names)
+    /// Clusters of this result with their replicas, sorted by name. Empty unless the binding was scheduled.
+    pub(crate) fn clusters<'names>(&self, names: &'names Names<'_>) -> impl Iterator<Item = (&'names str, i64)> {
+        let named = |target: &Target| (names.name(target.row), target.replicas);
+        self.targets.iter().map(named)
     }
 
     /// Clusters of this result and of the last one, sorted by name. Empty unless the binding was scheduled.
@@ -246,7 +244,7 @@ impl<'a> Entry<'a> {
         match &self.decision.outcome {
             Outcome::Scheduled(_) => self
                 .clusters(names)
-                .map(|target| (target.cluster.to_owned(), target.replicas))
+                .map(|(cluster, replicas)| (cluster.to_owned(), replicas))
                 .collect(),
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
         }

@@ -20,7 +20,6 @@ mod explanation;
 pub(crate) mod forecast;
 pub(crate) mod format;
 pub(crate) mod headroom;
-mod lines;
 pub(crate) mod loads;
 pub(crate) mod losses;
 pub(crate) mod page;

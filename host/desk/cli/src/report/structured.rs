@@ -17,7 +17,6 @@ use serde_json::Value;
 use super::clusters::shares::Share;
 use super::costs::BindingCosts;
 use super::entry::{Entry, Print, Report};
-use super::lines::{self, Line};
 
 /// The beginning of the document.
 #[derive(Debug, Serialize)]
@@ -309,7 +308,7 @@ fn part(form: Form, keys: &impl Serialize, part: Part) -> io::Result<Vec<u8>> {
 /// Adds a binding as an element of the list, without the list.
 fn add_element(form: Form, row: Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let begin = out.len();
-    write_alone(form, Alone { bindings: [row] }, out)?;
+    form.write(&Alone { bindings: [row] }, out)?;
     match form {
         Form::Json => {
             out.truncate(out.len() - b"\n  ]\n}".len());
@@ -318,22 +317,6 @@ fn add_element(form: Form, row: Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
         Form::Yaml => drop(out.drain(begin..begin + b"bindings:\n".len())),
     }
     Ok(())
-}
-
-fn write_alone(form: Form, mut alone: Alone<'_>, out: &mut Vec<u8>) -> io::Result<()> {
-    let [row] = &mut alone.bindings;
-    if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
-        let clusters = std::mem::take(&mut row.clusters);
-        let lines = clusters.iter().map(|target| Line {
-            name: target.name,
-            numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
-        });
-        if lines::with_lines(form, &alone, lines, out)? {
-            return Ok(());
-        }
-        alone.bindings[0].clusters = clusters;
-    }
-    form.write(&alone, out)
 }
 
 /// A binding as data.

@@ -18,7 +18,7 @@ use divvy_scheduler::profile::PlanOptions;
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
-use super::clusters::targets::Targets;
+use super::clusters::targets::take;
 use super::entry::{Decided, Print, ProfileSummary, Report};
 use super::table::{self, TableOptions};
 use super::{structured, warnings};
@@ -97,7 +97,7 @@ impl Case {
         let fleet = fleet.snapshot();
         let decisions = detected.bindings.iter().map(decision);
         let decided = |mut decision: Decision| {
-            let targets = Targets::take(&mut decision, &fleet);
+            let targets = take(&mut decision, &fleet);
             Decided { decision, targets }
         };
         let decisions = decisions.map(decided).collect();

@@ -10,7 +10,7 @@ use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
 use divvy_scheduler::fleet::FleetSnapshot;
 
 use super::findings::{Finding, PlanFindings};
-use crate::report::clusters::targets::{Packer, Targets};
+use crate::report::clusters::targets::{self, Target};
 use crate::report::entry::Decided;
 
 /// All bindings, to be decided against one snapshot.
@@ -37,7 +37,7 @@ impl Deciding<'_> {
         let (profile, mut findings) = (Arc::clone(scheduler.profile()), PlanFindings::default());
         if scheduler.ledger().is_some() {
             let decided = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
-                let targets = Targets::take(decision, fleet);
+                let targets = targets::take(decision, fleet);
                 findings.add(index, Finding::of_decision(decision, &bindings[index], &profile));
                 each(&bindings[index], decision);
                 targets
@@ -54,17 +54,26 @@ impl Deciding<'_> {
         let worker = || {
             // No thread panics while it holds the lock.
             let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            let (profile, mut summaries, mut packer) = (&profile, PlanSummaries::default(), Packer::default());
+            let (profile, mut summaries) = (&profile, PlanSummaries::default());
+            let mut targets: Vec<Target> = Vec::new();
             move |binding: &Binding| {
                 let mut decision = scheduler.schedule_rows(binding, fleet, &mut |row, replicas, figures| {
-                    packer.add(row, replicas, figures);
+                    targets.push(Target { row, replicas, figures });
                 });
-                let targets = packer.finish();
+                // The copy has no spare capacity, and the buffer keeps its own for the next result.
+                let taken = targets.as_slice().into();
+                targets.clear();
                 let finding = Finding::of_decision(&decision, binding, profile);
                 if !keeps_plans {
                     summaries.put_into(&mut decision);
                 }
-                (Decided { decision, targets }, finding)
+                (
+                    Decided {
+                        decision,
+                        targets: taken,
+                    },
+                    finding,
+                )
             }
         };
         let Ok(()) = divvy_parallel::each(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {

@@ -6,7 +6,7 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::TargetFigures;
 
 use super::names::Names;
-use super::targets::Targets;
+use super::targets::Target;
 
 /// A cluster of the result, or one that was in the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,17 +46,20 @@ impl Share<'_> {
 }
 
 /// Clusters of a result and of the last one, sorted by name.
-pub(crate) fn shares<'a>(binding: &'a Binding, targets: &'a Targets, names: &'a Names<'_>) -> Vec<Share<'a>> {
+pub(crate) fn shares<'a>(binding: &'a Binding, targets: &[Target], names: &'a Names<'_>) -> Vec<Share<'a>> {
     let mut last: Vec<(&str, i64)> = binding.last().collect();
     // If a cluster is listed twice, its first entry counts, as in the cycle.
     last.sort_by_key(|(cluster, _)| *cluster);
     last.dedup_by_key(|(cluster, _)| *cluster);
-    let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter(names).peekable());
+    let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter().peekable());
     let mut shares = Vec::with_capacity(last.len());
     loop {
         let (order, cluster) = match (targets.peek(), last.peek()) {
-            (Some(target), Some((cluster, _))) => (target.cluster.cmp(cluster), target.cluster.min(cluster)),
-            (Some(target), None) => (Ordering::Less, target.cluster),
+            (Some(target), Some((cluster, _))) => {
+                let name = names.name(target.row);
+                (name.cmp(cluster), name.min(cluster))
+            }
+            (Some(target), None) => (Ordering::Less, names.name(target.row)),
             (None, Some((cluster, _))) => (Ordering::Greater, *cluster),
             (None, None) => return shares,
         };
@@ -64,7 +67,7 @@ pub(crate) fn shares<'a>(binding: &'a Binding, targets: &'a Targets, names: &'a 
         let before = last.next_if(|_| order.is_ge());
         shares.push(Share {
             cluster,
-            row: target.and_then(|target| target.row),
+            row: target.map(|target| target.row),
             replicas: target.map(|target| target.replicas),
             last: before.map(|(_, replicas)| replicas),
             figures: target.map(|target| target.figures).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::names::Names;
 use super::shares::Share;
-use super::targets::{Target, Targets};
+use super::targets::Target;
 
 /// Replicas of all bindings that were scheduled, and the clusters that have them.
 #[derive(Debug)]
@@ -92,15 +92,10 @@ impl<'a> Counts<'a> {
     }
 
     /// Adds a result.
-    pub(crate) fn add(&mut self, targets: &Targets) {
-        for Target {
-            row, cluster, replicas, ..
-        } in targets.iter(self.names)
-        {
-            let row = row.and_then(|row| self.by_row.get_mut(row as usize));
-            match row {
-                Some(sum) => *sum = Some(sum.unwrap_or(0) + replicas),
-                None => self.add_named(cluster, replicas),
+    pub(crate) fn add(&mut self, targets: &[Target]) {
+        for target in targets {
+            if let Some(sum) = self.by_row.get_mut(target.row as usize) {
+                *sum = Some(sum.unwrap_or(0) + target.replicas);
             }
         }
     }
