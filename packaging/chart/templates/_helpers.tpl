@@ -33,5 +33,5 @@ app.kubernetes.io/name: {{ include "divvy.name" . }}
 
 {{/* The image, by digest if there is one. */}}
 {{- define "divvy.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{ required "image.repository: expected where your image is, such as registry.example/divvy: Divvy is in no public registry" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}

@@ -20,6 +20,9 @@ pub struct User {
 /// The group of schedulers. It has no rights until a role is bound to it.
 pub const SCHEDULERS: &str = "divvy:schedulers";
 
+/// The group of schedulers in shadow mode. It has no rights until a role is bound to it.
+pub const OBSERVERS: &str = "divvy:observers";
+
 /// May do everything. Its kubeconfig has no suffix.
 pub const ADMIN: User = User {
     name: "admin",
@@ -40,6 +43,11 @@ pub const SCHEDULER_B: User = User {
     name: "scheduler-b",
     groups: &[SCHEDULERS],
 };
+/// A scheduler in shadow mode, which cannot write.
+pub const OBSERVER: User = User {
+    name: "observer",
+    groups: &[OBSERVERS],
+};
 /// Names of all users that schedule.
 pub const SCHEDULERS_USERS: [&str; 2] = [SCHEDULER.name, SCHEDULER_B.name];
 /// A user without any rights.
@@ -49,7 +57,7 @@ pub const STRANGER: User = User {
 };
 
 /// All users.
-pub const ALL: [User; 5] = [ADMIN, KARMADA, SCHEDULER, SCHEDULER_B, STRANGER];
+pub const ALL: [User; 6] = [ADMIN, KARMADA, SCHEDULER, SCHEDULER_B, OBSERVER, STRANGER];
 
 impl User {
     /// The token. It is no secret: the API server listens on the loopback interface and lives as long as a test.

@@ -35,7 +35,8 @@ const table = (caption, columns, rows, empty = "Nothing to show.") => {
           const text = show(column, row);
           const tone = column.tone ? column.tone(row) : "";
           const kind = [column.numeric ? "number" : "", column.long ? "long" : "", tone].filter(Boolean).join(" ");
-          const attributes = { class: kind || undefined, title: !column.long && text.length > 34 ? text : undefined };
+          // In a narrow window the title of its column stands before each value.
+          const attributes = { class: kind || undefined, title: !column.long && text.length > 34 ? text : undefined, "data-title": column.title };
           return index === 0 ? element("th", { scope: "row", ...attributes }, text) : element("td", attributes, text);
         })),
       ),

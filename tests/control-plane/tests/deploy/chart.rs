@@ -46,7 +46,8 @@ pub(crate) fn rendered(values: &[&str]) -> Result<String, Failure> {
     let mut helm = tool("helm")?;
     helm.args(["template", "divvy", "--namespace", "karmada-system"]);
     helm.arg(packaging().join("chart"));
-    run(helm.args(values.iter().flat_map(|value| ["--set-json", value])))
+    let image = [r#"image.repository="registry.invalid/divvy""#];
+    run(helm.args(image.iter().chain(values).flat_map(|value| ["--set-json", value])))
 }
 
 /// The objects in a text, by kind and name, without what only a release has.
@@ -83,24 +84,35 @@ fn the_chart_renders_what_kustomize_does() -> Result<(), Failure> {
         let expected = objects(&kustomized(mode)?)?;
         assert_eq!(expected.len(), 5, "{mode}: {:?}", expected.keys());
         let mode = format!("mode={}", json!(mode));
-        let actual = objects(&rendered(&[&mode, r#"image.tag="latest""#])?)?;
+        let actual = objects(&rendered(&[&mode])?)?;
         for (name, object) in &expected {
             assert_eq!(actual.get(name), Some(object), "{mode}: {name}");
         }
         assert_eq!(actual.len(), expected.len(), "{mode}");
 
         let all = expected.into_iter().chain(monitoring.clone());
-        let actual = rendered(&[&mode, r#"image.tag="latest""#, "monitoring.enabled=true"])?;
+        let actual = rendered(&[&mode, "monitoring.enabled=true"])?;
         assert_eq!(objects(&actual)?, all.collect(), "{mode}");
     }
-    let expected = objects(&kustomized("karmada")?)?;
-    assert!(expected.len() >= 10, "{:?}", expected.keys());
-    assert_eq!(objects(&rendered(&[r#"cluster="karmada""#])?)?, expected);
+    for (mode, folder) in [
+        ("shadow", "karmada-shadow"),
+        ("beside", "karmada"),
+        ("instead", "karmada"),
+    ] {
+        let expected = objects(&kustomized(folder)?)?;
+        assert!(expected.len() >= 10, "{:?}", expected.keys());
+        let mode = format!("mode={}", json!(mode));
+        assert_eq!(
+            objects(&rendered(&[r#"cluster="karmada""#, &mode])?)?,
+            expected,
+            "{mode}"
+        );
+    }
     Ok(())
 }
 
 /// Values that use every possibility of the chart.
-const EVERYTHING: [&str; 28] = [
+const EVERYTHING: [&str; 29] = [
     r#"mode="instead""#,
     "replicas=3",
     "enabled=true",
@@ -128,6 +140,7 @@ const EVERYTHING: [&str; 28] = [
     r#"tolerations=[{"operator":"Exists"}]"#,
     r#"affinity={"nodeAffinity":{}}"#,
     r#"networkPolicy.namespace="observability""#,
+    r#"networkPolicy.egress=[{"ports":[{"port":5443}]},{"ports":[{"port":53,"protocol":"UDP"}]}]"#,
     r#"rights={"leases":["divvy-a"],"token":false}"#,
     r#"global={}"#,
 ];
@@ -184,6 +197,9 @@ async fn every_value_has_an_effect_that_the_api_server_accepts() -> Result<(), F
     assert_eq!(pod["spec"]["initContainers"][0]["args"], json!(["--version"]));
     assert_eq!(pod["spec"]["securityContext"], json!({"runAsNonRoot": true}));
     assert_eq!(container["securityContext"], json!({"readOnlyRootFilesystem": true}));
+    let policy = &of_host[r#""NetworkPolicy" "divvy-a""#]["spec"];
+    assert_eq!(policy["policyTypes"], json!(["Ingress", "Egress"]));
+    assert_eq!(policy["egress"][0], json!({"ports": [{"port": 5443}]}));
     let of_karmada = objects(&of_karmada)?;
     assert!(!of_karmada.contains_key(r#""Secret" "divvy-token""#));
     assert_eq!(
@@ -249,13 +265,16 @@ fn monitors_have_the_labels_by_which_prometheus_selects_them() -> Result<(), Fai
 
 #[test]
 fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
-    run(tool("helm")?.args(["lint", "--strict"]).arg(packaging().join("chart")))?;
+    let mut helm = tool("helm")?;
+    helm.args(["lint", "--strict", "--set", "image.repository=registry.example/divvy"]);
+    run(helm.arg(packaging().join("chart")))?;
     for (value, expected) in [
         (
             r#"mode="shadows""#,
             "value must be one of 'shadow', 'beside', 'instead'",
         ),
         ("replica=3", "additional properties 'replica' not allowed"),
+        ("replicas=0", "minimum: got 0, want 1"),
         (r#"replicas="three""#, "got string, want null or integer"),
         (r#"rights.leases=[]"#, "minItems: got 0, want 1"),
         (r#"nameOverride="Divvy""#, "'Divvy' does not match pattern"),
@@ -273,6 +292,10 @@ fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
             .contains("profile and profileConfigMap: expected one of them"),
         "{error}"
     );
+    let mut helm = tool("helm")?;
+    helm.args(["template", "divvy", "--namespace", "karmada-system"]);
+    let error = run(helm.arg(packaging().join("chart"))).expect_err("no image");
+    assert!(error.to_string().contains("image.repository: expected where your image is"), "{error}");
     let mut helm = tool("helm")?;
     helm.args(["template", "divvy", "--set", "cluster=karmada", "--namespace", "other"]);
     let error = run(helm.arg(packaging().join("chart"))).expect_err("the namespace");

@@ -67,8 +67,15 @@ impl<Servers: AsRef<ControlPlane>> Fixture<Servers> {
 
     /// Applies the manifests for Karmada's API server and returns a client that acts as Divvy's service account.
     async fn deploy(&self) -> Result<Client, Failure> {
-        for manifest in manifests::of_folder("karmada")? {
-            manifest.apply(&self.admin, "").await?;
+        self.deploy_folders(&["karmada"]).await
+    }
+
+    /// The same with the manifests of these folders, one after the other.
+    async fn deploy_folders(&self, folders: &[&str]) -> Result<Client, Failure> {
+        for folder in folders {
+            for manifest in manifests::of_folder(folder)? {
+                manifest.apply(&self.admin, "").await?;
+            }
         }
         let path = "/api/v1/namespaces/karmada-system/serviceaccounts/divvy/token";
         let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});

@@ -11,7 +11,15 @@ use serde_json::{Value, json};
 use crate::{Failure, Fixture, deployed, eventually, read, send};
 
 /// Folders with a kustomization.
-const FOLDERS: [&str; 6] = ["karmada", "host", "beside", "shadow", "instead", "monitoring"];
+const FOLDERS: [&str; 7] = [
+    "karmada",
+    "karmada-shadow",
+    "host",
+    "beside",
+    "shadow",
+    "instead",
+    "monitoring",
+];
 
 /// One object of a manifest file.
 pub(crate) struct Manifest {
@@ -112,6 +120,9 @@ fn every_file_is_part_of_a_kustomization_and_exists() -> Result<(), Failure> {
         let mut named = listed(&kustomization["resources"]);
         for generator in kustomization["configMapGenerator"].as_array().into_iter().flatten() {
             named.extend(listed(&generator["files"]));
+        }
+        for patch in kustomization["patches"].as_array().into_iter().flatten() {
+            named.extend(patch["path"].as_str().map(str::to_owned));
         }
         for name in &named {
             assert!(deployed(folder).join(name).exists(), "{folder}: {name} does not exist");

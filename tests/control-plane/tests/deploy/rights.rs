@@ -26,6 +26,19 @@ async fn may(client: &Client, (verb, group, resource, namespace, name): Access<'
     allowed.ok_or_else(|| format!("no review: {answer:#}").into())
 }
 
+/// Waits until all of these are allowed: rights spread to the API server's cache a moment after they are stored.
+async fn until_allowed(client: &Client, allowed: &[Access<'_>]) -> Result<(), Failure> {
+    eventually("the rights are in force", async || {
+        for access in allowed {
+            if !may(client, *access).await? {
+                return Ok(Err(format!("{access:?} is not allowed")));
+            }
+        }
+        Ok(Ok(()))
+    })
+    .await
+}
+
 const WORK: &str = "work.karmada.io";
 const POLICY: &str = "policy.karmada.io";
 const CLUSTER: &str = "cluster.karmada.io";
@@ -60,16 +73,7 @@ async fn divvy_may_do_what_it_does_and_nothing_else() -> Result<(), Failure> {
         ("update", LEASES, "leases", SYSTEM, "divvy-divvy"),
         ("get", "", "services", SYSTEM, "karmada-scheduler-estimator-m1"),
     ];
-    // Rights spread to the API server's cache a moment after they are stored.
-    eventually("the rights are in force", async || {
-        for access in allowed {
-            if !may(&divvy, access).await? {
-                return Ok(Err(format!("{access:?} is not allowed")));
-            }
-        }
-        Ok(Ok(()))
-    })
-    .await?;
+    until_allowed(&divvy, &allowed).await?;
     for denied in [
         ("get", "", "secrets", SYSTEM, "divvy-token"),
         ("list", "", "configmaps", "", ""),
@@ -92,6 +96,45 @@ async fn divvy_may_do_what_it_does_and_nothing_else() -> Result<(), Failure> {
         assert!(!may(&divvy, denied).await?, "{denied:?} is allowed");
     }
     Ok(())
+}
+
+/// The rounds of `run` show that a scheduler in shadow mode needs no other rights than these.
+#[tokio::test]
+async fn in_shadow_mode_divvy_cannot_write() -> Result<(), Failure> {
+    let fixture = Fixture::start().await?;
+    let divvy = fixture.deploy_folders(&["karmada", "karmada-shadow"]).await?;
+    let allowed: [Access<'_>; 6] = [
+        ("list", CLUSTER, "clusters", "", ""),
+        ("watch", POLICY, "propagationpolicies", "", ""),
+        ("watch", POLICY, "federatedresourcequotas", "", ""),
+        ("list", WORK, "resourcebindings", "", ""),
+        ("watch", WORK, "clusterresourcebindings", "", ""),
+        ("get", "", "services", SYSTEM, "karmada-scheduler-estimator-m1"),
+    ];
+    until_allowed(&divvy, &allowed).await?;
+    eventually("nothing can be written", async || {
+        for verb in ["create", "update", "patch", "delete", "deletecollection"] {
+            for (group, resource, namespace, name) in [
+                (WORK, "resourcebindings", "shop", "web"),
+                (WORK, "resourcebindings/status", "shop", "web"),
+                (WORK, "clusterresourcebindings", "", "web"),
+                (WORK, "clusterresourcebindings/status", "", "web"),
+                (LEASES, "leases", SYSTEM, "karmada-scheduler"),
+                (LEASES, "leases", SYSTEM, "divvy-divvy"),
+                (CLUSTER, "clusters", "", "m1"),
+                (POLICY, "propagationpolicies", "shop", "web"),
+                ("", "events", "shop", "web.1"),
+                ("", "services", SYSTEM, "karmada-scheduler-estimator-m1"),
+            ] {
+                let access = (verb, group, resource, namespace, name);
+                if may(&divvy, access).await? {
+                    return Ok(Err(format!("{access:?} is allowed")));
+                }
+            }
+        }
+        Ok(Ok(()))
+    })
+    .await
 }
 
 #[tokio::test]

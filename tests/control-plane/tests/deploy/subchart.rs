@@ -18,7 +18,7 @@ fn parent(folder: &Path) -> Result<(), Failure> {
     );
     std::fs::write(folder.join("Chart.yaml"), metadata)?;
     let values = "global:\n  registry: registry.example\n\
-                  divvy:\n  enabled: true\n  podSecurityContext:\n    runAsNonRoot: true\n\
+                  divvy:\n  enabled: true\n  image:\n    repository: registry.invalid/divvy\n  podSecurityContext:\n    runAsNonRoot: true\n\
                   rights:\n  enabled: false\n  cluster: karmada\n";
     std::fs::write(folder.join("values.yaml"), values)?;
     let mut helm = tool("helm")?;

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use divvy_control_plane_tests::backup::Backup;
 use divvy_control_plane_tests::objects::{NAMESPACE, Objects};
 use divvy_control_plane_tests::scenario::{condition, result};
-use divvy_control_plane_tests::users::SCHEDULER;
+use divvy_control_plane_tests::users::OBSERVER;
 use divvy_control_plane_tests::{Error, Scenario};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -115,7 +115,7 @@ async fn replay(name: &'static str, figures: &Figures) -> Result<(), Error> {
     let differing = replay.check_burst(figures).await?;
     replay.report_burst().await?;
     replay.repeat(&differing, figures).await?;
-    let writes = replay.scenario.control_plane.audit_log().writes_by(SCHEDULER)?;
+    let writes = replay.scenario.control_plane.audit_log().writes_by(OBSERVER)?;
     assert!(writes.is_empty(), "a scheduler in shadow mode has written: {writes:?}");
     let by_holding = |shadow: &Shadow| shadow.differences(true).len();
     eprintln!(

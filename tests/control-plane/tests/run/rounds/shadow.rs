@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use divvy_control_plane_tests::divvy::Configuration;
 use divvy_control_plane_tests::objects::PATIENCE;
-use divvy_control_plane_tests::users::SCHEDULER;
+use divvy_control_plane_tests::users::OBSERVER;
 use divvy_control_plane_tests::{Divvy, Error, Scenario};
 use serde_json::Value;
 
@@ -29,9 +29,9 @@ pub(super) struct Comparisons {
 }
 
 impl Shadow {
-    /// Starts one under a profile. What it holds, it gives up only after longer than the test.
+    /// Starts one under a profile, with the rights of shadow mode. What it holds, it gives up only after longer than the test.
     pub(super) fn start(scenario: &Scenario, folder: &Path, profile: &'static str) -> Result<Self, Error> {
-        let mut configuration: Configuration = scenario.configuration(SCHEDULER).with_rare_reports();
+        let mut configuration: Configuration = scenario.configuration(OBSERVER).with_rare_reports();
         configuration.profile = profile.into();
         configuration.further.push("--dry-run".to_owned());
         std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
