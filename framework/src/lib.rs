@@ -300,10 +300,11 @@ pub mod __private {
 /// The common imports of a plugin.
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult, StatedPromises};
-    pub use crate::clusters::Row;
+    pub use crate::binding::Binding;
+    pub use crate::clusters::{Cluster, Row};
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences, ValueError};
     pub use crate::cycle::{Candidate, Column};
-    pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
+    pub use crate::filter::{ClusterFilter, FilterContext, FilterPlugin, FilterResult};
     pub use crate::pace::{PaceContext, PacePlugin, PaceResult, Wait};
     pub use crate::plugin::{
         BindingParts, ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField,
@@ -311,7 +312,7 @@ pub mod prelude {
     };
     pub use crate::reason::{Bound, Cause, Decider, Reason};
     pub use crate::reuse::with_scratch;
-    pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
+    pub use crate::score::{ClusterScore, ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
     pub use crate::table::{Cells, Period, RowsPerKey, Table, TableColumn, TableView, Weekly};
     pub use crate::value::{

@@ -1,11 +1,12 @@
 //! Input of a call of Filter.
 
-use crate::clusters::Row;
+use crate::clusters::{Row, Tolerations, UntoleratedTaints};
 use crate::configuration::NoPreferences;
 use crate::cycle::Cycle;
 use crate::export::Given;
 use crate::plugin::Failure;
 use crate::prepare::{Kept, PreparePlugin};
+use crate::reuse::with_scratch;
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 /// The input of [`FilterPlugin::filter`](super::FilterPlugin::filter). It dereferences to [`Cycle`].
@@ -28,6 +29,18 @@ impl<'a, P, Accepted> FilterContext<'a, P, Accepted> {
         let mut last = self.cycle.binding().last();
         last.find(|target| target.row == Some(row))
             .map(|target| target.replicas)
+    }
+
+    /// Runs `work` with the taints that the placement does not tolerate. `None` if no cluster has a taint: `work` is then not run.
+    pub fn with_untolerated_taints<T>(&self, work: impl FnOnce(&UntoleratedTaints<'_>) -> T) -> Option<T> {
+        let clusters = self.cycle.clusters();
+        if !clusters.any_tainted() {
+            return None;
+        }
+        let tolerations = self.cycle.binding().tolerations();
+        Some(with_scratch(|compiled: &mut Tolerations| {
+            work(&compiled.compile(&clusters, tolerations))
+        }))
     }
 
     /// The tie-breaking key of a cluster: the smaller key is served first.

@@ -2,12 +2,13 @@
 
 pub(crate) mod calls;
 mod context;
+mod each;
 mod result;
 
 use crate::configuration::{NoPreferences, Preferences};
 use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 
-/// A plugin that rejects clusters.
+/// A plugin that rejects clusters. One that asks the same question about each cluster can be a [`ClusterFilter`], which is shorter.
 ///
 /// The host calls it once per cycle, with all clusters. Clusters that are being deleted or that an earlier filter
 /// rejected are already excluded: [`FilterResult::feasible`] returns the others.
@@ -88,4 +89,5 @@ pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 }
 
 pub use context::FilterContext;
+pub use each::ClusterFilter;
 pub use result::FilterResult;

@@ -4,6 +4,7 @@ use crate::clusters::{NotDeclared, Row, RowSet};
 use crate::cycle::Cycle;
 use crate::plugin::Failure;
 use crate::reason::{Cause, Reason};
+use crate::reuse::with_scratch;
 
 /// The output of [`FilterPlugin::filter`](super::FilterPlugin::filter): the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
@@ -81,6 +82,17 @@ impl<'a> FilterResult<'a> {
                 };
             }
         }
+    }
+
+    /// As [`Self::retain`], for newcomers only: clusters of the last result stay, even with 0 replicas there, so that the filter moves
+    /// nothing.
+    #[inline]
+    pub fn retain_newcomers<R: Into<Reason>>(&mut self, mut fits: impl FnMut(Row) -> bool, reason: impl Fn(Row) -> R) {
+        let cycle = self.cycle;
+        with_scratch(|last: &mut RowSet| {
+            cycle.binding().collect_last_rows(&cycle.clusters(), last);
+            self.retain(|row| fits(row) || last.contains(row), reason);
+        });
     }
 
     /// Cordons the cluster in a row: it takes no further replicas of the binding and keeps those of the last result. A cluster

@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 mod context;
+mod each;
 mod result;
 
 use crate::configuration::{NoPreferences, Preferences};
@@ -9,7 +10,7 @@ use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
 
-/// A plugin that scores the feasible clusters. The host multiplies its scores by the plugin's weight in the profile and
+/// A plugin that scores the feasible clusters. One that rates each by itself can be a [`ClusterScore`], which is shorter. The host multiplies its scores by the plugin's weight in the profile and
 /// adds them up over all plugins.
 ///
 /// The sums order the clusters. Where constraints limit the number of clusters, the bundled selector
@@ -92,4 +93,5 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
 }
 
 pub use context::ScoreContext;
+pub use each::ClusterScore;
 pub use result::ScoreResult;

@@ -1,6 +1,9 @@
 //! Output of a call of Select.
 
+use super::SelectContext;
 use crate::cycle::Candidate;
+use crate::plugin::Plugin;
+use crate::reuse::with_scratch;
 
 /// The output of [`SelectPlugin::select`](super::SelectPlugin::select): the candidates, in order of preference.
 pub struct SelectResult<'a> {
@@ -35,6 +38,50 @@ impl<'a> SelectResult<'a> {
             // More candidates than feasible clusters: counted, so that the host can report the violation.
             None => self.overflow += 1,
         }
+    }
+
+    /// Chooses the first clusters in the order of a key, at most `count`: the smaller key first, and among equal keys the smaller
+    /// [`tie_key`](crate::cycle::CallContext::tie_key). [`std::cmp::Reverse`] turns the order round.
+    ///
+    /// ```
+    /// use divvy_framework::prelude::*;
+    /// use std::cmp::Reverse;
+    ///
+    /// /// Keeps the three clusters with the most room.
+    /// #[derive(Default)]
+    /// struct ThreeRoomiest;
+    ///
+    /// impl Plugin for ThreeRoomiest {
+    ///     const NAME: &'static str = "three-roomiest";
+    ///     const DESCRIPTION: &'static str = "keeps the three clusters with the most room";
+    /// }
+    ///
+    /// impl SelectPlugin for ThreeRoomiest {
+    ///     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
+    ///         result.choose_first(context, 3, |cluster| Reverse(context.capacity()[cluster]));
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// use divvy_framework::testing::{ClusterBuilder, Scenario};
+    /// let room = [("a", 5), ("b", 1), ("c", 9), ("d", 7)];
+    /// let clusters = room.map(|(name, room)| ClusterBuilder::new(name).fits_now(room));
+    /// assert_eq!(Scenario::new().clusters(clusters).candidates(&ThreeRoomiest).unwrap(), ["c", "d", "a"]);
+    /// ```
+    pub fn choose_first<P: Plugin, Accepted, K: Ord>(
+        &mut self,
+        context: &SelectContext<'_, P, Accepted>,
+        count: usize,
+        key: impl Fn(Candidate) -> K,
+    ) {
+        with_scratch(|order: &mut Vec<Candidate>| {
+            order.clear();
+            order.extend(context.candidates());
+            order.sort_unstable_by_key(|&candidate| (key(candidate), context.tie_key(candidate)));
+            for &candidate in order.iter().take(count) {
+                self.choose(candidate);
+            }
+        });
     }
 
     /// Clusters of the call that are not candidates so far, for [explanations](crate::cycle::CallContext::explain). Allocates.

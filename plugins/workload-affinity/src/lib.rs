@@ -9,7 +9,6 @@ mod tests;
 mod workload_affinity;
 
 use divvy_framework::binding::{Peer, Placements};
-use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
 
 use workload_affinity::PeerCounts;
@@ -34,15 +33,14 @@ impl FilterPlugin for WorkloadAffinity {
             return Ok(());
         };
         let clusters = context.clusters();
-        with_scratch(|(counts, last): &mut (PeerCounts, RowSet)| {
+        with_scratch(|counts: &mut PeerCounts| {
             let rows = placed(&placements).map(|peer| peer.targets().filter_map(|target| target.row));
             counts.count(clusters.len(), rows);
             if counts.is_empty() {
                 return;
             }
-            context.binding().collect_last_rows(&clusters, last);
-            result.retain(
-                |row| counts.has_every(row) || last.contains(row),
+            result.retain_newcomers(
+                |row| counts.has_every(row),
                 |row| reason(&placements, group, row),
             );
         });

@@ -35,14 +35,13 @@ impl FilterPlugin for WorkloadAntiAffinity {
             return Ok(());
         };
         let clusters = context.clusters();
-        with_scratch(|(taken, last): &mut (RowSet, RowSet)| {
+        with_scratch(|taken: &mut RowSet| {
             let rows = peers(&placements).flat_map(|peer| peer.targets().filter_map(|target| target.row));
             if !collect_taken(clusters.len(), rows, taken) {
                 return;
             }
-            context.binding().collect_last_rows(&clusters, last);
-            result.retain(
-                |row| !taken.contains(row) || last.contains(row),
+            result.retain_newcomers(
+                |row| !taken.contains(row),
                 |row| reason(&placements, group, row),
             );
         });

@@ -27,20 +27,14 @@ impl ConfiguredPlugin for PluginName {
     }
 }
 
-impl FilterPlugin for PluginName {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
-        // Equal texts of a snapshot are equal numbers, so the loop compares no text.
-        let region = context.clusters().symbol(&self.region);
-        let regions = context.clusters().regions();
-        result.retain(
-            |row| rule::keeps(regions[row], region),
-            |_| rule::REASON.to_owned(),
-        );
-        Ok(())
+// A rule that needs more than one cluster and the binding implements `FilterPlugin` instead.
+impl ClusterFilter for PluginName {
+    fn fits(&self, cluster: &Cluster<'_>, _: &Binding<'_>) -> bool {
+        rule::keeps(cluster.region(), &self.region)
+    }
+
+    fn reason(&self, _: &Cluster<'_>, _: &Binding<'_>) -> String {
+        rule::REASON.to_owned()
     }
 }
 

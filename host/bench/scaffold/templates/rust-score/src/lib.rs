@@ -27,17 +27,10 @@ impl ConfiguredPlugin for PluginName {
     }
 }
 
-impl ScorePlugin for PluginName {
-    fn score(
-        &self,
-        context: &ScoreContext<'_, Self>,
-        result: &mut ScoreResult<'_>,
-    ) -> Result<(), Failure> {
-        for candidate in context.candidates() {
-            let value = context.cluster(candidate).label(&self.label);
-            result.set(candidate, rule::score(value, &self.best));
-        }
-        Ok(())
+// A rule that needs more than one cluster and the binding implements `ScorePlugin` instead.
+impl ClusterScore for PluginName {
+    fn score_of(&self, cluster: &Cluster<'_>, _: &Binding<'_>) -> i64 {
+        rule::score(cluster.label(&self.label), &self.best)
     }
 }
 
