@@ -65,9 +65,18 @@ fn the_chart_and_the_deployment_name_the_release() {
         ("docs/start.md", format!("divvy_{release}_amd64.deb")),
         ("examples/deploy/README.md", format!("divvy:{release}")),
         ("examples/deploy/README.md", format!("`newTag: {release}`")),
-        ("examples/deploy/shadow/kustomization.yaml", format!("newTag: {release}\n")),
-        ("examples/deploy/beside/kustomization.yaml", format!("newTag: {release}\n")),
-        ("examples/deploy/instead/kustomization.yaml", format!("newTag: {release}\n")),
+        (
+            "examples/deploy/shadow/kustomization.yaml",
+            format!("newTag: {release}\n"),
+        ),
+        (
+            "examples/deploy/beside/kustomization.yaml",
+            format!("newTag: {release}\n"),
+        ),
+        (
+            "examples/deploy/instead/kustomization.yaml",
+            format!("newTag: {release}\n"),
+        ),
     ] {
         assert!(text(path).contains(&expected), "{path} lacks `{}`", expected.trim());
     }

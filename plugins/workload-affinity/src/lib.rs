@@ -39,10 +39,7 @@ impl FilterPlugin for WorkloadAffinity {
             if counts.is_empty() {
                 return;
             }
-            result.retain_newcomers(
-                |row| counts.has_every(row),
-                |row| reason(&placements, group, row),
-            );
+            result.retain_newcomers(|row| counts.has_every(row), |row| reason(&placements, group, row));
         });
         Ok(())
     }

@@ -40,10 +40,7 @@ impl FilterPlugin for WorkloadAntiAffinity {
             if !collect_taken(clusters.len(), rows, taken) {
                 return;
             }
-            result.retain_newcomers(
-                |row| !taken.contains(row),
-                |row| reason(&placements, group, row),
-            );
+            result.retain_newcomers(|row| !taken.contains(row), |row| reason(&placements, group, row));
         });
         Ok(())
     }

@@ -295,7 +295,12 @@ fn what_is_wrong_with_values_is_said() -> Result<(), Failure> {
     let mut helm = tool("helm")?;
     helm.args(["template", "divvy", "--namespace", "karmada-system"]);
     let error = run(helm.arg(packaging().join("chart"))).expect_err("no image");
-    assert!(error.to_string().contains("image.repository: expected where your image is"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("image.repository: expected where your image is"),
+        "{error}"
+    );
     let mut helm = tool("helm")?;
     helm.args(["template", "divvy", "--set", "cluster=karmada", "--namespace", "other"]);
     let error = run(helm.arg(packaging().join("chart"))).expect_err("the namespace");

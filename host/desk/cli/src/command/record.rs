@@ -116,9 +116,7 @@ fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<Result<String, Unwritabl
         return None;
     }
     let expect = match &decision.outcome {
-        Outcome::Scheduled(_) => {
-            Expectation::from_counts(entry.clusters(names))
-        }
+        Outcome::Scheduled(_) => Expectation::from_counts(entry.clusters(names)),
         Outcome::Failed(error) if !error.is_plugin_fault() && !error.is_defect() => {
             Expectation::Error(karmada_kind(error).to_owned())
         }
