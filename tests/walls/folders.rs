@@ -9,6 +9,9 @@ use super::{check_none, read};
 use crate::artifacts::{metadata, plugin, plugin_folders, plugin_package, repository};
 use crate::scheduling::Host;
 
+/// Plugins whose rule the SDK has, because plugins of others need it, too.
+const RULES_OF_THE_SDK: [&str; 1] = ["taint-toleration"];
+
 #[test]
 fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
     let mut broken = Vec::new();
@@ -21,8 +24,8 @@ fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
         }
         // The rule, without any ABI, has its own file.
         let rule = format!("plugins/{folder}/src/{}.rs", folder.replace('-', "_"));
-        if !repository().join(&rule).is_file() {
-            broken.push(format!("{rule} is missing"));
+        if repository().join(&rule).is_file() == RULES_OF_THE_SDK.contains(&folder.as_str()) {
+            broken.push(format!("{rule} is missing, or the SDK has the rule"));
         }
     }
     check_none(
@@ -92,7 +95,7 @@ fn a_new_plugin_starts_as_a_copy_with_its_own_names() {
     let text = |path: &str| fs::read_to_string(copy.path().join(path)).expect("the file is there");
     let plugins = [
         ("copied-by-tests", "average", "Average"),
-        ("filter-of-tests", "taint-toleration", "TaintToleration"),
+        ("filter-of-tests", "api-enablement", "ApiEnablement"),
         ("score-of-tests", "cluster-locality", "ClusterLocality"),
     ];
     for (name, from, from_type) in plugins {

@@ -1,6 +1,7 @@
 //! Input of a call of Filter.
 
-use crate::clusters::{Row, Tolerations, UntoleratedTaints};
+use crate::binding::{Tolerations, UntoleratedTaints};
+use crate::clusters::Row;
 use crate::configuration::NoPreferences;
 use crate::cycle::Cycle;
 use crate::export::Given;

@@ -6,6 +6,7 @@
 mod metadata;
 mod placements;
 mod policy;
+mod tolerations;
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::row::{AffinityRow, ComponentRow, PairRow, RequestRow, SpreadConstraintRow, TolerationRow};
@@ -18,6 +19,7 @@ pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationO
 pub use metadata::Metadata;
 pub use placements::{Peer, PeerTarget, Placements};
 pub use policy::{Policy, Rule};
+pub use tolerations::{Tolerations, UntoleratedTaints};
 
 /// The contents of Karmada's ResourceBinding or ClusterResourceBinding, and the known facts about its policy and its
 /// workload.

@@ -1,6 +1,6 @@
 //! The Filter plugin `taint-toleration`: rejects clusters with a taint that the placement does not tolerate.
 //!
-//! Which taint is tolerated is the SDK's [`UntoleratedTaints`](divvy_framework::clusters::UntoleratedTaints), Kubernetes' rule. A cluster that
+//! Which taint is tolerated is the SDK's [`UntoleratedTaints`](divvy_framework::binding::UntoleratedTaints), Kubernetes' rule. A cluster that
 //! the last result lists stays, as in Karmada. A fleet without taints costs nothing.
 
 #![forbid(unsafe_code)]

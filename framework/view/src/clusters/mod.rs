@@ -9,7 +9,6 @@ mod matcher;
 mod row;
 mod selector;
 mod taints;
-mod tolerations;
 
 pub use crate::words::{ConditionStatus, TaintEffect};
 pub use cluster::{Cluster, Condition, Model, NotDeclared, Resource, Taint};
@@ -17,7 +16,6 @@ pub use matcher::{AffinityTables, ClusterMatcher, LabelColumn, RowSet, collect_e
 pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use selector::ClusterSelector;
 pub use taints::{TaintColumns, TaintSymbols};
-pub use tolerations::{Tolerations, UntoleratedTaints};
 
 use std::cmp::Ordering;
 

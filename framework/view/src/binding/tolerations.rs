@@ -3,8 +3,8 @@
 //! It is Kubernetes' `Toleration.ToleratesTaint` over symbols. `tolerationSeconds` is ignored, because it delays evictions and does not
 //! affect scheduling.
 
-use super::{Clusters, Row, Symbol, TaintColumns, TaintSymbols};
-use crate::binding::{Toleration, TolerationOperator};
+use super::{Toleration, TolerationOperator};
+use crate::clusters::{Clusters, Row, Symbol, TaintColumns, TaintSymbols};
 use crate::words::TaintEffect;
 
 /// Tolerations as symbols of one snapshot. A plugin keeps them between calls only to reuse the memory.
