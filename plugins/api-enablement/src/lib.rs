@@ -9,7 +9,9 @@ mod api_enablement;
 #[cfg(test)]
 mod tests;
 
+use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
+use divvy_framework::reuse::with_scratch;
 
 use api_enablement::{REASON, Verdicts};
 
@@ -28,10 +30,11 @@ impl FilterPlugin for ApiEnablement {
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         let sets = clusters.api_sets();
-        with_scratch(|verdicts: &mut Verdicts| {
+        with_scratch(|(verdicts, last): &mut (Verdicts, RowSet)| {
             verdicts.decide(&clusters, binding.resource_api_version(), binding.resource_kind());
-            result.retain_newcomers(
-                |row| sets.get(row).is_some_and(|set| verdicts.serves(set)),
+            binding.collect_last_rows(&clusters, last);
+            result.retain(
+                |row| sets.get(row).is_some_and(|set| verdicts.serves(set)) || last.contains(row),
                 |_| REASON.to_owned(),
             );
         });
