@@ -61,6 +61,7 @@ async fn a_profile_arrives_byte_for_byte() -> Result<(), Failure> {
         let mut helm = tool("helm")?;
         helm.args(["template", "divvy", "--namespace", "karmada-system"]);
         helm.args(["--show-only", "templates/host/profile.yaml"]);
+        helm.args(["--set", "image.repository=registry.example/divvy"]);
         helm.arg("--set-file").arg(format!("profile={}", file.display()));
         let rendered = match run(helm.arg(packaging().join("chart"))) {
             Ok(rendered) => rendered,
