@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_profile::{IncludedKind, OnExclusion, WrittenAllowances};
-use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::decide::rules::Sum;
 use divvy_scheduler::fleet::Footprint;
@@ -16,7 +15,7 @@ use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Writ
 
 use super::look::{Judged, Wanted, reports};
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
-use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
+use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decision::{LiveDecision, replicas_on};
 use crate::engine::apply::{Next, Outcome};
 use crate::engine::effects::{Count, Turn};
@@ -89,7 +88,7 @@ impl Engine {
                 .and_then(|applied| applied.affinity.as_deref())
                 .unwrap_or_default(),
             valid_until: applied.and_then(|applied| applied.valid_until),
-            footprint: &Footprint::new(&candidate.object().spec),
+            footprint: &candidate.record().footprint(),
             reason: None,
         };
         let mut found = Outcome::default();
@@ -178,8 +177,7 @@ impl Engine {
     /// True if a cluster that a result gives replicas reports some that it was given before, and that may be on their way out: Karmada has
     /// evicted them, or someone else has moved them.
     fn is_shown(&self, candidate: &Candidate, result: &[TargetCluster]) -> bool {
-        let record = self.bindings.get(&candidate.key);
-        let mut reports = reports(record.map_or(&[], |record| &record.aggregated)).into_iter();
+        let mut reports = reports(&candidate.record().aggregated).into_iter();
         let count = |targets: &[TargetCluster], name: &str| replicas_on(targets, name).map_or(0, i64::from);
         reports.any(|report| {
             let before = count(candidate.last(), report.cluster);
@@ -202,17 +200,14 @@ impl Engine {
 
     /// The replicas that a binding asks for, and what its result adds up to.
     fn total(&self, candidate: &Candidate, placement: &Placement) -> (i64, Sum) {
-        let own = Request::from_annotations(&candidate.object().metadata.annotations);
-        let sum = self.sum(placement, &own, &candidate.request);
-        (candidate.binding.replicas(), sum)
+        (candidate.replicas(), self.sum(candidate, placement))
     }
 
     fn workload(&self, candidate: &Candidate) -> Workload {
-        let object = candidate.object();
-        let record = self.bindings.get(&candidate.key);
-        let reports = reports(record.map_or(&[], |record| &record.aggregated));
+        let record = candidate.record();
+        let reporting = Reporting::new(record.kind(), &reports(&record.aggregated));
         // The labels of the workload are not on its binding.
-        Workload::new(object, None, Reporting::new(object, &reports))
+        Workload::new(record.kind(), record.footprint().is_component_set(), None, reporting)
     }
 
     /// The outcome of a verdict. `Err` if there is nothing to move.
@@ -257,9 +252,9 @@ impl Engine {
                 if mark.and_then(ReadMark::valid).is_none() {
                     return Ok(self.waits_to_begin(candidate, moment).after(found));
                 }
-                let evicts = !candidate.object().spec.graceful_eviction_tasks.is_empty();
+                let evicts = !candidate.record().evictions().is_empty();
                 let sum: i64 = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
-                let observes = !evicts || sum >= candidate.binding.replicas();
+                let observes = !evicts || sum >= candidate.replicas();
                 Ok(self.stays(candidate, observes, moment).after(found))
             }
             Ok(Verdict::Write(write)) => {
@@ -300,8 +295,8 @@ impl Engine {
 
     /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
     fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Outcome {
-        let known = scheduled_condition(&candidate.object().status.conditions);
-        if known.is_none_or(|condition| condition.status != "False") {
+        let known = candidate.record().scheduled();
+        if known.is_none_or(|condition| condition.status() != "False") {
             return Outcome::default();
         }
         let wanted = StatusWanted::condition_alone(ScheduledReason::Success, SUCCESS_MESSAGE.to_owned(), moment.wall);

@@ -68,7 +68,7 @@ impl Engine {
         }
         let mut frees = false;
         for key in stale {
-            let record = self.bindings.get(&key);
+            let record = self.bindings.shared(&key);
             let candidate = record.and_then(|record| super::Candidate::new(&key, record, self));
             let Some(candidate) = candidate else { continue };
             let mark = self.read_mark(&candidate, moment);
@@ -109,7 +109,7 @@ impl Engine {
 
     /// Finds out what a move with a mark uses, before other moves begin.
     pub(super) fn load_claim(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
-        let record = self.bindings.get(key);
+        let record = self.bindings.shared(key);
         let candidate = record.and_then(|record| super::Candidate::new(key, record, self));
         let Some(candidate) = candidate else { return };
         let mark = self.read_mark(&candidate, moment);

@@ -5,7 +5,6 @@ use std::time::Instant;
 use divvy_karmada::api::TargetCluster;
 use divvy_profile::{Allowances, MOVES_ANNOTATION, MoveBudgets, OnExclusion, WrittenAllowances};
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Moving, MovingCluster, PaceAnswer};
-use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::stored_hash::{asked_hash, standard_asked_hash};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
@@ -13,7 +12,7 @@ use divvy_scheduler::moves::change::is_dispatching_suspended;
 use divvy_scheduler::moves::mark::ReadMark;
 use divvy_scheduler::moves::readiness::{Health, Report, Reporting, has_counted_health};
 use divvy_scheduler::moves::step::{Look, Places, Reason as Wait, Seen, StepError, Terms, Verdict, Wish, Write, look};
-use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
+use divvy_scheduler::plan::{AffinityGroup, Decidable, Plan};
 
 use super::known::{Known, KnownCluster, Want};
 use super::surroundings::Surroundings;
@@ -48,14 +47,12 @@ pub(super) struct Wanted<'a> {
 impl Candidate {
     /// Hash of what is asked for.
     pub(in crate::engine) fn asked(&self) -> u64 {
-        let own = Request::from_annotations(&self.object().metadata.annotations);
-        asked_hash(&self.placement.text, &self.request, &own, self.move_words())
+        asked_hash(&self.placement.text, &self.request, &self.own, self.move_words())
     }
 
     /// The same as 0.1.0 hashed it, for its marks.
     pub(in crate::engine) fn standard_asked(&self) -> u64 {
-        let own = Request::from_annotations(&self.object().metadata.annotations);
-        standard_asked_hash(&self.placement.text, &self.request, &own, self.move_words())
+        standard_asked_hash(&self.placement.text, &self.request, &self.own, self.move_words())
     }
 
     /// The policy's annotation about moves.
@@ -97,7 +94,7 @@ impl Engine {
                 max_surge: 0,
                 max_unavailable: 0,
             }),
-            Some(moves) => moves.allowances(policy, candidate.binding.replicas()),
+            Some(moves) => moves.allowances(policy, candidate.replicas()),
         };
         Ok(Terms {
             allowances: allowances.map_err(|error| Failure::invalid_binding(format!("its move: {error}")))?,
@@ -154,7 +151,7 @@ impl Engine {
         };
         let text = candidate.key.to_string();
         let profile = &*self.active.profile;
-        let plan = Plan::under(profile, &PlanInput::new(&candidate.binding));
+        let plan = Plan::under(profile, &candidate.binding.input());
         let plan = plan.as_ref().ok();
         let (snapshot, set) = self.fleet.snapshot();
         let around = Surroundings {
@@ -164,7 +161,7 @@ impl Engine {
             answers: answers.map(|answers| Current::new(answers, &self.capacity.takings)),
             profile,
             plan,
-            placement: candidate.object().spec.placement.as_deref(),
+            placement: candidate.record().readable_placement(),
             exclusion: wanted.exclusion,
         };
         let region = |name: &str| around.region(name);
@@ -262,7 +259,7 @@ fn seen<'a>(
     reports: &'a [Report<'a>],
     moment: &Moment,
 ) -> Seen<'a> {
-    let object = candidate.object();
+    let record = candidate.record();
     let decided = match wish {
         Wish::Decided(result) => result,
         Wish::Continue | Wish::Cancel => &[][..],
@@ -272,16 +269,16 @@ fn seen<'a>(
     let marked = marked.flat_map(|mark| mark.clusters.keys().map(String::as_str));
     let names = results.map(|target| target.name.as_str()).chain(marked);
     Seen {
-        generation: object.metadata.generation,
+        generation: record.generation,
         asked: candidate.asked(),
         present: candidate.last(),
-        total: candidate.binding.replicas(),
-        evicted: &object.spec.graceful_eviction_tasks,
-        is_dispatching_suspended: is_dispatching_suspended(object, names),
+        total: candidate.replicas(),
+        evicted: record.evictions(),
+        is_dispatching_suspended: is_dispatching_suspended(record.suspension(), names),
         mark,
         reports,
-        reporting: Reporting::new(object, reports),
-        has_counted_health: has_counted_health(object),
+        reporting: Reporting::new(record.kind(), reports),
+        has_counted_health: has_counted_health(record.kind()),
         now: moment.milliseconds,
     }
 }

@@ -100,14 +100,13 @@ impl Engine {
         if self.shadow.is_some() {
             return None;
         }
-        let metadata = &candidate.object().metadata;
-        let text = metadata.annotations.get(MOVE_ANNOTATION)?;
+        let text = candidate.record().annotation(MOVE_ANNOTATION)?;
         let marked = Marked {
-            generation: metadata.generation,
+            generation: candidate.binding.generation(),
             asked: candidate.asked(),
             standard_asked: Some(candidate.standard_asked()),
             result: candidate.last(),
-            total: candidate.binding.replicas(),
+            total: candidate.replicas(),
             now: moment.milliseconds,
         };
         read_mark(Some(text), &marked, |name| self.clusters.contains(name))
