@@ -8,7 +8,7 @@ use divvy_profile::WrittenAllowances;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::change::Course;
 use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
-use divvy_scheduler::moves::step::by_name;
+use divvy_scheduler::moves::look::by_name;
 
 use super::{Candidate, Engine, Moment};
 use crate::engine::apply::{Next, Outcome};
