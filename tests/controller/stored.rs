@@ -72,10 +72,16 @@ fn compare(binding: &Value) {
     assert_eq!(record.suspension(), object.spec.suspension.as_ref());
     assert_eq!(record.status(), object.status);
     let metadata = &object.metadata;
-    assert_eq!((stored.uid(), stored.generation()), (metadata.uid.as_str(), metadata.generation));
+    assert_eq!(
+        (stored.uid(), stored.generation()),
+        (metadata.uid.as_str(), metadata.generation)
+    );
     assert_eq!(stored.resource_version(), metadata.resource_version);
     let footprint = Footprint::new(&object.spec);
-    assert_eq!((record.footprint(), Footprint::from_input(&input)), (footprint.clone(), footprint));
+    assert_eq!(
+        (record.footprint(), Footprint::from_input(&input)),
+        (footprint.clone(), footprint)
+    );
 }
 
 #[test]

@@ -310,7 +310,10 @@ mod tests {
     #[test]
     fn shared_texts_are_the_same_texts() {
         let own: StringMap = ["b", "a", "c"].map(|key| (key.to_owned(), key.to_uppercase())).into();
-        let shared: Vec<(Arc<str>, Arc<str>)> = own.iter().map(|(key, text)| (key.as_str().into(), text.as_str().into())).collect();
+        let shared: Vec<(Arc<str>, Arc<str>)> = own
+            .iter()
+            .map(|(key, text)| (key.as_str().into(), text.as_str().into()))
+            .collect();
         let forms = [TextMap::from(&own), TextMap::Shared(&shared)];
         let hash = |texts: TextMap<'_>| {
             let mut hasher = DefaultHasher::new();

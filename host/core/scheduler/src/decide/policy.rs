@@ -86,7 +86,9 @@ impl Request {
             preferences: value(PREFERENCES_ANNOTATION),
             plugin_preferences: annotations
                 .iter()
-                .filter_map(|(key, text)| Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.to_owned())))
+                .filter_map(|(key, text)| {
+                    Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.to_owned()))
+                })
                 .collect(),
             affinity_groups: value(AFFINITY_GROUPS_ANNOTATION),
             quorum: value(QUORUM_ANNOTATION),

@@ -56,12 +56,7 @@ pub(super) struct Running {
 
 impl Running {
     /// The running replicas of a binding, by the clusters that were feasible in the last cycle.
-    pub(super) fn of(
-        binding: &dyn Decidable,
-        plan: &Plan,
-        circumstances: &Circumstances<'_>,
-        cycle: &Cycle,
-    ) -> Self {
+    pub(super) fn of(binding: &dyn Decidable, plan: &Plan, circumstances: &Circumstances<'_>, cycle: &Cycle) -> Self {
         if circumstances.fresh {
             return Self::default();
         }

@@ -100,7 +100,12 @@ impl<'a> Ledger<'a> {
         }
         let is_waiting = |index: &usize| !applicants[*index].is_under_way && !applicants[*index].is_blocked;
         let mut waiting: Vec<usize> = (0..applicants.len()).filter(is_waiting).collect();
-        waiting.sort_by_key(|index| (std::cmp::Reverse(applicants[*index].priority), applicants[*index].binding));
+        waiting.sort_by_key(|index| {
+            (
+                std::cmp::Reverse(applicants[*index].priority),
+                applicants[*index].binding,
+            )
+        });
         for index in waiting {
             admissions[index] = match ledger.full(&applicants[index]) {
                 Some(scope) => Admission::Waits(scope),

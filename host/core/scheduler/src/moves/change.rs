@@ -315,7 +315,12 @@ mod tests {
             }});
             let binding: ResourceBinding = serde_json::from_value(binding).unwrap();
             let is_component_set = Footprint::new(&binding.spec).is_component_set();
-            Workload::new(&kind("flink.apache.org/v1beta1", "FlinkDeployment"), is_component_set, None, Reporting::Health)
+            Workload::new(
+                &kind("flink.apache.org/v1beta1", "FlinkDeployment"),
+                is_component_set,
+                None,
+                Reporting::Health,
+            )
         };
         let set = of(0, &["jobmanager", "taskmanager"]);
         let included = WrittenAllowances::parse(r#"{"include": ["StatefulSet", "WithoutReadiness"]}"#).unwrap();

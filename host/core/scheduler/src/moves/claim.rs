@@ -122,12 +122,7 @@ impl Claim {
     }
 
     /// The move as it asks for admission, with its [clusters](Self::claimed), the key of its binding and the priority.
-    pub fn applicant<'a>(
-        &self,
-        binding: &'a str,
-        priority: i32,
-        clusters: &'a [ClaimedCluster<'a>],
-    ) -> Applicant<'a> {
+    pub fn applicant<'a>(&self, binding: &'a str, priority: i32, clusters: &'a [ClaimedCluster<'a>]) -> Applicant<'a> {
         Applicant {
             binding,
             priority,

@@ -33,7 +33,12 @@ impl Candidate {
     /// The binding as it is stored now; `None` if it has no placement.
     pub(super) fn new(key: &Arc<BindingKey>, record: &Arc<Record>, engine: &Engine) -> Option<Self> {
         let placement = Arc::clone(record.placement.as_ref()?);
-        let policy = engine.policies.of(record.claimed_in(&key.namespace)).ok().flatten().cloned();
+        let policy = engine
+            .policies
+            .of(record.claimed_in(&key.namespace))
+            .ok()
+            .flatten()
+            .cloned();
         let last = record.clusters.targets();
         let applied = AppliedPolicy::read(record.annotation(APPLIED_POLICY), &last);
         let awaited = Awaited {

@@ -164,7 +164,9 @@ impl Engine {
 fn first_seen(candidate: &Candidate, changes: bool, moment: &Moment) -> Replacement {
     let record = candidate.record();
     let generation = record.generation;
-    let scheduled = record.answered.map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
+    let scheduled = record
+        .answered
+        .map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
     if record.observed_generation == generation {
         return Replacement::settled(scheduled);
     }

@@ -301,9 +301,7 @@ fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
     match record.answered {
         // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
         // the time advances.
-        Some(last) if record.is_reschedule_pending => {
-            at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))
-        }
+        Some(last) if record.is_reschedule_pending => at.max(Timestamp::from_seconds(last.seconds().saturating_add(1))),
         _ => at,
     }
 }

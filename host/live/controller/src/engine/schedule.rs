@@ -249,8 +249,8 @@ impl Engine {
         let shown = self.shadow.is_some().then(|| json!(explanation));
         found.effects.announce(self.warn(candidate, &warnings));
         if let Some(explanation) = shown {
-            let waits = self.wait_for_other(candidate, &decision, unheld, explanation, moment);
-            found.effects.append(waits);
+            let compared = self.wait_for_other(candidate, &decision, unheld, explanation, moment);
+            found.effects.append(compared);
             return found;
         }
         found.holds_until(decision.decision.valid_until, moment);

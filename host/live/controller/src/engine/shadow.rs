@@ -71,7 +71,11 @@ impl Mark {
             condition: condition.map(<(String, String, String)>::from),
             observed_generation: record.observed_generation,
             scheduled_at: record.answered.map(divvy_karmada::api::Timestamp::seconds),
-            evicted_from: record.evictions().iter().map(|task| task.from_cluster.clone()).collect(),
+            evicted_from: record
+                .evictions()
+                .iter()
+                .map(|task| task.from_cluster.clone())
+                .collect(),
         }
     }
 

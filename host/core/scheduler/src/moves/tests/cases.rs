@@ -403,7 +403,9 @@ fn one_pass_says_what_to_do_and_what_the_move_uses_then() {
     let used = |stepped: &Stepped| -> Vec<(String, i64)> {
         let claim = stepped.claim.as_ref().unwrap();
         let clusters = claim.clusters.iter();
-        clusters.map(|cluster| (cluster.name.clone(), cluster.unready)).collect()
+        clusters
+            .map(|cluster| (cluster.name.clone(), cluster.unready))
+            .collect()
     };
     let both = |given| vec![("a".to_owned(), 0), ("b".to_owned(), given)];
     let first = case.pass(wish, &TERMS);
@@ -429,7 +431,10 @@ fn one_pass_says_what_to_do_and_what_the_move_uses_then() {
     assert_eq!(waiting.verdict, Verdict::Wait(Reason::Budget(Scope::All)));
     assert_eq!((used(&waiting), waiting.valid_until), (both(0), None));
     let claim = waiting.claim.unwrap();
-    assert!(!claim.is_under_way && !claim.has_mark && !claim.is_blocked, "it waits for its place");
+    assert!(
+        !claim.is_under_way && !claim.has_mark && !claim.is_blocked,
+        "it waits for its place"
+    );
 
     // Clusters are missing, so nothing is written, and its turn is left to others.
     (case.budgets, case.misses_clusters) = ("{}", true);
@@ -437,5 +442,8 @@ fn one_pass_says_what_to_do_and_what_the_move_uses_then() {
     assert_eq!(held.verdict, Verdict::Wait(Reason::MissingClusters));
     assert_eq!(used(&held), both(0));
     assert!(held.claim.unwrap().is_blocked);
-    assert!(case.pass(Wish::Continue, &TERMS).claim.is_none(), "there is no mark to go on from");
+    assert!(
+        case.pass(Wish::Continue, &TERMS).claim.is_none(),
+        "there is no mark to go on from"
+    );
 }

@@ -412,7 +412,10 @@ impl World {
             is_blocked: claimed[index].is_empty(),
             clusters: &claimed[index],
         };
-        around.others = (0..looks.len()).filter(|index| *index != chosen).map(applicant).collect();
+        around.others = (0..looks.len())
+            .filter(|index| *index != chosen)
+            .map(applicant)
+            .collect();
         let terms = Terms {
             is_surge_refused: self.bindings[chosen].is_surge_refused,
             ..self.bindings[chosen].terms

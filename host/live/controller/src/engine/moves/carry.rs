@@ -249,7 +249,9 @@ impl Engine {
                 let due = due.map(|due| due.saturating_sub(moment.milliseconds));
                 found.look_after(Why::Step, due);
                 if let Some(claim) = claim {
-                    found.effects.append(self.keep_claim(candidate, claim, Some(&wait), moment));
+                    found
+                        .effects
+                        .append(self.keep_claim(candidate, claim, Some(&wait), moment));
                 }
                 if mark.and_then(ReadMark::valid).is_none() {
                     return Ok(self.waits_to_begin(candidate, moment).after(found));
