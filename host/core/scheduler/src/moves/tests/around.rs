@@ -63,7 +63,7 @@ impl World for Around<'_> {
     }
 }
 
-pub(super) fn region(cluster: &str) -> &'static str {
+pub(super) fn region<'a>(cluster: &str) -> &'a str {
     if index(cluster) < 2 { "r" } else { "s" }
 }
 
