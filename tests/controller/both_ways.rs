@@ -11,7 +11,7 @@ use divvy_recordings::read_recording;
 use divvy_scheduler::cycle::{Cycle, Detail};
 use divvy_scheduler::decision::{Circumstances, Outcome, Scheduler};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Ledger};
-use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::plan::{Decidable, Plan};
 use divvy_scheduler::profile::Profile;
 use serde_json::json;
 
@@ -25,12 +25,8 @@ use crate::scheduling::{Host, read};
 fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> bool {
     let mut offline = Scheduler::new(Arc::clone(profile)).explaining(true);
     let offline = offline.schedule(binding, fleet);
-    let (object, _) = through_the_store(&json!(binding.object));
-    let binding = &Binding {
-        object: Box::new(object),
-        ..binding.clone()
-    };
-    let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
+    let stored = through_the_store(&json!(binding.object), binding.policy.clone());
+    let plan = Arc::new(Plan::under(profile, &stored.input()));
     // Live, nothing is held.
     let ledger = Ledger::default().keeping_models_apart();
     let circumstances = Circumstances {
@@ -44,7 +40,7 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
         without: &[],
         detail: Some(Detail::Full),
     };
-    let live = LiveDecision::make(&mut Cycle::new(), binding, &plan, &circumstances);
+    let live = LiveDecision::make(&mut Cycle::new(), &stored, &plan, &circumstances);
     match (&offline.outcome, &live.result) {
         (Outcome::Scheduled(expected), Ok(targets)) => {
             let pair = |target: &TargetCluster| (target.name.clone(), i64::from(target.replicas));

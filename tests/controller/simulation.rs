@@ -491,7 +491,7 @@ impl Simulation {
 
     fn write(&mut self, job: &WriteJob) -> Written {
         let mut written = Written {
-            generation: Some(job.decided().metadata.generation),
+            generation: Some(job.decided().generation()),
             ..Written::default()
         };
         if !self.failures.is_empty() {
@@ -501,11 +501,7 @@ impl Simulation {
         let BindingKey { name, .. } = &*job.key;
         if let Some(patch) = &job.specification {
             let version = version_of(self.binding(name)).to_string();
-            assert_eq!(
-                version,
-                job.decided().metadata.resource_version,
-                "decided from an old version"
-            );
+            assert_eq!(version, job.decided().resource_version(), "decided from an old version");
             self.carry_patch(name, Verb::Patch, specification_patch(job, patch, &version));
             self.writes.entry(name.clone()).or_default().0 += 1;
             written.wrote_specification = true;
@@ -520,7 +516,7 @@ impl Simulation {
         }
         let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
         let version = version_of(binding).to_string();
-        let uid = &job.decided().metadata.uid;
+        let uid = job.decided().uid();
         let status = fetched(binding).status().expect("a status");
         if let Some(body) = status_patch(uid, &version, generation, &status, &job.status) {
             self.carry_patch(name, Verb::PatchStatus, body);

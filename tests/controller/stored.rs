@@ -1,22 +1,19 @@
-//! A binding in the store is the binding that was watched.
+//! A binding in the store is the binding that was watched, as far as anything reads it.
 
 use std::sync::Arc;
 
 use divvy_controller::objects::{BindingDocument, Kind, Object};
-use divvy_controller::store::BindingStore;
-use divvy_karmada::api::{BindingScope, ResourceBinding};
-use divvy_karmada::detector::Binding;
+use divvy_controller::store::{BindingStore, StoredBinding};
+use divvy_karmada::api::{BindingScope, ResourceBinding, StringMap};
+use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_recordings::read_recording;
 use divvy_scheduler::fleet::Footprint;
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plan::{Annotations, Decidable, PlanInput, TextMap};
 use serde_json::{Value, json};
 
 use super::simulation::Simulation;
 use super::{cluster, clusters, divided};
 use crate::artifacts::repository;
-
-/// Annotation that the store keeps apart.
-const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
 
 /// A binding as the watch reads it.
 fn watched(binding: &Value) -> Box<BindingDocument> {
@@ -31,36 +28,60 @@ fn watched(binding: &Value) -> Box<BindingDocument> {
     }
 }
 
-/// The binding that a decision sees after the store has had it, with the footprint of its results.
-pub(super) fn through_the_store(binding: &Value) -> (ResourceBinding, Footprint) {
+/// The binding as a decision reads it once the store has it.
+pub(super) fn through_the_store(binding: &Value, policy: Option<Arc<PolicyFacts>>) -> StoredBinding {
     let mut store = BindingStore::default();
     let (key, _) = store.upsert(*watched(binding), true, false);
-    let record = store.get(&key).expect("it is stored");
-    let kept = record.binding(&key);
-    assert!(record.clusters.are(&kept.spec.clusters));
-    assert_eq!(record.resource(), kept.spec.resource);
-    assert_eq!(record.groups(), kept.spec.workload_affinity_groups.as_ref());
-    (kept, record.footprint())
+    store.stored(&key, policy).expect("it is stored")
 }
 
-/// Compares a binding with what the store makes of it, and what both are to the plan.
+/// An input, but for the form in which it has labels and annotations.
+fn described(input: &PlanInput<'_>) -> String {
+    let labels: Vec<_> = input.labels.iter().collect();
+    let annotations: Vec<_> = input.annotations.iter().collect();
+    let nothing = StringMap::new();
+    let rest = PlanInput {
+        labels: TextMap::from(&nothing),
+        annotations: Annotations::new(&nothing),
+        ..input.clone()
+    };
+    format!("{labels:?} {annotations:?} {rest:?}")
+}
+
+/// Compares a binding with what the store makes of it: for its plan, for its footprint, and for a patch of its status.
 #[track_caller]
 fn compare(binding: &Value) {
-    let mut expected: ResourceBinding = serde_json::from_str(&binding.to_string()).expect("a binding");
-    expected.api_version = ResourceBinding::API_VERSION.to_owned();
-    expected.kind = expected.scope().kind().to_owned();
-    expected.metadata.annotations.remove(APPLIED_PLACEMENT);
-    let (kept, footprint) = through_the_store(binding);
-    assert_eq!(kept, expected);
-    assert_eq!(footprint, Footprint::new(&expected.spec));
-    let input = |object: ResourceBinding| {
-        let binding = Binding {
-            object: Box::new(object),
-            ..Binding::default()
-        };
-        PlanInput::new(&binding).key()
+    let parsed: ResourceBinding = serde_json::from_str(&binding.to_string()).expect("a binding");
+    let expected = Binding {
+        object: Box::new(parsed),
+        ..Binding::default()
     };
-    assert_eq!(input(kept), input(expected));
+    let object = &expected.object;
+    let stored = through_the_store(binding, None);
+    let (input, wanted) = (stored.input(), expected.input());
+    assert_eq!(described(&input), described(&wanted));
+    assert_eq!(input.key(), wanted.key());
+    assert_eq!(stored.observed_affinity(), expected.observed_affinity());
+    let record = stored.record();
+    assert!(record.clusters.are(&object.spec.clusters));
+    assert_eq!(stored.last(), object.spec.clusters);
+    assert_eq!(record.resource(), object.spec.resource);
+    assert_eq!(record.requirements(), object.spec.replica_requirements.as_ref());
+    assert_eq!(record.component_list(), object.spec.components);
+    assert_eq!(record.evictions(), object.spec.graceful_eviction_tasks);
+    assert_eq!(record.suspension(), object.spec.suspension.as_ref());
+    assert_eq!(record.status(), object.status);
+    let metadata = &object.metadata;
+    assert_eq!(
+        (stored.uid(), stored.generation()),
+        (metadata.uid.as_str(), metadata.generation)
+    );
+    assert_eq!(stored.resource_version(), metadata.resource_version);
+    let footprint = Footprint::new(&object.spec);
+    assert_eq!(
+        (record.footprint(), Footprint::from_input(&input)),
+        (footprint.clone(), footprint)
+    );
 }
 
 #[test]
@@ -83,7 +104,7 @@ fn recorded_bindings_are_kept_whole() {
     assert!(compared > 1_000, "{compared}");
 }
 
-/// Every field that Divvy knows has a value of its own here.
+/// Every field that Divvy reads has a value of its own here.
 #[test]
 fn no_field_of_a_binding_is_lost() {
     let requirements = |cpu: &str| {
@@ -131,7 +152,6 @@ fn no_field_of_a_binding_is_lost() {
             "gracefulEvictionTasks": [{
                 "fromCluster": "d", "replicas": 1, "reason": "r", "message": "m", "producer": "p",
             }],
-            "requiredBy": [{"namespace": "shop", "name": "other", "clusters": targets}],
             "schedulerName": "default-scheduler",
             "rescheduleTriggeredAt": "2026-01-02T00:00:00Z",
             "suspension": {
@@ -176,12 +196,11 @@ fn bindings_of_a_policy_share_what_they_have_in_common() {
     };
     let (first, _) = store.upsert(*watched(&binding("first")), true, false);
     let (second, _) = store.upsert(*watched(&binding("second")), true, false);
-    let specification = |key| store.get(key).expect("it is stored").binding(key).spec;
-    let (first, second) = (specification(&first), specification(&second));
-    let shared =
-        |left: &Option<Arc<_>>, right: &Option<Arc<_>>| Arc::ptr_eq(left.as_ref().unwrap(), right.as_ref().unwrap());
-    assert!(shared(&first.replica_requirements, &second.replica_requirements));
-    assert!(Arc::ptr_eq(&first.placement.unwrap(), &second.placement.unwrap()));
+    let [first, second] = [&first, &second].map(|key| store.stored(key, None).expect("it is stored"));
+    let placements = [&first, &second].map(|binding| binding.input().placement.expect("it has one"));
+    assert!(std::ptr::eq(placements[0], placements[1]));
+    let requirements = [&first, &second].map(|binding| binding.record().requirements().expect("it has some"));
+    assert!(Arc::ptr_eq(requirements[0], requirements[1]));
 }
 
 #[test]

@@ -117,8 +117,8 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "observe",
             "assumed decision estimates placements serve watch watchdog",
             "explanations takings",
-            "write",
             "store",
+            "write",
             "panel",
             "engine",
             "events reload",
@@ -128,7 +128,8 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/core/scheduler/src",
         &[
-            "fleet guard input placements search",
+            "guard input search",
+            "fleet placements",
             "plugin",
             "strategy",
             "profile",

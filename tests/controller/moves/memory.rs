@@ -18,6 +18,9 @@ use super::{SURGE, binding, mark, place, ready_cluster, report_ready, weighted};
 const TEST: &str = "controller::moves::memory::it_does_not_grow_with_moves";
 const MEASURED: &str = "DIVVY_MOVES_MEASURED";
 
+/// Decisions that a process remembers, to try a new profile on them.
+const REMEMBERED: usize = 64;
+
 /// Moves after which memory is measured first; the second time is after four times as many.
 fn moves() -> usize {
     let written = std::env::var("DIVVY_MOVES_MEMORY").ok();
@@ -70,12 +73,20 @@ fn pass_by(simulation: &mut Simulation, number: usize) {
     simulation.delete(&name);
 }
 
-/// Whatever its move waits for, or whether it ended: of a binding that is gone, nothing is kept.
+/// Whatever its move waits for, or whether it ended: of a binding that is gone, nothing is kept but its last decisions, until others are the
+/// last.
 #[test]
 fn a_binding_that_is_gone_is_forgotten_whatever_its_move_waited_for() {
     let mut simulation = Simulation::with_active(active_profile(SURGE), &["a", "b", "c"].map(ready_cluster));
+    simulation.create("other", binding(1, &[("c", 1)]));
+    let mut replicas = 1;
     for number in 0..4 {
         pass_by(&mut simulation, number);
+        assert!(simulation.engine().leftovers().is_empty(), "{number}");
+        for _ in 0..REMEMBERED {
+            replicas += 1;
+            simulation.patch("other", &json!({"spec": {"replicas": replicas}}));
+        }
         // Events have the key, and are sent.
         simulation.forget_announcements();
         assert!(!simulation.is_kept(&format!("passing-{number}")), "{number}");

@@ -28,7 +28,7 @@ impl Simulation {
     /// Carries a write out that was held back, unless the binding has another version by now.
     pub(in super::super) fn deliver(&mut self, job: &WriteJob) {
         let stored = self.binding(&job.key.name);
-        if stored["metadata"]["resourceVersion"] != job.decided().metadata.resource_version.as_str() {
+        if stored["metadata"]["resourceVersion"] != job.decided().resource_version() {
             let written = Written {
                 latest: Some(fetched(stored)),
                 outcome: WriteOutcome::Superseded,
@@ -45,7 +45,7 @@ impl Simulation {
     /// Carries a write out without telling the scheduler.
     pub(in super::super) fn deliver_silently(&mut self, job: &WriteJob) {
         let stored = self.binding(&job.key.name);
-        if stored["metadata"]["resourceVersion"] == job.decided().metadata.resource_version.as_str() {
+        if stored["metadata"]["resourceVersion"] == job.decided().resource_version() {
             let _written = self.write(job);
         }
     }

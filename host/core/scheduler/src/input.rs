@@ -3,8 +3,11 @@
 //! A plan can be cached as long as its input stays the same. Because a plan is made from this type alone, the hash
 //! cannot miss anything that the plan reads. Freshness and the observed affinity group are not included, because they
 //! affect only the cycle.
+//!
+//! A binding need not be in Karmada's type to be decided: a parsed [`Binding`] and the record of a live store are both [`Decidable`].
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
@@ -47,7 +50,7 @@ pub struct PlanInput<'a> {
     /// UID of the binding; empty outside a control plane.
     pub uid: &'a str,
     /// Labels of the binding.
-    pub labels: &'a StringMap,
+    pub labels: TextMap<'a>,
     /// Annotations of the binding.
     pub annotations: Annotations<'a>,
     /// The singular `metadata.annotation` of `specified-replicas.md`, solution three.
@@ -78,19 +81,98 @@ pub struct PlanInput<'a> {
     pub priority: i32,
 }
 
+/// A binding that can be decided, in whatever form it is kept.
+pub trait Decidable {
+    /// The input of its plan.
+    fn input(&self) -> PlanInput<'_>;
+
+    /// Name of the last affinity group used; empty if there was none.
+    fn observed_affinity(&self) -> &str;
+}
+
+impl Decidable for Binding {
+    fn input(&self) -> PlanInput<'_> {
+        PlanInput::new(self)
+    }
+
+    fn observed_affinity(&self) -> &str {
+        Self::observed_affinity(self)
+    }
+}
+
+/// Labels or annotations, sorted by key. Both forms of the same texts have the same hash.
+#[derive(Debug, Clone, Copy)]
+pub enum TextMap<'a> {
+    /// In Karmada's type.
+    Own(&'a StringMap),
+    /// With texts that many objects share.
+    Shared(&'a [(Arc<str>, Arc<str>)]),
+}
+
+impl<'a> TextMap<'a> {
+    /// Every key with its text.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let (own, shared) = match self {
+            Self::Own(own) => (Some(own), &[][..]),
+            Self::Shared(shared) => (None, shared),
+        };
+        let own = own.into_iter().flatten();
+        let own = own.map(|(key, text)| (key.as_str(), text.as_str()));
+        own.chain(shared.iter().map(|(key, text)| (&**key, &**text)))
+    }
+
+    /// The text of a key.
+    pub fn get(self, key: &str) -> Option<&'a str> {
+        match self {
+            Self::Own(own) => own.get(key).map(String::as_str),
+            Self::Shared(shared) => {
+                let index = shared.binary_search_by(|(own, _)| (**own).cmp(key)).ok()?;
+                Some(&*shared[index].1)
+            }
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Self::Own(own) => own.len(),
+            Self::Shared(shared) => shared.len(),
+        }
+    }
+}
+
+impl<'a> From<&'a StringMap> for TextMap<'a> {
+    fn from(texts: &'a StringMap) -> Self {
+        Self::Own(texts)
+    }
+}
+
+impl Hash for TextMap<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The count separates the texts from the next field.
+        state.write_usize(self.len());
+        for text in self.iter() {
+            text.hash(state);
+        }
+    }
+}
+
 /// The annotations of a binding, without those that decisions write, so that deciding again gives the same result.
 #[derive(Debug, Clone, Copy)]
-pub struct Annotations<'a>(&'a StringMap);
+pub struct Annotations<'a>(TextMap<'a>);
 
 impl<'a> Annotations<'a> {
+    /// The annotations of an object, of which those that decisions write are left out.
+    pub fn new(all: impl Into<TextMap<'a>>) -> Self {
+        Self(all.into())
+    }
+
     /// Every annotation, sorted by key.
-    pub fn iter(self) -> impl Iterator<Item = (&'a String, &'a String)> {
-        let annotations = self.0.iter();
-        annotations.filter(|(key, _)| !WRITTEN_ANNOTATIONS.contains(&key.as_str()))
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.0.iter().filter(|(key, _)| !WRITTEN_ANNOTATIONS.contains(key))
     }
 
     /// All annotations of an object, including those that decisions write, for lookups.
-    pub(crate) fn all(self) -> &'a StringMap {
+    pub(crate) fn all(self) -> TextMap<'a> {
         self.0
     }
 }
@@ -121,8 +203,8 @@ impl<'a> PlanInput<'a> {
             namespace: &object.metadata.namespace,
             name: &object.metadata.name,
             uid: &object.metadata.uid,
-            labels: &object.metadata.labels,
-            annotations: Annotations(&object.metadata.annotations),
+            labels: TextMap::from(&object.metadata.labels),
+            annotations: Annotations::new(&object.metadata.annotations),
             annotation: object.metadata.annotation.as_deref(),
             resource: [
                 &resource.api_version,
@@ -162,6 +244,14 @@ impl<'a> PlanInput<'a> {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// `<namespace>/<name>`, or only the name if there is no namespace.
+    pub fn full_name(&self) -> String {
+        match self.namespace {
+            "" => self.name.to_owned(),
+            namespace => [namespace, "/", self.name].concat(),
+        }
     }
 
     /// Text that breaks ties, together with a seed: the UID if there is one, otherwise kind, namespace and name.
@@ -214,6 +304,28 @@ mod tests {
         add(&urgent);
         urgent.object.metadata.annotations = pair();
         add(&urgent);
+    }
+
+    /// A live store shares texts, and a plan by its records must be the one of the object.
+    #[test]
+    fn shared_texts_are_the_same_texts() {
+        let own: StringMap = ["b", "a", "c"].map(|key| (key.to_owned(), key.to_uppercase())).into();
+        let shared: Vec<(Arc<str>, Arc<str>)> = own
+            .iter()
+            .map(|(key, text)| (key.as_str().into(), text.as_str().into()))
+            .collect();
+        let forms = [TextMap::from(&own), TextMap::Shared(&shared)];
+        let hash = |texts: TextMap<'_>| {
+            let mut hasher = DefaultHasher::new();
+            texts.hash(&mut hasher);
+            hasher.finish()
+        };
+        for texts in forms {
+            assert_eq!(texts.iter().collect::<Vec<_>>(), [("a", "A"), ("b", "B"), ("c", "C")]);
+            assert_eq!(["a", "c", "d"].map(|key| texts.get(key)), [Some("A"), Some("C"), None]);
+            assert_eq!(hash(texts), hash(forms[0]));
+        }
+        assert_ne!(hash(TextMap::Shared(&shared[1..])), hash(forms[0]));
     }
 
     /// A binding is decided alike before and after its decision is written to it.

@@ -390,7 +390,7 @@ pub(crate) fn prepare_one(
             .strategy_override
             .clone()
             .or(own.strategy.clone()),
-        ..own
+        ..own.clone()
     };
     let skipped = match (&binding.skip_reason(), &binding.object.spec.placement) {
         (Some(reason), _) => Some(reason.to_string()),
@@ -400,7 +400,10 @@ pub(crate) fn prepare_one(
     let placement = binding.object.spec.placement.clone().unwrap_or_default();
     let sum = Sum::under(&side.profile, &placement, &named, &request);
     let standing = Standing {
-        binding: &binding.object,
+        replicas: binding.replicas(),
+        last: &binding.object.spec.clusters,
+        observed_affinity: binding.observed_affinity(),
+        own: &own,
         placement: &placement,
         // Compared as objects: the text of an annotation is never the same as that of a manifest.
         placement_text: "",

@@ -3,13 +3,12 @@
 //! The decision itself is [`Decision::make`], as it is offline. A plan is not kept, because a live binding is rarely decided twice with
 //! the same input.
 
-use divvy_karmada::api::{Component, TargetCluster, TargetComponent};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::api::{TargetCluster, TargetComponent};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::decide::clearing::clears;
 use divvy_scheduler::decision::{Circumstances, Decision, Outcome};
 use divvy_scheduler::fleet::Footprint;
-use divvy_scheduler::plan::{Plan, PlanResult};
+use divvy_scheduler::plan::{Decidable, Plan, PlanInput, PlanResult};
 
 use crate::condition::Failure;
 
@@ -26,13 +25,19 @@ pub struct LiveDecision {
 
 impl LiveDecision {
     /// Decides a binding. `plan` is made from it under the same profile.
-    pub fn make(cycle: &mut Cycle, binding: &Binding, plan: &PlanResult, circumstances: &Circumstances<'_>) -> Self {
+    pub fn make(
+        cycle: &mut Cycle,
+        binding: &dyn Decidable,
+        plan: &PlanResult,
+        circumstances: &Circumstances<'_>,
+    ) -> Self {
         let mut targets = Vec::new();
+        let input = binding.input();
         let decision = Decision::make(cycle, &mut targets, binding, plan, circumstances);
         let result = match Failure::from_decision(&decision) {
             Some(failure) => Err(failure),
             None => {
-                let components = components(binding, plan, circumstances);
+                let components = components(&input, plan, circumstances);
                 let target = |target: &divvy_scheduler::cycle::Target| TargetCluster {
                     name: circumstances.fleet.name(target.row).to_owned(),
                     // The cycle divides at most the binding's replicas, which are 32 bits wide.
@@ -45,7 +50,7 @@ impl LiveDecision {
         Self {
             decision,
             result,
-            footprint: Footprint::new(&binding.object.spec),
+            footprint: Footprint::from_input(&input),
         }
     }
 
@@ -87,14 +92,15 @@ pub(crate) fn replicas_on(result: &[TargetCluster], cluster: &str) -> Option<i32
 
 /// Components that each target carries: all of them, for a resource with several pod templates, if the profile has
 /// Karmada's feature gate on.
-fn components(binding: &Binding, plan: &PlanResult, circumstances: &Circumstances<'_>) -> Vec<TargetComponent> {
+fn components(input: &PlanInput<'_>, plan: &PlanResult, circumstances: &Circumstances<'_>) -> Vec<TargetComponent> {
     let is_whole = plan.as_ref().as_ref().is_ok_and(|plan: &Plan| plan.whole);
     if !is_whole || !circumstances.profile.plan_options().component_sets {
         return Vec::new();
     }
-    let target = |component: &Component| TargetComponent {
-        name: component.name.clone(),
-        replicas: component.replicas,
-    };
-    binding.object.spec.components.iter().map(target).collect()
+    let components = input.components.iter().map(|(name, replicas, _)| TargetComponent {
+        name: (*name).to_owned(),
+        // The counts of the binding, which are 32 bits wide.
+        replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
+    });
+    components.collect()
 }

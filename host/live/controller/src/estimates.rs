@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
-use divvy_karmada::api::ResourceBinding;
+use divvy_karmada::api::{Component, ReplicaRequirements};
 
 use crate::objects::BindingKey;
 use crate::observe::Metrics;
@@ -65,14 +65,18 @@ impl Answers {
     }
 }
 
-/// The request about a binding; `None` if there is nothing to ask: it has no replicas, or its requirements cannot be
-/// read, so that the general estimate alone counts.
-pub(crate) fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
-    let spec = &binding.spec;
-    let request = if in_sets && !spec.components.is_empty() {
-        Request::component_sets(&binding.metadata.namespace, &spec.components)
-    } else if spec.replicas.unwrap_or(0) > 0 {
-        Request::replicas(&spec.replica_requirements.clone().unwrap_or_default())
+/// The request about a binding in this namespace: about sets of components, or else about replicas. `None` if there is nothing to ask: it has
+/// no replicas, or its requirements cannot be read, so that the general estimate alone counts.
+pub(crate) fn request(
+    namespace: &str,
+    components: &[Component],
+    replicas: i64,
+    requirements: Option<&ReplicaRequirements>,
+) -> Option<Request> {
+    let request = if !components.is_empty() {
+        Request::component_sets(namespace, components)
+    } else if replicas > 0 {
+        Request::replicas(requirements.unwrap_or(&ReplicaRequirements::default()))
     } else {
         return None;
     };

@@ -23,7 +23,7 @@ impl World {
         };
         let key = job.key.name.as_str();
         let binding = self.simulation.binding(key);
-        if binding["metadata"]["resourceVersion"] != job.decided().metadata.resource_version.as_str() {
+        if binding["metadata"]["resourceVersion"] != job.decided().resource_version() {
             return;
         }
         let (before, next) = (self.result(key), counts(result));

@@ -6,10 +6,13 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{ReadJson, ResourceBinding, TargetCluster};
+use divvy_profile::{MoveBudgets, OnExclusion};
 use divvy_scheduler::decide::stored_hash::StoredHash;
+use divvy_scheduler::moves::budgets::Applicant;
+use divvy_scheduler::moves::look::{Look, Seen, Wish, look};
 use divvy_scheduler::moves::mark::{Mark, Marked, is_on_its_way, read_mark};
 use divvy_scheduler::moves::readiness::{Health, Report, Reporting};
-use divvy_scheduler::moves::step::{Look, Places, Seen, Wish, look};
+use divvy_scheduler::moves::world;
 use serde_json::Value;
 
 use super::budgets::{Used, full, spare};
@@ -43,6 +46,53 @@ impl Stored {
                 .collect(),
             object,
         }
+    }
+}
+
+/// What a look reads of the clusters. Room and budgets are judged here.
+impl world::World for World {
+    fn exists(&self, _: &str) -> bool {
+        true
+    }
+
+    fn is_ready(&self, cluster: &str) -> bool {
+        self.is_ready[index(cluster)]
+    }
+
+    fn is_deleting(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_excluded(&self, _: &str) -> bool {
+        false
+    }
+
+    fn room(&self, _: &str) -> i64 {
+        i64::MAX
+    }
+
+    fn region(&self, _: &str) -> &str {
+        ""
+    }
+
+    fn max_clusters(&self) -> Option<u32> {
+        None
+    }
+
+    fn report_time(&self) -> i64 {
+        REPORT_TIME * 1_000
+    }
+
+    fn budgets(&self) -> MoveBudgets {
+        MoveBudgets::default()
+    }
+
+    fn others(&self) -> Vec<Applicant<'_>> {
+        Vec::new()
+    }
+
+    fn holds_back(&self, _: &[TargetCluster], _: &[TargetCluster]) -> bool {
+        false
     }
 }
 
@@ -88,7 +138,14 @@ impl World {
             ..Report::default()
         });
         let reports: Vec<Report<'_>> = reports.collect();
+        let wish = match mark.as_ref().is_some_and(|mark| mark.valid().is_some()) {
+            true => Wish::Continue,
+            false => Wish::Decided(decided.unwrap_or(marked.result)),
+        };
         let seen = Seen {
+            key: &object.metadata.name,
+            priority: 0,
+            wish,
             generation: marked.generation,
             asked,
             present: marked.result,
@@ -101,20 +158,7 @@ impl World {
             has_counted_health: true,
             now: milliseconds,
         };
-        let places = Places {
-            exists: &|_| true,
-            is_ready: &|name| self.is_ready[index(name)],
-            room: &|_| i64::MAX,
-            region: &|_| "",
-            is_deleting: &|_| false,
-            leaves_at_once: &|_| false,
-            report_time: REPORT_TIME * 1_000,
-        };
-        let wish = match mark.as_ref().is_some_and(|mark| mark.valid().is_some()) {
-            true => Wish::Continue,
-            false => Wish::Decided(decided.unwrap_or(marked.result)),
-        };
-        see(&look(seen, wish, &places).expect("there is something to look at"))
+        see(&look(seen, OnExclusion::Steps, self).expect("there is something to look at"))
     }
 
     /// The replicas of a binding that are known to be ready.

@@ -98,7 +98,7 @@ impl World {
             return;
         };
         let (before, next) = (self.result(RETAINED), counts(result));
-        let asked = i64::from(job.decided().spec.replicas.unwrap_or(0));
+        let asked = job.decided().record().replicas();
         let mark = &specification_patch(job, patch, "")["metadata"]["annotations"]["divvy.io/move"];
         assert!(
             mark.is_null() && next.iter().sum::<i64>() == asked,

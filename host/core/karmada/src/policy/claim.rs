@@ -51,12 +51,24 @@ pub enum Claim<'object> {
 
 /// The claim in an object's annotations or labels; `None` if no policy has claimed it.
 pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
+    let annotation = |key: &str| metadata.annotations.get(key).map(String::as_str);
+    let label = |key: &str| metadata.labels.get(key).map(String::as_str);
+    claimed_among(&metadata.namespace, annotation, label)
+}
+
+/// The claim in the annotations or labels of an object in this namespace, which are looked up by their keys; `None` if no policy has claimed
+/// it.
+pub fn claimed_among<'object>(
+    namespace: &'object str,
+    annotation: impl Fn(&str) -> Option<&'object str>,
+    label: impl Fn(&str) -> Option<&'object str>,
+) -> Option<Claim<'object>> {
     // Older versions of Karmada wrote names as labels instead of annotations.
     let find = |key: &str| {
-        let value = metadata.annotations.get(key).or_else(|| metadata.labels.get(key));
-        value.map(String::as_str).filter(|value| !value.is_empty())
+        let value = annotation(key).or_else(|| label(key));
+        value.filter(|value| !value.is_empty())
     };
-    let namespace = find(POLICY_NAMESPACE).unwrap_or(&metadata.namespace);
+    let namespace = find(POLICY_NAMESPACE).unwrap_or(namespace);
     let by_name = |scope, namespace, key| {
         let name = find(key)?;
         Some(Claim::Name { scope, namespace, name })

@@ -12,7 +12,7 @@ mod scope;
 mod tests;
 pub mod wire;
 
-pub use claim::{Claim, KnownPolicy, Policies, claimed_by, permanent_id, release, selects};
+pub use claim::{Claim, KnownPolicy, Policies, claimed_among, claimed_by, permanent_id, release, selects};
 pub(crate) use claim::{may_select, selects_regardless_of_labels};
 pub use defaults::{default_resource_models, default_spread_constraint};
 pub use naming::binding_name;

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::input::TextMap;
 use crate::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
     STRATEGY_ANNOTATION,
@@ -77,14 +78,17 @@ fn is_empty(request: &Request) -> bool {
 
 impl Request {
     /// The request in an object's annotations.
-    pub fn from_annotations(annotations: &StringMap) -> Self {
-        let value = |key: &str| annotations.get(key).cloned();
+    pub fn from_annotations<'a>(annotations: impl Into<TextMap<'a>>) -> Self {
+        let annotations = annotations.into();
+        let value = |key: &str| annotations.get(key).map(str::to_owned);
         Self {
             strategy: value(STRATEGY_ANNOTATION),
             preferences: value(PREFERENCES_ANNOTATION),
             plugin_preferences: annotations
                 .iter()
-                .filter_map(|(key, text)| Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.clone())))
+                .filter_map(|(key, text)| {
+                    Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.to_owned()))
+                })
                 .collect(),
             affinity_groups: value(AFFINITY_GROUPS_ANNOTATION),
             quorum: value(QUORUM_ANNOTATION),

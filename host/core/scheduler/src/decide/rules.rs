@@ -3,7 +3,7 @@
 //!
 //! A binding to which no rule applies is satisfied: it keeps its replicas, and at most its status is updated.
 
-use divvy_karmada::api::{Placement, ReadJson, ReplicaSchedulingType, ResourceBinding};
+use divvy_karmada::api::{Placement, ReadJson, ReplicaSchedulingType, TargetCluster};
 
 use super::policy::{AppliedPolicy, Request};
 use crate::profile::Profile;
@@ -49,8 +49,14 @@ pub enum Sum {
 /// A woken binding with everything that the rules read.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<'a> {
-    /// The binding; its placement is not read from it.
-    pub binding: &'a ResourceBinding,
+    /// Replicas that it asks for.
+    pub replicas: i64,
+    /// Its result.
+    pub last: &'a [TargetCluster],
+    /// Name of the affinity group in use; empty if there is none.
+    pub observed_affinity: &'a str,
+    /// The request in its own annotations.
+    pub own: &'a Request,
     /// The placement.
     pub placement: &'a Placement,
     /// The placement as JSON.
@@ -102,7 +108,6 @@ impl Sum {
 /// The rule by which a binding is decided; `None` if it is satisfied. `is_deleting` is true for the name of a cluster that is
 /// being deleted.
 pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> bool) -> Option<Reason> {
-    let Standing { binding, .. } = standing;
     if placement_changed(standing) {
         return Some(Reason::PlacementChanged);
     }
@@ -110,9 +115,9 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
         return Some(Reason::PolicyChanged);
     }
     let partial_of = partial_of(standing);
-    let is_partial = partial_of == Some(requested(binding));
+    let is_partial = partial_of == Some(standing.replicas);
     // A part of another number is decided even if it adds up by now, because its condition says that replicas are missing.
-    let adds_up = standing.is_moving || !replicas_changed(binding, standing.sum);
+    let adds_up = standing.is_moving || !replicas_changed(standing);
     if !is_partial && (partial_of.is_some() || !adds_up) {
         return Some(Reason::ReplicasChanged);
     }
@@ -122,10 +127,10 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     if is_partial && standing.has_room_grown {
         return Some(Reason::RoomGrew);
     }
-    if goes_everywhere(binding, standing.sum) {
+    if goes_everywhere(standing.replicas, standing.sum) {
         return Some(Reason::GoesEverywhere);
     }
-    let deleting = binding.spec.clusters.iter().any(|target| is_deleting(&target.name));
+    let deleting = standing.last.iter().any(|target| is_deleting(&target.name));
     if deleting {
         return Some(Reason::ClusterDeleting);
     }
@@ -173,13 +178,13 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
     {
         return true;
     }
-    let observed = &standing.binding.status.scheduler_observed_affinity_name;
+    let observed = standing.observed_affinity;
     if observed.is_empty() {
         return true;
     }
     let group = |placement: &Placement| {
         let mut groups = placement.cluster_affinities.iter();
-        groups.find(|group| group.affinity_name == *observed).cloned()
+        groups.find(|group| group.affinity_name == observed).cloned()
     };
     match (group(&applied), group(current)) {
         (Some(applied), Some(current)) => applied != current,
@@ -190,10 +195,9 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
 /// True if the request of the policy or the binding differs from the applied one. Without a record of it, only a request
 /// that asks for something differs.
 fn policy_changed(standing: &Standing<'_>) -> bool {
-    let own = Request::from_annotations(&standing.binding.metadata.annotations);
     match standing.applied {
-        Some(applied) => applied.policy != *standing.policy || applied.binding != own,
-        None => *standing.policy != Request::default() || own != Request::default(),
+        Some(applied) => applied.policy != *standing.policy || applied.binding != *standing.own,
+        None => *standing.policy != Request::default() || *standing.own != Request::default(),
     }
 }
 
@@ -203,25 +207,20 @@ fn partial_of(standing: &Standing<'_>) -> Option<i64> {
     of.filter(|_| standing.sum == Sum::Divided)
 }
 
-fn requested(binding: &ResourceBinding) -> i64 {
-    i64::from(binding.spec.replicas.unwrap_or(0))
-}
-
 /// True if the replicas of the result do not add up (`IsBindingReplicasChanged`, `pkg/util/binding.go:38`).
-fn replicas_changed(binding: &ResourceBinding, sum: Sum) -> bool {
-    let replicas = requested(binding);
-    let mut targets = binding.spec.clusters.iter().map(|target| i64::from(target.replicas));
-    match sum {
-        Sum::Divided => targets.sum::<i64>() != replicas,
-        Sum::Duplicated => targets.any(|own| own != replicas),
+fn replicas_changed(standing: &Standing<'_>) -> bool {
+    let mut targets = standing.last.iter().map(|target| i64::from(target.replicas));
+    match standing.sum {
+        Sum::Divided => targets.sum::<i64>() != standing.replicas,
+        Sum::Duplicated => targets.any(|own| own != standing.replicas),
         Sum::Unknown => false,
     }
 }
 
 /// True if the resource is not a workload, or is duplicated: such a binding is decided whenever it is woken. A placement
 /// without `replicaScheduling` duplicates (`ReplicaSchedulingType`, `pkg/apis/policy/v1alpha1`).
-pub fn goes_everywhere(binding: &ResourceBinding, sum: Sum) -> bool {
-    binding.spec.replicas.unwrap_or(0) == 0 || sum != Sum::Divided
+pub fn goes_everywhere(replicas: i64, sum: Sum) -> bool {
+    replicas == 0 || sum != Sum::Divided
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use divvy_framework_view::clusters::Clusters;
-use divvy_karmada::detector::Binding;
 use divvy_spanned::names;
 
 use super::quorum::{Fewer, Partial, Running};
@@ -12,7 +11,7 @@ use crate::fleet::estimate::{Demand, estimate};
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::guard::guarded;
 use crate::placements::Peers;
-use crate::plan::{AffinityGroup, Plan, PlanError};
+use crate::plan::{AffinityGroup, Decidable, Plan, PlanError};
 use crate::profile::Profile;
 
 /// Accurate estimates for one binding, beside Karmada's general estimate.
@@ -97,7 +96,7 @@ impl Attempt<'_> {
 /// names of those left out suffice to decide in the same way again.
 pub(super) fn try_groups<'a>(
     cycle: &mut Cycle,
-    binding: &Binding,
+    binding: &dyn Decidable,
     plan: &'a Plan,
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
@@ -114,7 +113,7 @@ pub(super) fn try_groups<'a>(
 /// The error of the group, or [`CycleError::Defect`] if Divvy panics.
 pub fn decide_in_group(
     cycle: &mut Cycle,
-    binding: &Binding,
+    binding: &dyn Decidable,
     (plan, group): (&Plan, usize),
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
@@ -130,7 +129,7 @@ pub fn decide_in_group(
 /// Tries these groups of a plan in order.
 fn try_range<'a>(
     cycle: &mut Cycle,
-    binding: &Binding,
+    binding: &dyn Decidable,
     (plan, groups): (&'a Plan, Range<usize>),
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,
@@ -163,7 +162,7 @@ fn try_range<'a>(
 /// Tries the groups once. A plugin that fails in one of them is left out of the later ones.
 fn try_once<'a>(
     cycle: &mut Cycle,
-    binding: &Binding,
+    binding: &dyn Decidable,
     (plan, groups): (&'a Plan, Range<usize>),
     circumstances: &Circumstances<'_>,
     targets: &mut Vec<Target>,

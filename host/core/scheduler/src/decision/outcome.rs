@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::detector::Binding;
-
 use super::groups::{Attempt, Circumstances, planless, try_groups};
 use super::quorum::Partial;
 use crate::cycle::{Cycle, CycleError, Explanation, Skipped, Target};
 use crate::fleet::FleetSnapshot;
 use crate::fleet::estimate::Demand;
 use crate::placements::Peers;
-use crate::plan::{Plan, PlanResult};
+use crate::plan::{Decidable, Plan, PlanResult};
 use crate::profile::ProvidedTables;
 
 /// The decision on a binding.
@@ -56,14 +54,15 @@ impl Decision {
     pub fn make(
         cycle: &mut Cycle,
         targets: &mut Vec<Target>,
-        binding: &Binding,
+        binding: &dyn Decidable,
         plan: &PlanResult,
         circumstances: &Circumstances<'_>,
     ) -> Self {
+        let input = binding.input();
         let mut decision = Self {
-            binding: binding.key(),
+            binding: input.full_name(),
             plan: Arc::clone(plan),
-            replicas: binding.replicas(),
+            replicas: input.replicas,
             outcome: Outcome::Scheduled(Vec::new()),
             partial: None,
             affinity: String::new(),

@@ -6,11 +6,10 @@
 use std::fmt;
 
 use divvy_framework_view::clusters::Clusters;
-use divvy_karmada::detector::Binding;
 
 use super::groups::{Attempt, Circumstances, planless, run_group};
 use crate::cycle::{Cycle, CycleError, Detail, Explanation, Target};
-use crate::plan::{Plan, PlanInput};
+use crate::plan::{Decidable, Plan, PlanInput};
 use crate::search::{Try, largest_within};
 
 /// A result with fewer replicas than requested.
@@ -57,13 +56,14 @@ pub(super) struct Running {
 
 impl Running {
     /// The running replicas of a binding, by the clusters that were feasible in the last cycle.
-    pub(super) fn of(binding: &Binding, plan: &Plan, circumstances: &Circumstances<'_>, cycle: &Cycle) -> Self {
+    pub(super) fn of(binding: &dyn Decidable, plan: &Plan, circumstances: &Circumstances<'_>, cycle: &Cycle) -> Self {
         if circumstances.fresh {
             return Self::default();
         }
         let clusters: Clusters<'_> = circumstances.fleet.snapshot().clusters();
-        let last = binding.last().filter_map(|(cluster, replicas)| {
-            let row = u32::try_from(clusters.row(cluster)?.index()).ok()?;
+        let last = binding.input().last.iter().filter_map(|target| {
+            let row = u32::try_from(clusters.row(&target.name)?.index()).ok()?;
+            let replicas = i64::from(target.replicas);
             (replicas > 0 && cycle.is_feasible(row)).then_some(Target { row, replicas })
         });
         let mut targets: Vec<Target> = last.collect();
@@ -106,7 +106,7 @@ impl Running {
 /// One search after all groups have failed for all replicas.
 pub(super) struct Fewer<'a, 'c> {
     pub(super) cycle: &'c mut Cycle,
-    pub(super) binding: &'c Binding,
+    pub(super) binding: &'c dyn Decidable,
     pub(super) plan: &'a Plan,
     /// Index of the first group that was tried.
     pub(super) first: usize,
@@ -217,7 +217,7 @@ impl Fewer<'_, '_> {
         let profile = self.circumstances.profile;
         let input = PlanInput {
             replicas: i64::from(count),
-            ..PlanInput::new(self.binding)
+            ..self.binding.input()
         };
         let plan = Plan::under(profile, &input).map_err(|error| planless(&error, profile))?;
         let circumstances = Circumstances {

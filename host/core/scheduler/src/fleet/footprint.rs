@@ -4,10 +4,11 @@
 //! 0 replicas in the result, so its room follows from its components.
 
 use divvy_framework_arithmetic::cost::Amounts;
-use divvy_karmada::api::{ReplicaRequirements, ResourceBindingSpec, TargetCluster};
+use divvy_karmada::api::{ReplicaRequirements, ResourceBindingSpec, ResourceList, TargetCluster};
 
 use super::ledger::quantities;
 use super::{Ledger, requests};
+use crate::input::PlanInput;
 
 /// The pod templates of a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,20 +38,40 @@ impl Footprint {
             components,
             ..
         } = specification;
+        let components = components.iter().map(|component| {
+            let requests = component.replica_requirements.as_ref().map(resource_request);
+            (component.name.as_str(), i64::from(component.replicas), requests)
+        });
+        let requests = replica_requirements.as_deref().map(resource_request);
+        Self::from_templates(replicas.unwrap_or(0).into(), requests, components)
+    }
+
+    /// The footprint of a binding, from the input of its plan.
+    pub fn from_input(input: &PlanInput<'_>) -> Self {
+        Self::from_templates(input.replicas, input.requests, input.components.iter().copied())
+    }
+
+    /// The footprint of a resource that asks for these replicas with these requests, and has these components: name, replicas and requests
+    /// of each.
+    pub fn from_templates<'a>(
+        replicas: i64,
+        requests: Option<&ResourceList>,
+        components: impl ExactSizeIterator<Item = (&'a str, i64, Option<&'a ResourceList>)>,
+    ) -> Self {
         // As in the plan: only a single pod template can be divided.
-        let has_replicas = replicas.unwrap_or(0) > 0 || replica_requirements.is_some();
-        let is_whole = components.len() > 1 || !components.is_empty() && !has_replicas;
+        let has_replicas = replicas > 0 || requests.is_some();
+        let count = components.len();
+        let is_whole = count > 1 || count == 1 && !has_replicas;
         let templates = match is_whole {
             false => vec![PodTemplate {
-                requests: replica_requests(replica_requirements.as_deref()),
+                requests: owned(requests),
                 ..PodTemplate::default()
             }],
             true => components
-                .iter()
-                .map(|component| PodTemplate {
-                    name: component.name.clone(),
-                    pods: i64::from(component.replicas.max(0)),
-                    requests: replica_requests(component.replica_requirements.as_ref()),
+                .map(|(name, replicas, requests)| PodTemplate {
+                    name: name.to_owned(),
+                    pods: replicas.max(0),
+                    requests: owned(requests),
                 })
                 .collect(),
         };
@@ -143,9 +164,12 @@ impl PodTemplate {
     }
 }
 
-fn replica_requests(requirements: Option<&ReplicaRequirements>) -> Vec<(String, i64)> {
-    let requests = requests(requirements.map(|requirements| &requirements.resource_request));
-    requests
+fn resource_request(requirements: &ReplicaRequirements) -> &ResourceList {
+    &requirements.resource_request
+}
+
+fn owned(requested: Option<&ResourceList>) -> Vec<(String, i64)> {
+    requests(requested)
         .map(|(resource, quantity)| (resource.to_owned(), quantity))
         .collect()
 }

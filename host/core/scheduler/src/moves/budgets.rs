@@ -13,9 +13,9 @@ use divvy_profile::MoveBudgets;
 
 use crate::cycle::MovingCluster;
 
-/// A move, as budgets see it.
+/// A move that asks for admission, as budgets see it.
 #[derive(Debug, Clone, Copy)]
-pub struct Claim<'a> {
+pub struct Applicant<'a> {
     /// Key of the binding. Of moves with the same priority, the smallest key goes first.
     pub binding: &'a str,
     /// Priority of the binding.
@@ -81,31 +81,36 @@ struct Used {
 }
 
 impl<'a> Ledger<'a> {
-    /// Admits moves. Returns what each may do, in the order of `claims`, and what those under way use.
-    pub fn admit(limits: MoveBudgets, claims: &[Claim<'a>]) -> (Vec<Admission>, Self) {
+    /// Admits moves. Returns what each may do, in the order of `applicants`, and what those under way use.
+    pub fn admit(limits: MoveBudgets, applicants: &[Applicant<'a>]) -> (Vec<Admission>, Self) {
         let mut ledger = Self {
             limits,
             ..Self::default()
         };
-        let mut admissions = vec![Admission::Blocked; claims.len()];
-        for (claim, admission) in claims.iter().zip(&mut admissions) {
+        let mut admissions = vec![Admission::Blocked; applicants.len()];
+        for (applicant, admission) in applicants.iter().zip(&mut admissions) {
             // What was given is on its way, whether the move goes on or not.
-            for cluster in claim.clusters {
+            for cluster in applicant.clusters {
                 ledger.add(cluster, 0, cluster.unready.max(0));
             }
-            if claim.is_under_way && !claim.is_blocked {
-                ledger.enter(claim);
+            if applicant.is_under_way && !applicant.is_blocked {
+                ledger.enter(applicant);
                 *admission = Admission::Goes;
             }
         }
-        let is_waiting = |index: &usize| !claims[*index].is_under_way && !claims[*index].is_blocked;
-        let mut waiting: Vec<usize> = (0..claims.len()).filter(is_waiting).collect();
-        waiting.sort_by_key(|index| (std::cmp::Reverse(claims[*index].priority), claims[*index].binding));
+        let is_waiting = |index: &usize| !applicants[*index].is_under_way && !applicants[*index].is_blocked;
+        let mut waiting: Vec<usize> = (0..applicants.len()).filter(is_waiting).collect();
+        waiting.sort_by_key(|index| {
+            (
+                std::cmp::Reverse(applicants[*index].priority),
+                applicants[*index].binding,
+            )
+        });
         for index in waiting {
-            admissions[index] = match ledger.full(&claims[index]) {
+            admissions[index] = match ledger.full(&applicants[index]) {
                 Some(scope) => Admission::Waits(scope),
                 None => {
-                    ledger.enter(&claims[index]);
+                    ledger.enter(&applicants[index]);
                     Admission::Goes
                 }
             };
@@ -179,38 +184,38 @@ impl<'a> Ledger<'a> {
     }
 
     /// Books a binding.
-    fn enter(&mut self, claim: &Claim<'a>) {
+    fn enter(&mut self, applicant: &Applicant<'a>) {
         self.all.bindings = self.all.bindings.saturating_add(1);
-        for cluster in claim.clusters {
+        for cluster in applicant.clusters {
             self.add(cluster, 1, 0);
         }
-        for region in regions(claim) {
+        for region in regions(applicant) {
             let used = self.regions.entry(region).or_default();
             used.bindings = used.bindings.saturating_add(1);
         }
     }
 
     /// The first scope in which no further binding may be under way.
-    fn full(&self, claim: &Claim<'a>) -> Option<Scope> {
+    fn full(&self, applicant: &Applicant<'a>) -> Option<Scope> {
         let is_full = |limit: Option<NonZeroU32>, used: u32| limit.is_some_and(|limit| used >= limit.get());
         let used = |used: Option<&Used>| used.map_or(0, |used| used.bindings);
         if is_full(self.limits.bindings, self.all.bindings) {
             return Some(Scope::All);
         }
-        let mut names = claim.clusters.iter().map(|cluster| cluster.name);
+        let mut names = applicant.clusters.iter().map(|cluster| cluster.name);
         if let Some(name) = names.find(|name| is_full(self.limits.bindings_per_cluster, used(self.clusters.get(name))))
         {
             return Some(Scope::Cluster(name.to_owned()));
         }
-        let mut regions = regions(claim).into_iter();
+        let mut regions = regions(applicant).into_iter();
         let region = regions.find(|region| is_full(self.limits.bindings_per_region, used(self.regions.get(region))));
         region.map(|region| Scope::Region(region.to_owned()))
     }
 }
 
 /// The known regions of a move, each once.
-fn regions<'a>(claim: &Claim<'a>) -> Vec<&'a str> {
-    let mut regions: Vec<&str> = claim.clusters.iter().map(|cluster| cluster.region).collect();
+fn regions<'a>(applicant: &Applicant<'a>) -> Vec<&'a str> {
+    let mut regions: Vec<&str> = applicant.clusters.iter().map(|cluster| cluster.region).collect();
     regions.retain(|region| !region.is_empty());
     regions.sort_unstable();
     regions.dedup();
@@ -229,8 +234,8 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    fn claim<'a>(binding: &'a str, priority: i32, clusters: &'a [ClaimedCluster<'a>]) -> Claim<'a> {
-        Claim {
+    fn claim<'a>(binding: &'a str, priority: i32, clusters: &'a [ClaimedCluster<'a>]) -> Applicant<'a> {
+        Applicant {
             binding,
             priority,
             is_under_way: false,
@@ -247,7 +252,7 @@ mod tests {
     fn moves_are_admitted_by_priority_after_those_under_way() {
         let (ab, cd) = ([at("a", "", 0), at("b", "", 0)], [at("c", "", 0), at("d", "", 0)]);
         let low = claim("low", -1, &ab);
-        let begun = Claim {
+        let begun = Applicant {
             is_under_way: true,
             ..low
         };
@@ -283,7 +288,7 @@ mod tests {
     #[test]
     fn a_move_that_waits_for_something_else_leaves_its_claim() {
         let clusters = [at("a", "", 2)];
-        let blocked = Claim {
+        let blocked = Applicant {
             is_under_way: true,
             is_blocked: true,
             ..claim("1", 9, &clusters)

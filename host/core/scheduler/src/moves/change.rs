@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use divvy_karmada::api::{ResourceBinding, StringMap, TargetCluster};
+use divvy_karmada::api::{BindingSuspension, ResourceBinding, StringMap, TargetCluster, TypeMeta};
 use divvy_profile::{IncludedKind, MovesConfiguration, WrittenAllowances};
 
 use super::readiness::Reporting;
 use crate::decide::ownership::is_ours;
 use crate::decide::rules::Sum;
-use crate::fleet::Footprint;
 
 /// Label of a workload whose replicas the members' autoscalers set: Karmada's `RetainReplicasLabel`
 /// (`pkg/util/constants.go`).
@@ -104,14 +103,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The workload of a binding. `labels` are those of the workload; `reporting` is what its status has shown.
-    pub fn new(binding: &ResourceBinding, labels: Option<&StringMap>, reporting: Reporting) -> Self {
-        let resource = &binding.spec.resource;
-        let is = |group: &str, kind: &str| resource.kind == kind && resource.api_version.starts_with(group);
+    /// The workload of a binding: a resource of this kind, which [may be a set of
+    /// components](crate::fleet::Footprint::is_component_set). `labels` are those of the workload; `reporting` is what its status has shown.
+    pub fn new(kind: &TypeMeta, is_component_set: bool, labels: Option<&StringMap>, reporting: Reporting) -> Self {
+        let is = |group: &str, name: &str| kind.kind == name && kind.api_version.starts_with(group);
         Self {
             is_job: is("batch/", "Job"),
             is_stateful_set: is("apps/", "StatefulSet"),
-            is_component_set: Footprint::new(&binding.spec).is_component_set(),
+            is_component_set,
             retains_replicas: labels
                 .and_then(|labels| labels.get(RETAIN_REPLICAS))
                 .is_some_and(|value| value == "true"),
@@ -197,8 +196,11 @@ pub fn untouched(binding: &ResourceBinding, scheduler: &str) -> Option<Untouched
 }
 
 /// True if dispatching is suspended, as a whole or in one of these clusters: a step would not reach its members.
-pub fn is_dispatching_suspended<'a>(binding: &ResourceBinding, mut clusters: impl Iterator<Item = &'a str>) -> bool {
-    let Some(suspension) = &binding.spec.suspension else {
+pub fn is_dispatching_suspended<'a>(
+    suspension: Option<&BindingSuspension>,
+    mut clusters: impl Iterator<Item = &'a str>,
+) -> bool {
+    let Some(suspension) = suspension else {
         return false;
     };
     let listed = suspension.dispatching_on_clusters.as_ref();
@@ -234,6 +236,7 @@ mod tests {
 
     use super::super::tests::targets;
     use super::*;
+    use crate::fleet::Footprint;
 
     const DEPLOYMENT: Workload = Workload {
         is_job: false,
@@ -242,6 +245,13 @@ mod tests {
         retains_replicas: false,
         reporting: Reporting::ReadyReplicas,
     };
+
+    fn kind(api_version: &str, kind: &str) -> TypeMeta {
+        TypeMeta {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+        }
+    }
 
     fn profile() -> MovesConfiguration {
         MovesConfiguration {
@@ -303,8 +313,14 @@ mod tests {
                 "replicas": replicas,
                 "components": components.collect::<Vec<_>>(),
             }});
-            let binding = serde_json::from_value(binding).unwrap();
-            Workload::new(&binding, None, Reporting::Health)
+            let binding: ResourceBinding = serde_json::from_value(binding).unwrap();
+            let is_component_set = Footprint::new(&binding.spec).is_component_set();
+            Workload::new(
+                &kind("flink.apache.org/v1beta1", "FlinkDeployment"),
+                is_component_set,
+                None,
+                Reporting::Health,
+            )
         };
         let set = of(0, &["jobmanager", "taskmanager"]);
         let included = WrittenAllowances::parse(r#"{"include": ["StatefulSet", "WithoutReadiness"]}"#).unwrap();
@@ -424,14 +440,12 @@ mod tests {
 
     #[test]
     fn a_workload_is_known_by_its_group_and_kind() {
-        let of = |api_version: &str, kind: &str, labels: &[(&str, &str)]| {
-            let binding = json!({"spec": {"resource": {"apiVersion": api_version, "kind": kind}}});
-            let binding: ResourceBinding = serde_json::from_value(binding).unwrap();
+        let of = |api_version: &str, name: &str, labels: &[(&str, &str)]| {
             let labels = labels
                 .iter()
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
                 .collect();
-            Workload::new(&binding, Some(&labels), Reporting::ReadyReplicas)
+            Workload::new(&kind(api_version, name), false, Some(&labels), Reporting::ReadyReplicas)
         };
         assert_eq!(of("apps/v1", "Deployment", &[(RETAIN_REPLICAS, "false")]), DEPLOYMENT);
         assert!(of("batch/v1", "Job", &[]).is_job && !of("batch.example.com/v1", "Job", &[]).is_job);
@@ -456,7 +470,7 @@ mod tests {
         assert_eq!(reason(suspended).as_deref(), Some("its scheduling is suspended"));
         let dispatching = |suspension| {
             let binding = of(json!({"schedulerName": "divvy", "suspension": suspension}));
-            is_dispatching_suspended(&binding, ["a", "b"].into_iter())
+            is_dispatching_suspended(binding.spec.suspension.as_ref(), ["a", "b"].into_iter())
         };
         assert!(!dispatching(json!(null)) && dispatching(json!({"dispatching": true})));
         assert!(dispatching(json!({"dispatchingOnClusters": {"clusterNames": ["b"]}})));

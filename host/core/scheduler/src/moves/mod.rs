@@ -9,11 +9,16 @@
 //! - [`budgets`]: the moves that may be under way at once.
 //! - [`failback`]: replicas that left a cluster against its policy's wish, and their way back.
 //! - [`replacement`]: the reports that let Karmada end an eviction.
+//! - [`look`]: a binding as its move sees it.
+//! - [`world`]: what else a move reads.
 //! - [`step`]: the next result of a move, or the reason why there is none.
+//! - [`claim`]: what a move uses of the budgets then, and what may end its wait.
 
 pub mod budgets;
 pub mod change;
+pub mod claim;
 pub mod failback;
+pub mod look;
 pub mod mark;
 pub mod readiness;
 mod reason;
@@ -22,3 +27,4 @@ mod shortcut;
 pub mod step;
 #[cfg(test)]
 mod tests;
+pub mod world;

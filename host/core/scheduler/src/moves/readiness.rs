@@ -7,7 +7,7 @@
 //! least as many replicas as its own specification says. So a Healthy entry with few enough replicas is newer than the step, if all that
 //! the cluster may have had before was more. Otherwise, only time counts.
 
-use divvy_karmada::api::ResourceBinding;
+use divvy_karmada::api::TypeMeta;
 
 /// The form in which a kind's status shows readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,12 +61,10 @@ pub struct Bound {
     pub entry: Option<u32>,
 }
 
-/// True if the entries of a binding that are Healthy have at least as many replicas as the cluster's own object asks for. So Karmada
+/// True if the entries of a resource of this kind that are Healthy have at least as many replicas as the cluster's own object asks for. So Karmada
 /// interprets these kinds (`pkg/resourceinterpreter/default/native/healthy.go`); of others, it is not known.
-pub fn has_counted_health(binding: &ResourceBinding) -> bool {
-    let resource = &binding.spec.resource;
-    resource.api_version.starts_with("apps/")
-        && ["Deployment", "StatefulSet", "ReplicaSet"].contains(&resource.kind.as_str())
+pub fn has_counted_health(kind: &TypeMeta) -> bool {
+    kind.api_version.starts_with("apps/") && ["Deployment", "StatefulSet", "ReplicaSet"].contains(&kind.kind.as_str())
 }
 
 impl Report<'_> {
@@ -80,10 +78,10 @@ impl Report<'_> {
 }
 
 impl Reporting {
-    /// The form for a binding. Kinds of Kubernetes whose status has `readyReplicas` leave it out where it is 0; of others, an entry that has
+    /// The form for a resource of this kind. Kinds of Kubernetes whose status has `readyReplicas` leave it out where it is 0; of others, an entry that has
     /// it shows that the kind does.
-    pub fn new(binding: &ResourceBinding, reports: &[Report<'_>]) -> Self {
-        if has_counted_health(binding) || reports.iter().any(|report| report.ready_replicas.is_some()) {
+    pub fn new(kind: &TypeMeta, reports: &[Report<'_>]) -> Self {
+        if has_counted_health(kind) || reports.iter().any(|report| report.ready_replicas.is_some()) {
             Self::ReadyReplicas
         } else if reports.iter().any(|report| report.health != Health::Unknown) {
             Self::Health
@@ -198,8 +196,6 @@ pub(crate) fn fingerprint(report: Option<&Report<'_>>) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const SOME: Report<'_> = Report {
@@ -385,8 +381,11 @@ mod tests {
     #[test]
     fn kinds_report_readiness_by_their_group_or_by_having_done_so() {
         let of = |api_version: &str, kind: &str, reports: &[Report<'_>]| {
-            let binding = json!({"spec": {"resource": {"apiVersion": api_version, "kind": kind}}});
-            Reporting::new(&serde_json::from_value(binding).unwrap(), reports)
+            let kind = TypeMeta {
+                api_version: api_version.to_owned(),
+                kind: kind.to_owned(),
+            };
+            Reporting::new(&kind, reports)
         };
         let without = Report {
             ready_replicas: None,

@@ -1,90 +1,37 @@
 //! The next result of a move, or the reason why there is none.
 //!
-//! A binding is [looked](look) at first: what its mark or its decision wants, and what is ready. The look says what the move claims of
-//! the budgets. With the admission, [`Look::step`] says what to write. Both read the binding and nothing else that is remembered.
+//! One pass: a binding is [looked](look) at, its move is admitted to the budgets beside those of others, and the terms and the pace say what to
+//! write. The same pass says what the move then uses of the budgets, and what may end its wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use divvy_framework_arithmetic::pace::Wait;
-use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
-use divvy_profile::Allowances;
+use divvy_karmada::api::TargetCluster;
+use divvy_profile::{Allowances, OnExclusion};
 
-use super::budgets::{Admission, ClaimedCluster, Ledger, Scope};
-use super::mark::{Mark, ReadMark, UnwritableMark, Void, Waypoint};
-use super::readiness::{Bound, Report, Reporting, ready};
+use super::budgets::{Admission, Applicant, Ledger, Scope};
+use super::claim::{Claim, Want};
+use super::look::{Look, Seen, look};
+use super::mark::{Mark, UnwritableMark, Void, Waypoint};
+use super::readiness::{Bound, Report};
 use super::shortcut::{Reach, held, least, replace, shed};
-use crate::cycle::{Moving, MovingCluster, Step};
-use crate::decide::stored_hash::{StoredHash, is_hash_of_result, result_hash};
-
-/// A binding as it is seen.
-#[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
-    /// Its generation.
-    pub generation: i64,
-    /// Hash of what is asked for: [`asked_hash`](crate::decide::stored_hash::asked_hash).
-    pub asked: u64,
-    /// Its result.
-    pub present: &'a [TargetCluster],
-    /// Replicas that it asks for.
-    pub total: i64,
-    /// Clusters that Karmada evicts it from.
-    pub evicted: &'a [GracefulEvictionTask],
-    /// True if dispatching to its clusters is suspended.
-    pub is_dispatching_suspended: bool,
-    /// Its mark, [read](super::mark::read_mark).
-    pub mark: Option<&'a ReadMark>,
-    /// Its entries in `status.aggregatedStatus`.
-    pub reports: &'a [Report<'a>],
-    /// The form in which they show readiness.
-    pub reporting: Reporting,
-    /// True if their [health counts](super::readiness::has_counted_health).
-    pub has_counted_health: bool,
-    /// The current time, in milliseconds since 1970.
-    pub now: i64,
-}
-
-/// What is wanted of a binding.
-#[derive(Debug, Clone, Copy)]
-pub enum Wish<'a> {
-    /// The target of its mark.
-    Continue,
-    /// The result of a decision.
-    Decided(&'a [TargetCluster]),
-    /// No further step, but the sum of its total.
-    Cancel,
-}
+use super::world::World;
+use crate::cycle::{Moving, MovingCluster, PaceAnswer, Step};
+use crate::decide::stored_hash::{StoredHash, result_hash};
 
 /// The terms of a binding's moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// What its policy and the profile allow.
     pub allowances: Allowances,
-    /// The greatest number of clusters that a result may have.
-    pub max_clusters: Option<u32>,
     /// True during the hours of the profile.
     pub is_open: bool,
     /// True if a FederatedHPA scales the workload: a surge of its tolerance or more would make it compute a smaller total.
     pub is_scaled_by_federated_hpa: bool,
     /// True if a quota has refused the surge of this step.
     pub is_surge_refused: bool,
-}
-
-/// Clusters by name.
-pub struct Places<'a> {
-    /// True if there is such a cluster.
-    pub exists: &'a dyn Fn(&str) -> bool,
-    /// True if it is Ready.
-    pub is_ready: &'a dyn Fn(&str) -> bool,
-    /// Further replicas that fit; `i64::MAX` if room does not limit them.
-    pub room: &'a dyn Fn(&str) -> i64,
-    /// Its region; empty if unknown.
-    pub region: &'a dyn Fn(&str) -> &'a str,
-    /// True if it is being deleted. Karmada removes what runs there first, so its replicas count as evicted.
-    pub is_deleting: &'a dyn Fn(&str) -> bool,
-    /// True if it is excluded, and the policy says that its replicas leave at once.
-    pub leaves_at_once: &'a dyn Fn(&str) -> bool,
-    /// Time that reports of a Ready cluster take, in milliseconds.
-    pub report_time: i64,
+    /// Treatment of replicas in clusters that are excluded.
+    pub exclusion: OnExclusion,
 }
 
 /// What to do with a binding.
@@ -164,168 +111,97 @@ pub enum StepError<E> {
     Mark(UnwritableMark),
 }
 
-/// A move as it is seen.
+/// What follows from a look at a binding.
 #[derive(Debug, Clone)]
-pub struct Look<'a> {
-    seen: Seen<'a>,
-    /// The clusters, sorted by name.
-    clusters: Vec<MovingCluster<'a>>,
-    /// Replicas in each of them that a report shows as ready. Where a step may be newer than the report, they are more than are known
-    /// to be ready.
-    shown: Vec<i64>,
-    /// Bounds by cluster, and whether they still count.
-    bounds: BTreeMap<&'a str, (Bound, bool)>,
-    /// The mark, if it is valid.
-    mark: Option<&'a Mark>,
-    is_decided: bool,
-    is_cancelled: bool,
-    /// True if clusters must be left at once.
-    leaves: bool,
+pub struct Stepped {
+    /// What to do.
+    pub verdict: Verdict,
+    /// What its move uses once that is done; `None` if there is nothing to look at.
+    pub claim: Option<Claim>,
+    /// Time until which the pace's answer holds, in milliseconds since 1970.
+    pub valid_until: Option<i64>,
 }
 
-/// Looks at a binding.
+/// The next step of a move, from what is seen of its binding, its terms, and the world. `pace` is asked if there may be a step.
 ///
 /// # Errors
 ///
-/// The verdict, if there is nothing to look at.
-pub fn look<'a>(seen: Seen<'a>, wish: Wish<'a>, places: &Places<'_>) -> Result<Look<'a>, Verdict> {
-    let valid = seen.mark.and_then(ReadMark::valid);
-    let (mut current, mut target) = (by_name(seen.present), BTreeMap::new());
-    match (wish, seen.mark) {
-        (Wish::Continue | Wish::Cancel, None) => return Err(Verdict::AtTarget),
-        (Wish::Continue, Some(ReadMark { void: Some(void), .. })) => return Err(Verdict::DecideAnew(void.clone())),
-        (Wish::Continue, _) => {
-            target.clone_from(&current);
-            let waypoints = valid.into_iter().flat_map(|mark| &mark.clusters);
-            target.extend(waypoints.map(|(name, waypoint)| (name.as_str(), waypoint.target)));
+/// The pace failed or broke a rule, or the move is too large to be marked. Nothing may be written.
+pub fn step<'w, E>(
+    seen: Seen<'w>,
+    terms: &Terms,
+    world: &'w impl World,
+    pace: impl FnOnce(&Moving<'_>) -> Result<PaceAnswer, E>,
+) -> Result<Stepped, StepError<E>> {
+    let look = match look(seen, terms.exclusion, world) {
+        Ok(look) => look,
+        Err(verdict) => {
+            return Ok(Stepped {
+                verdict,
+                claim: None,
+                valid_until: None,
+            });
         }
-        (Wish::Decided(decided), _) => target = by_name(decided),
-        (Wish::Cancel, _) => {}
-    }
-    let is_cancelled = matches!(wish, Wish::Cancel);
-    // A void mark still bounds what is ready, unless its time makes no sense: it only makes a move slower.
-    let bounding = valid.or_else(|| seen.mark?.mark.as_ref().filter(|mark| mark.at <= seen.now));
-    // Where someone else has changed the result, a cluster may have lost what it was given, and got it again: its next report may be of the
-    // first time.
-    let is_replaced = valid.is_none() && bounding.is_some_and(|mark| !is_hash_of_result(&mark.result, seen.present));
-    let is_settled = |at: i64| seen.now.saturating_sub(at) >= places.report_time;
-    let reports: BTreeMap<&str, &Report<'_>> = seen.reports.iter().map(|report| (report.cluster, report)).collect();
-    let mut names: BTreeSet<&str> = current.keys().copied().collect();
-    names.extend(seen.reports.iter().map(|report| report.cluster));
-    names.extend(target.keys());
-    names.extend(
-        bounding
-            .into_iter()
-            .flat_map(|mark| mark.clusters.keys().map(String::as_str)),
+    };
+    let own = look.claimed(|name| world.region(name));
+    let mut applicants = world.others();
+    applicants.push(Applicant {
+        binding: seen.key,
+        priority: seen.priority,
+        is_under_way: look.is_under_way(),
+        is_blocked: false,
+        clusters: &own,
+    });
+    let (mut admissions, ledger) = Ledger::admit(world.budgets(), &applicants);
+    let admission = admissions.pop().unwrap_or(Admission::Blocked);
+    let mut valid_until = None;
+    let pace = |moving: &Moving<'_>| {
+        pace(moving).map(|answer| {
+            valid_until = answer.valid_until;
+            answer.step
+        })
+    };
+    let verdict = match look.verdict(terms, &admission, &ledger, world, pace)? {
+        Verdict::Write(write) if world.holds_back(seen.present, &write.result) => {
+            Verdict::Wait(Reason::MissingClusters)
+        }
+        verdict => verdict,
+    };
+    let is_asked = matches!(
+        verdict,
+        Verdict::Wait(Reason::Pace(_) | Reason::Budget(_) | Reason::Reports)
     );
-    let mut bounds = BTreeMap::new();
-    let mut leaves = false;
-    let mut clusters = Vec::with_capacity(names.len());
-    let mut shown = Vec::with_capacity(names.len());
-    for name in names {
-        let before = current.remove(name).unwrap_or(0);
-        let is_left = match wish {
-            Wish::Decided(_) => (places.is_deleting)(name) || (places.leaves_at_once)(name),
-            // Exclusions were judged when the target was decided, a deletion may have begun since.
-            Wish::Continue => (places.is_deleting)(name),
-            Wish::Cancel => false,
-        };
-        leaves |= is_left && before > 0;
-        let current = if is_left { 0 } else { before };
-        let report = reports.get(name).copied();
-        let waypoint = bounding.and_then(|mark| mark.clusters.get(name));
-        let bound = waypoint.and_then(|waypoint| waypoint.bound).map(|bound| Bound {
-            entry: bound.entry.filter(|_| !is_replaced),
-            ..bound
-        });
-        let counts = |bound: Bound| bound.counts(before, report, bounding.is_none_or(|mark| is_settled(mark.at)));
-        if let Some(bound) = bound {
-            bounds.insert(name, (bound, counts(bound)));
-        }
-        let exists = (places.exists)(name);
-        let is_ready = exists && (places.is_ready)(name);
-        let known = |bound| ready(seen.reporting, current, report, is_ready, bound);
-        shown.push(known(None));
-        clusters.push(MovingCluster {
-            name,
-            current,
-            present: report.and_then(|report| report.replicas).unwrap_or(before).max(0),
-            ready: known(bound.filter(|bound| counts(*bound))),
-            target: if is_cancelled {
-                current
-            } else {
-                target.get(name).copied().unwrap_or(0)
-            },
-            room: if exists { (places.room)(name).max(0) } else { 0 },
-        });
-    }
-    Ok(Look {
-        seen,
-        clusters,
-        shown,
-        bounds,
-        mark: valid,
-        is_decided: matches!(wish, Wish::Decided(_)),
-        is_cancelled,
-        leaves,
+    let wants = match is_asked && admission == Admission::Goes {
+        true => Want::limited(&ledger, look.clusters(), |name| world.region(name)),
+        false => Vec::new(),
+    };
+    let claim = Claim::new(&look, &own, Some(&verdict), wants, world);
+    Ok(Stepped {
+        verdict,
+        claim: Some(claim),
+        valid_until,
     })
 }
 
+/// What a move uses of the budgets, whatever its next step; `None` if there is nothing to look at.
+pub fn claim<'w>(seen: Seen<'w>, world: &'w impl World) -> Option<Claim> {
+    let look = look(seen, OnExclusion::Steps, world).ok()?;
+    let own = look.claimed(|name| world.region(name));
+    Some(Claim::new(&look, &own, None, Vec::new(), world))
+}
+
 impl<'a> Look<'a> {
-    /// The clusters, sorted by name.
-    pub fn clusters(&self) -> &[MovingCluster<'a>] {
-        &self.clusters
-    }
-
-    /// Replicas in each of the clusters that a report shows as ready.
-    pub fn shown(&self) -> &[i64] {
-        &self.shown
-    }
-
-    /// True if the move has begun, has something left to do, and has not released its claim on budgets.
-    pub fn is_under_way(&self) -> bool {
-        let has_rest = |cluster: &MovingCluster<'_>| cluster.current != cluster.target || self.is_given(cluster);
-        self.mark.is_some_and(|mark| !mark.is_released) && self.clusters.iter().any(has_rest)
-    }
-
-    /// True if the move gave the cluster replicas that are not known to be ready.
-    fn is_given(&self, cluster: &MovingCluster<'_>) -> bool {
-        let is_bounded = self.bounds.contains_key(cluster.name);
-        is_bounded && cluster.target >= cluster.current && cluster.ready < cluster.current
-    }
-
-    /// What the move claims of the budgets: the clusters that change, and those that it has given replicas which are not ready.
-    pub fn claimed<'b>(&self, region: impl Fn(&str) -> &'b str) -> Vec<ClaimedCluster<'b>>
-    where
-        'a: 'b,
-    {
-        let clusters = self.clusters.iter().filter_map(|cluster| {
-            let is_given = self.is_given(cluster);
-            let unready = if is_given {
-                cluster.current.saturating_sub(cluster.ready)
-            } else {
-                0
-            };
-            (cluster.current != cluster.target || unready > 0).then(|| ClaimedCluster {
-                name: cluster.name,
-                region: region(cluster.name),
-                unready,
-            })
-        });
-        clusters.collect()
-    }
-
     /// The verdict. `pace` is asked for the next step, if there may be one.
     ///
     /// # Errors
     ///
     /// The pace failed or broke a rule, or the move is too large to be marked. Nothing may be written.
-    pub fn step<E>(
+    pub(super) fn verdict<'w, E>(
         &self,
         terms: &Terms,
         admission: &Admission,
-        ledger: &Ledger<'a>,
-        places: &Places<'a>,
+        ledger: &Ledger<'w>,
+        world: &'w impl World,
         pace: impl FnOnce(&Moving<'_>) -> Result<Step, E>,
     ) -> Result<Verdict, StepError<E>> {
         let current: Vec<i64> = self.clusters.iter().map(|cluster| cluster.current).collect();
@@ -371,13 +247,13 @@ impl<'a> Look<'a> {
             return Ok(Verdict::Wait(Reason::Reports));
         }
         let is_unanswered = self.await_answers(&mut clusters);
-        let limit = ledger.limit_room(&mut clusters, places.region);
+        let limit = ledger.limit_room(&mut clusters, |name| world.region(name));
         let moving = Moving {
             clusters: &clusters,
             total: self.seen.total,
             max_surge,
             max_unavailable: terms.allowances.max_unavailable,
-            max_clusters: terms.max_clusters,
+            max_clusters: world.max_clusters(),
         };
         match pace(&moving).map_err(StepError::Pace)? {
             Step::Next(next) => self.advance(&next, Occasion::Step).map_err(StepError::Mark),
@@ -538,13 +414,4 @@ fn surge(terms: &Terms, total: i64) -> (i64, Option<Reason>) {
 /// Replicas beyond the total that a FederatedHPA tolerates: less than a tenth (`replica_calculator.go`).
 fn tolerated(total: i64) -> i64 {
     total.saturating_sub(1).max(0) / 10
-}
-
-/// Replicas by cluster. Negative ones, which Karmada refuses, count as none.
-pub fn by_name(result: &[TargetCluster]) -> BTreeMap<&str, i64> {
-    let mut counts = BTreeMap::new();
-    for cluster in result {
-        *counts.entry(cluster.name.as_str()).or_default() += i64::from(cluster.replicas.max(0));
-    }
-    counts
 }

@@ -7,6 +7,7 @@ use divvy_karmada::api::{BindingScope, ResourceBinding, TargetCluster, WorkloadA
 use divvy_karmada::detector::Binding;
 
 use super::peers::{Peer, Peers};
+use crate::input::Decidable;
 
 /// The clusters of a binding, sorted by name.
 pub type Targets = Arc<[TargetCluster]>;
@@ -116,12 +117,13 @@ impl Placements {
     }
 
     /// The groups of a binding and its peers.
-    pub fn peers(&self, binding: &Binding) -> Peers {
-        let object = &binding.object;
-        let groups = object.spec.workload_affinity_groups.clone().unwrap_or_default();
-        let peers = match groups_of(object) {
-            None => Vec::new(),
-            Some(groups) => self.peers_of(&object.metadata.namespace, &object.metadata.name, groups),
+    pub fn peers(&self, binding: &dyn Decidable) -> Peers {
+        let input = binding.input();
+        let groups = input.affinity_groups.cloned().unwrap_or_default();
+        let is_in_one = !groups.is_empty() && input.kind == BindingScope::Namespaced.kind();
+        let peers = match is_in_one {
+            true => self.peers_of(input.namespace, input.name, &groups),
+            false => Vec::new(),
         };
         Peers { groups, peers }
     }

@@ -6,6 +6,7 @@ use divvy_karmada::detector::Binding;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::index::{Placements, Targets, targets_of};
+use crate::input::Decidable;
 
 /// The workload affinity groups of a binding, and the other bindings in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,8 +44,8 @@ fn read_targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D
 
 impl Peers {
     /// The peers of a binding. `None` if the binding is in a group and `placements` is `None`; a binding in no group has no peers.
-    pub fn of(binding: &Binding, placements: Option<&Placements>) -> Option<Self> {
-        let groups = binding.object.spec.workload_affinity_groups.as_ref();
+    pub fn of(binding: &dyn Decidable, placements: Option<&Placements>) -> Option<Self> {
+        let groups = binding.input().affinity_groups;
         match groups.filter(|groups| !groups.is_empty()) {
             None => Some(Self::default()),
             Some(_) => placements.map(|placements| placements.peers(binding)),

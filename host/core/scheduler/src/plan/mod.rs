@@ -1,6 +1,6 @@
 //! The plan of a binding: everything that is computed once, before any cluster is considered.
 //!
-//! - [`PlanInput`]: everything that a plan reads, with its hash.
+//! - [`PlanInput`]: everything that a plan reads, with its hash. [`Decidable`]: a binding that has one, in whatever form it is kept.
 //! - [`Plan`]: the strategy, the demand to estimate, the tables for plugins, and the groups of clusters to try.
 //! - [`Plans`]: a cache of plans.
 //!
@@ -9,7 +9,7 @@
 mod cache;
 mod tables;
 
-pub use crate::input::PlanInput;
+pub use crate::input::{Annotations, Decidable, PlanInput, TextMap};
 pub use cache::{PlanResult, Plans};
 
 use divvy_framework_arithmetic::division::ties;

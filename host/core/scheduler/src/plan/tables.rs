@@ -64,7 +64,7 @@ pub(super) fn binding_tables(
     for (target, priority) in priorities {
         builder.priority(*priority, |writer| write_affinity(target, writer));
     }
-    for (key, value) in input.labels {
+    for (key, value) in input.labels.iter() {
         builder.label(key, value);
     }
     for (key, value) in input.annotations.iter() {

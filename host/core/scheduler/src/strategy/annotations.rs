@@ -11,8 +11,7 @@ use super::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
     STRATEGY_ANNOTATION,
 };
-use crate::input::PlanInput;
-use divvy_karmada::api::StringMap;
+use crate::input::{PlanInput, TextMap};
 use divvy_karmada::detector::PolicyFacts;
 use divvy_spanned::Warning;
 
@@ -26,7 +25,7 @@ pub(super) struct Carriers<'a> {
 #[derive(Clone, Copy)]
 struct Carrier<'a> {
     name: &'static str,
-    annotations: &'a StringMap,
+    annotations: TextMap<'a>,
     /// The singular `metadata.annotation`.
     annotation: Option<&'a str>,
     /// The policy, if it is the carrier and its name is known.
@@ -61,7 +60,7 @@ impl<'a> Carriers<'a> {
             },
             policy: input.policy.map(|policy| Carrier {
                 name: "policy",
-                annotations: &policy.annotations,
+                annotations: TextMap::from(&policy.annotations),
                 annotation: policy.annotation.as_deref(),
                 policy: Some(policy).filter(|policy| !policy.name.is_empty()),
             }),
@@ -89,7 +88,7 @@ impl<'a> Carriers<'a> {
         self.each().find_map(|carrier| {
             let name = carrier.name;
             if let Some(text) = carrier.annotations.get(PREFERENCES_ANNOTATION) {
-                return Some((text.as_str(), carrier.origin(PREFERENCES_ANNOTATION)));
+                return Some((text, carrier.origin(PREFERENCES_ANNOTATION)));
             }
             let text = carrier.annotation?;
             let message = format!(
@@ -105,7 +104,7 @@ impl<'a> Carriers<'a> {
     pub(super) fn plugin_preferences(self) -> BTreeMap<&'a str, Written<'a>> {
         let mut found = BTreeMap::new();
         for carrier in self.each() {
-            for (key, text) in carrier.annotations {
+            for (key, text) in carrier.annotations.iter() {
                 if let Some(plugin) = key.strip_prefix(PLUGIN_PREFERENCES_PREFIX) {
                     let origin = || carrier.origin(key);
                     found

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{ResourceBinding, TargetCluster};
-use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::PolicyFacts;
+use divvy_karmada::policy::Claim;
 use serde_json::Value;
 
 use super::{Announcement, Engine, News};
 use crate::objects::BindingKey;
-use crate::store::{Record, SharedPlacement};
+use crate::store::{Record, SharedPlacement, StoredBinding};
 use crate::write::SpecificationPatch;
 use divvy_scheduler::decide::APPLIED_POLICY;
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
@@ -17,51 +18,48 @@ use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 /// A binding that was taken out of the queue, with everything that its decision reads.
 pub(super) struct Candidate {
     pub(super) key: Arc<BindingKey>,
-    /// The binding as plugins see it: with its placement, if that can be read, and with the request in force, but without the
-    /// annotation of the applied placement. Its decision, the trial of a new profile and its write share it.
-    pub(super) binding: Arc<Binding>,
+    /// The version that was taken, with the request in force. Its decision, the trial of a new profile and its write share it.
+    pub(super) binding: Arc<StoredBinding>,
     pub(super) placement: Arc<SharedPlacement>,
-    pub(super) applied_placement: Option<Arc<str>>,
     pub(super) policy: Option<Arc<PolicyFacts>>,
     pub(super) applied: Option<AppliedPolicy>,
     /// The policy's request that is in force.
     pub(super) request: Request,
-    pub(super) is_reschedule_pending: bool,
-    pub(super) is_moved_by_clusters: bool,
+    /// The binding's own request.
+    pub(super) own: Request,
 }
 
 impl Candidate {
-    pub(super) fn new(key: &Arc<BindingKey>, record: &Record, engine: &Engine) -> Option<Self> {
+    /// The binding as it is stored now; `None` if it has no placement.
+    pub(super) fn new(key: &Arc<BindingKey>, record: &Arc<Record>, engine: &Engine) -> Option<Self> {
         let placement = Arc::clone(record.placement.as_ref()?);
-        let object = record.binding(key);
-        let policy = engine.policies.of(&object.metadata).ok().flatten().cloned();
-        let text = object.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
-        let applied = AppliedPolicy::read(text, &object.spec.clusters);
+        let policy = engine
+            .policies
+            .of(record.claimed_in(&key.namespace))
+            .ok()
+            .flatten()
+            .cloned();
+        let last = record.clusters.targets();
+        let applied = AppliedPolicy::read(record.annotation(APPLIED_POLICY), &last);
         let awaited = Awaited {
-            workload_version: &object.spec.resource.resource_version,
+            workload_version: &record.workload_version(),
             was_scheduled: record.applied_placement.is_some(),
-            has_changed: object.status.scheduler_observed_generation != record.generation
+            has_changed: record.observed_generation != record.generation
                 && !engine
                     .lives
                     .get(key)
                     .is_some_and(|life| life.is_decided(record.generation)),
         };
         let request = request_in_force(policy.as_deref(), applied.as_ref(), awaited);
-        let binding = Binding {
-            object: Box::new(object),
-            policy: request.facts(policy.as_ref()),
-            ..Binding::default()
-        };
+        let binding = StoredBinding::new(key, record, last, request.facts(policy.as_ref()));
         Some(Self {
             key: Arc::clone(key),
+            own: Request::from_annotations(record.annotations()),
             binding: Arc::new(binding),
             request,
             placement,
-            applied_placement: record.applied_placement.clone(),
             policy,
             applied,
-            is_reschedule_pending: record.is_reschedule_pending,
-            is_moved_by_clusters: record.is_moved_by_clusters,
         })
     }
 
@@ -72,20 +70,30 @@ impl Candidate {
         }
     }
 
-    /// The binding in Karmada's type.
-    pub(super) fn object(&self) -> &ResourceBinding {
-        &self.binding.object
+    /// The record of the version that was taken.
+    pub(super) fn record(&self) -> &Record {
+        self.binding.record()
     }
 
     /// The clusters of the last result.
     pub(super) fn last(&self) -> &[TargetCluster] {
-        &self.object().spec.clusters
+        self.binding.last()
+    }
+
+    /// Replicas that it asks for.
+    pub(super) fn replicas(&self) -> i64 {
+        self.record().replicas()
+    }
+
+    /// The claim of its policy.
+    pub(super) fn claim(&self) -> Option<Claim<'_>> {
+        self.record().claimed_in(&self.key.namespace)
     }
 
     /// Replicas that were requested when the last result was decided, if it has fewer; `None` if another number is requested now.
     pub(super) fn partial_of(&self) -> Option<i64> {
         let of = self.applied.as_ref().and_then(|applied| applied.partial_of);
-        of.filter(|requested| *requested == self.binding.replicas())
+        of.filter(|requested| *requested == self.replicas())
     }
 
     /// The patch of the specification for a result, with the time until which it holds, and with the requested replicas if it has
@@ -97,27 +105,26 @@ impl Candidate {
         affinity: &str,
         (valid_until, partial_of): (Option<i64>, Option<i64>),
     ) -> Option<SpecificationPatch> {
-        let ResourceBinding { metadata, spec, .. } = self.object();
-        let workload_version = &spec.resource.resource_version;
+        let record = self.record();
         let applied = AppliedPolicy {
             policy: self.request.clone(),
-            binding: Request::from_annotations(&metadata.annotations),
-            workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
+            binding: self.own.clone(),
+            workload_version: is_lazy(self.policy.as_deref()).then(|| record.workload_version()),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
             valid_until,
             partial_of,
             result: String::new(),
         };
         // The hash must match the result as it will be read back.
-        let shown = if is_same { &spec.clusters } else { result };
+        let shown = if is_same { self.last() } else { result };
         let is_known = self
             .applied
             .as_ref()
             .is_some_and(|known| known.says_the_same(&applied, shown));
         let applied = applied.write(shown);
-        let current = metadata.annotations.get(APPLIED_POLICY);
+        let current = record.annotation(APPLIED_POLICY);
         let text = &self.placement.text;
-        let is_applied = self
+        let is_applied = record
             .applied_placement
             .as_deref()
             .is_some_and(|applied| is_same_json(applied, text));
@@ -127,16 +134,11 @@ impl Candidate {
             ..SpecificationPatch::default()
         };
         // What 0.1.0 wrote gets the present form of the hash with the next write of something else.
-        let is_written = patch != SpecificationPatch::default() || !is_known && current != applied.as_ref();
+        let is_written = patch != SpecificationPatch::default() || !is_known && current != applied.as_deref();
         is_written.then(|| SpecificationPatch {
-            applied_policy: (current != applied.as_ref()).then_some(applied),
+            applied_policy: (current != applied.as_deref()).then_some(applied),
             ..patch
         })
-    }
-
-    /// True if it has the mark of a move.
-    pub(super) fn has_mark(&self) -> bool {
-        self.object().metadata.annotations.contains_key(MOVE_ANNOTATION)
     }
 
     /// A patch with the mark of a move, which is written, changed or removed.
@@ -145,8 +147,7 @@ impl Candidate {
         specification: Option<SpecificationPatch>,
         mark: Option<&str>,
     ) -> Option<SpecificationPatch> {
-        let current = self.object().metadata.annotations.get(MOVE_ANNOTATION);
-        if current.map(String::as_str) == mark {
+        if self.record().annotation(MOVE_ANNOTATION) == mark {
             return specification;
         }
         Some(SpecificationPatch {
@@ -172,8 +173,8 @@ impl Candidate {
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {
         Announcement {
             key: Arc::clone(&self.key),
-            uid: self.object().metadata.uid.clone(),
-            resource: self.object().spec.resource.clone(),
+            uid: self.binding.uid().to_owned(),
+            resource: self.record().resource(),
             news,
             message,
         }

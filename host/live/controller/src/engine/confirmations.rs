@@ -17,7 +17,6 @@ use super::effects::{Effects, Wake};
 use super::life::{Life, Why};
 use super::moves::{REPORT_TIME, milliseconds, reports};
 use super::{Engine, Moment};
-use crate::condition::scheduled_condition;
 use crate::objects::BindingKey;
 
 /// The result of a binding that Karmada evicts.
@@ -73,8 +72,7 @@ impl Engine {
         moment: &Moment,
     ) -> bool {
         let key = &candidate.key;
-        let object = candidate.object();
-        let tasks = &object.spec.graceful_eviction_tasks;
+        let tasks = candidate.record().evictions();
         // In shadow mode, the other scheduler records it.
         if self.shadow.is_some() || awaiting(tasks).next().is_none() {
             self.lives.update(key, Life::end_confirmation);
@@ -86,7 +84,7 @@ impl Engine {
         let entries = reports(&record.aggregated);
         let reported = Reported {
             entries: &entries,
-            reporting: Reporting::new(object, &entries),
+            reporting: Reporting::new(record.kind(), &entries),
             report_time: milliseconds(REPORT_TIME),
             now: moment.milliseconds,
         };
@@ -102,7 +100,7 @@ impl Engine {
         let wait = awaited.map(|at| at.saturating_sub(moment.milliseconds));
         outcome.look_after(Why::Confirmation, wait);
         let known = Confirmation {
-            generation: object.metadata.generation.saturating_add(i64::from(changes)),
+            generation: candidate.binding.generation().saturating_add(i64::from(changes)),
             replacement,
             lags: awaited.is_some(),
             is_alone: false,
@@ -122,17 +120,16 @@ impl Engine {
         let Some(record) = record.filter(|record| record.generation == known.generation) else {
             return effects;
         };
-        let object = record.binding(key);
         let entries = reports(&record.aggregated);
         let reported = Reported {
             entries: &entries,
-            reporting: Reporting::new(&object, &entries),
+            reporting: Reporting::new(record.kind(), &entries),
             report_time: milliseconds(REPORT_TIME),
             now: moment.milliseconds,
         };
         let awaited = known
             .replacement
-            .awaited(&object.spec.clusters, &object.spec.graceful_eviction_tasks, &reported);
+            .awaited(&record.clusters.targets(), record.evictions(), &reported);
         if awaited.is_none() {
             effects.look(key, Wake::Confirmation);
         }
@@ -155,7 +152,7 @@ impl Engine {
     pub(super) fn reason_beside_confirmation(&self, candidate: &Candidate, reason: Option<Reason>) -> Option<Reason> {
         let life = self.lives.get(&candidate.key);
         let known = life.and_then(|life| life.confirmation.as_ref());
-        let generation = candidate.object().metadata.generation;
+        let generation = candidate.binding.generation();
         let is_alone = known.is_some_and(|known| known.is_alone && known.generation == generation);
         reason.filter(|reason| !is_alone || *reason != Reason::GoesEverywhere)
     }
@@ -165,15 +162,16 @@ impl Engine {
 /// ended right after it wrote the result: the time of the last scheduling is that of an earlier one then. What is about to change was not
 /// written by another process.
 fn first_seen(candidate: &Candidate, changes: bool, moment: &Moment) -> Replacement {
-    let object = candidate.object();
-    let (status, generation) = (&object.status, object.metadata.generation);
-    let scheduled = status.last_scheduled_time;
-    let scheduled = scheduled.map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
-    if status.scheduler_observed_generation == generation {
+    let record = candidate.record();
+    let generation = record.generation;
+    let scheduled = record
+        .answered
+        .map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
+    if record.observed_generation == generation {
         return Replacement::settled(scheduled);
     }
-    let condition = scheduled_condition(&status.conditions);
-    let is_noted = condition.is_some_and(|condition| condition.observed_generation == generation);
+    let condition = record.scheduled();
+    let is_noted = condition.is_some_and(|condition| condition.observed_generation() == generation);
     let at = if is_noted || changes {
         scheduled
     } else {

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::{Circumstances, Estimates};
-use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::plan::{Decidable, Plan};
 use divvy_scheduler::profile::Profile;
 
 use super::effects::{Effects, Wake};
@@ -15,6 +14,7 @@ use crate::condition::{Cause, Failure, Retry};
 use crate::decision::LiveDecision;
 use crate::estimates::Answers;
 use crate::objects::Kind;
+use crate::store::StoredBinding;
 use crate::takings::Current;
 
 /// Maximum number of decisions that are remembered for a trial.
@@ -34,12 +34,12 @@ pub struct Trial {
 /// The last bindings that were decided, as plugins saw them.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    decisions: VecDeque<(Arc<Binding>, bool, i64)>,
+    decisions: VecDeque<(Arc<StoredBinding>, bool, i64)>,
 }
 
 impl Recent {
     /// Remembers a decision: the binding, true if it was divided from scratch, and its time in milliseconds since 1970.
-    pub(super) fn push(&mut self, binding: Arc<Binding>, fresh: bool, time: i64) {
+    pub(super) fn push(&mut self, binding: Arc<StoredBinding>, fresh: bool, time: i64) {
         if self.decisions.len() >= REMEMBERED_MAX {
             self.decisions.pop_front();
         }
@@ -157,7 +157,7 @@ impl Engine {
     /// Decides a binding among the present clusters, without an explanation and without any effect.
     pub(super) fn try_out(
         &mut self,
-        binding: &Binding,
+        binding: &StoredBinding,
         profile: &Profile,
         answers: Option<&Answers>,
         fresh: bool,
@@ -178,7 +178,7 @@ impl Engine {
             without: &[],
             detail: None,
         };
-        let plan = Arc::new(Plan::under(profile, &PlanInput::new(binding)));
+        let plan = Arc::new(Plan::under(profile, &binding.input()));
         LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::api::{TargetCluster, Timestamp};
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
@@ -12,11 +12,11 @@ use super::effects::{Count, Effects, Turn};
 use super::life::{InFlight, Life};
 use super::partials::{missing_demand, repaired_message, success_message};
 use super::{Engine, Moment, News};
-use crate::condition::{Retry, ScheduledReason, scheduled_condition};
+use crate::condition::{Retry, ScheduledReason};
 use crate::decision::LiveDecision;
 use crate::objects::BindingKey;
 use crate::observe::{ScheduleResult, ScheduleType};
-use crate::store::Divided;
+use crate::store::{Divided, Record};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
@@ -92,14 +92,14 @@ impl Engine {
         let specification = Candidate::with_departures(specification, departures);
         let specification = self.with_pause(candidate, specification);
         let confirms = self.confirms(candidate, if is_same { last } else { result }, &mut outcome, moment);
-        let request = candidate.object().spec.reschedule_triggered_at;
+        let record = candidate.record();
         let start = moment.wall;
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, chosen.message.clone())),
             observes: chosen.observes && confirms,
             notes_generation: !confirms,
             scheduled_at: is_scheduling.then(|| scheduled_at(candidate, start)),
-            stamps: is_scheduling && (specification.is_some() || candidate.is_reschedule_pending),
+            stamps: is_scheduling && (specification.is_some() || record.is_reschedule_pending),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
             now: start,
         };
@@ -117,16 +117,16 @@ impl Engine {
             last: last.to_vec(),
             divided: is_decided.then(|| Divided {
                 awaited: None,
-                request,
-                group: (candidate.is_reschedule_pending && !affinity.is_empty()).then(|| affinity.into()),
-                before: candidate.object().status.last_scheduled_time,
+                request: record.requested,
+                group: (record.is_reschedule_pending && !affinity.is_empty()).then(|| affinity.into()),
+                before: record.answered,
             }),
             placed: (!is_same).then(|| result.to_vec()),
             partial: chosen.missing.clone(),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             is_step: chosen.is_step,
             looks_again: chosen.mark.is_some() || notes_departures,
-            ends_move: chosen.mark.is_none() && candidate.has_mark(),
+            ends_move: chosen.mark.is_none() && record.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };
         let written = self.dispatch(candidate, specification, wanted, in_flight, moment);
@@ -146,12 +146,12 @@ impl Engine {
         // Nothing is written in shadow mode, so the annotation's time is not from a decision of this scheduler.
         outcome.holds_until(valid_until.filter(|_| self.shadow.is_none()), moment);
         let observes = self.confirms(candidate, candidate.last(), &mut outcome, moment) && observes;
-        let status = &candidate.object().status;
-        let is_scheduled = scheduled_condition(&status.conditions).is_some_and(|known| known.status == "True");
-        let request = candidate.object().spec.reschedule_triggered_at;
+        let record = candidate.record();
+        let is_scheduled = record.scheduled().is_some_and(|known| known.status() == "True");
+        let request = record.requested;
         // The result that answers a reschedule is written, its time is not.
-        let is_unanswered = request > status.last_scheduled_time;
-        let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
+        let is_unanswered = request > record.answered;
+        let is_repair = !is_scheduled || record.answered.is_none() || is_unanswered;
         let now = moment.wall;
         let applied = candidate.applied.as_ref();
         let partial_of = candidate.partial_of();
@@ -205,7 +205,10 @@ impl Engine {
         in_flight: InFlight,
         moment: &Moment,
     ) -> Outcome {
-        if let Some(record) = self.bindings.get_mut(&candidate.key) {
+        let is_moved = |record: &Record| record.is_moved_by_clusters;
+        if self.bindings.get(&candidate.key).is_some_and(is_moved)
+            && let Some(record) = self.bindings.get_mut(&candidate.key)
+        {
             record.is_moved_by_clusters = false;
         }
         self.write(candidate, specification, wanted, in_flight, moment)
@@ -223,10 +226,10 @@ impl Engine {
         if self.shadow.is_some() {
             return Outcome::default();
         }
-        let ResourceBinding { metadata, status, .. } = candidate.object();
-        let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
-        let is_current =
-            specification.is_none() && status_patch(uid, version, metadata.generation, status, &wanted).is_none();
+        let binding = &candidate.binding;
+        let (uid, version) = (binding.uid(), binding.resource_version());
+        let is_current = specification.is_none()
+            && status_patch(uid, &version, binding.generation(), &binding.record().status(), &wanted).is_none();
         if is_current {
             let (turn, effects) = self.ended(&candidate.key, &in_flight, moment);
             return Outcome::new(Next::Turn(turn)).after(effects);
@@ -240,7 +243,7 @@ impl Engine {
             span: tracing::Span::current(),
             term,
             key: Arc::clone(&candidate.key),
-            base: Arc::clone(&candidate.binding),
+            base: Arc::clone(binding),
             specification,
             status: wanted,
             is_step,
@@ -292,15 +295,13 @@ impl Engine {
 
 /// The time of a decision that begins now, for its status.
 fn scheduled_at(candidate: &Candidate, start: Timestamp) -> Timestamp {
-    let request = candidate.object().spec.reschedule_triggered_at;
+    let record = candidate.record();
     // A request with a time from another clock may be later than this decision, which still answers it.
-    let at = request.map_or(start, |request| request.max(start));
-    match candidate.object().status.last_scheduled_time {
+    let at = record.requested.map_or(start, |request| request.max(start));
+    match record.answered {
         // In whole seconds, the last scheduling may have been at the same time. The next leader sees the request answered only if
         // the time advances.
-        Some(last) if candidate.is_reschedule_pending => {
-            at.max(Timestamp::from_seconds(last.seconds().saturating_add(1)))
-        }
+        Some(last) if record.is_reschedule_pending => at.max(Timestamp::from_seconds(last.seconds().saturating_add(1))),
         _ => at,
     }
 }

@@ -13,7 +13,7 @@ use divvy_scheduler::cycle::{CycleError, Skipped};
 use divvy_scheduler::decide::PLUGIN_FAILURE;
 use divvy_scheduler::decide::failure::PluginFailure;
 use divvy_scheduler::decision::Decision;
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plan::Decidable;
 use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::profile::Profile;
 
@@ -189,7 +189,7 @@ impl Engine {
         let failure = match known {
             Some(known) => known.clone(),
             None => {
-                let kept = candidate.object().metadata.annotations.get(PLUGIN_FAILURE)?;
+                let kept = candidate.record().annotation(PLUGIN_FAILURE)?;
                 // Anything else that somebody wrote there is replaced with the next write.
                 PluginFailure::read(kept)?
             }
@@ -253,8 +253,7 @@ impl Engine {
         let life = self.lives.get(&candidate.key);
         let failure = life.and_then(|life| life.plugin_failure.as_deref());
         let wanted = failure.map(PluginFailure::write);
-        let current = candidate.object().metadata.annotations.get(PLUGIN_FAILURE);
-        if current == wanted.as_ref() {
+        if candidate.record().annotation(PLUGIN_FAILURE) == wanted.as_deref() {
             return specification;
         }
         Some(SpecificationPatch {
@@ -273,7 +272,7 @@ impl Engine {
 
     /// Everything about a binding, its policy, the profile and the plugins' files that may let a plugin succeed, as a hash.
     fn situation(&self, candidate: &Candidate) -> String {
-        let key = PlanInput::new(&candidate.binding).key();
+        let key = candidate.binding.input().key();
         format!("{}-{key:016x}", self.active.hash)
     }
 }

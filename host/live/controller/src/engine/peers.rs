@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
-use divvy_karmada::detector::Binding;
 use divvy_scheduler::placements::Peers;
 
 use super::Engine;
@@ -13,11 +12,11 @@ use super::lives::Group;
 use crate::condition::Cause;
 use crate::objects::BindingKey;
 use crate::placements::{LivePlacements, Observed, read_placement};
-use crate::store::Record;
+use crate::store::{Record, StoredBinding};
 
 impl Engine {
     /// The peers that plugins see; `None` if no plugin needs them.
-    pub(super) fn peers(&self, binding: &Binding) -> Option<Peers> {
+    pub(super) fn peers(&self, binding: &StoredBinding) -> Option<Peers> {
         let placements = self.placements.as_ref()?;
         Peers::of(binding, Some(placements.index()))
     }

@@ -23,7 +23,13 @@ impl Engine {
             return None;
         }
         let in_sets = self.active.profile.plan_options().component_sets;
-        let request = request(candidate.object(), in_sets)?;
+        let record = candidate.record();
+        let components = match in_sets {
+            true => record.component_list(),
+            false => Vec::new(),
+        };
+        let requirements = record.requirements().map(|requirements| &**requirements);
+        let request = request(&candidate.key.namespace, &components, record.replicas(), requirements)?;
         // Answers to other requirements are useless: the binding changed meanwhile.
         if answers.is_some_and(|answers| answers.request == request) {
             return None;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Circumstances, Estimates};
-use divvy_scheduler::plan::{Plan, PlanInput, UNENFORCED_HINT};
+use divvy_scheduler::plan::{Decidable, Plan, UNENFORCED_HINT};
 use serde_json::json;
 
 use super::apply::{Next, Outcome};
@@ -26,7 +26,6 @@ use crate::observe::CYCLE;
 use crate::takings::Current;
 use crate::write::execute::described;
 use crate::write::{SpecificationPatch, StatusWanted};
-use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 
 /// Time that a binding waits once for its policy, whose watch may be behind.
@@ -90,7 +89,7 @@ impl Engine {
     }
 
     fn look(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Outcome {
-        let record = self.bindings.get(key).filter(|record| record.is_ours);
+        let record = self.bindings.shared(key).filter(|record| record.is_ours);
         let Some(mut candidate) = record.and_then(|record| Candidate::new(key, record, self)) else {
             return Outcome::default();
         };
@@ -98,8 +97,7 @@ impl Engine {
             candidate.expires_at(moment.milliseconds);
         }
         // A binding that another controller manages has no policy to wait for.
-        let metadata = &candidate.object().metadata;
-        let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
+        let is_awaited = self.policies.of(candidate.claim()).is_err() && candidate.record().label(MANAGED_BY).is_none();
         let mut waits_first = || {
             self.lives
                 .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
@@ -114,23 +112,26 @@ impl Engine {
                 return self.failed(&candidate, None, failure, None, moment);
             }
         };
-        if let Some(failure) = self.unenforced(candidate.object(), placement) {
+        if let Some(failure) = self.unenforced(&candidate, placement) {
             return self.failed(&candidate, None, failure, None, moment);
         }
-        let own = Request::from_annotations(&metadata.annotations);
-        self.lives.knows_quorums |= own.quorum.is_some() || candidate.request.quorum.is_some();
+        self.lives.knows_quorums |= candidate.own.quorum.is_some() || candidate.request.quorum.is_some();
         let mark = self.read_mark(&candidate, moment);
         let is_moving = mark.as_ref().is_some_and(|mark| mark.valid().is_some());
+        let record = candidate.record();
         let standing = Standing {
-            binding: candidate.object(),
+            replicas: candidate.replicas(),
+            last: candidate.last(),
+            observed_affinity: candidate.binding.observed_affinity(),
+            own: &candidate.own,
             placement,
             placement_text: &candidate.placement.text,
-            applied_placement: candidate.applied_placement.as_deref(),
-            sum: self.sum(placement, &own, &candidate.request),
+            applied_placement: record.applied_placement.as_deref(),
+            sum: self.sum(&candidate, placement),
             policy: &candidate.request,
             applied: candidate.applied.as_ref(),
-            is_reschedule_pending: candidate.is_reschedule_pending,
-            is_moved_by_clusters: candidate.is_moved_by_clusters,
+            is_reschedule_pending: record.is_reschedule_pending,
+            is_moved_by_clusters: record.is_moved_by_clusters,
             has_room_grown: self.lives.get(key).and_then(Life::settled).is_none(),
             time: Some(moment.milliseconds),
             is_moving,
@@ -150,7 +151,7 @@ impl Engine {
                 });
                 outcome.after(found)
             }
-            Some(reason) if self.is_half_written(key, &candidate.binding.object, reason) => Outcome::default(),
+            Some(reason) if self.is_half_written(&candidate, reason) => Outcome::default(),
             Some(reason) => {
                 if let Some(wait) = self.paused_for(&candidate, moment) {
                     return Outcome::new(Next::Turn(Turn::Pause(wait)));
@@ -164,8 +165,8 @@ impl Engine {
     }
 
     /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
-    pub(super) fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
-        Sum::under(&self.active.profile, placement, own, policy)
+    pub(super) fn sum(&self, candidate: &Candidate, placement: &Placement) -> Sum {
+        Sum::under(&self.active.profile, placement, &candidate.own, &candidate.request)
     }
 
     pub(super) fn decide(
@@ -191,13 +192,13 @@ impl Engine {
         let is_empty = self.capacity.holdings.is_empty() && self.capacity.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
-        let plan = Arc::new(Plan::under(&self.active.profile, &PlanInput::new(binding)));
+        let plan = Arc::new(Plan::under(&self.active.profile, &binding.input()));
         let circumstances = Circumstances {
             profile: &self.active.profile,
             fleet: &snapshot,
             ledger: Some(self.capacity.holdings.ledger(&snapshot, set)),
             estimates: current.as_ref().map(|current| current as &dyn Estimates),
-            fresh: candidate.is_reschedule_pending,
+            fresh: candidate.record().is_reschedule_pending,
             time: Some(moment.milliseconds),
             peers: peers.as_ref(),
             detail,
@@ -225,7 +226,7 @@ impl Engine {
         let mut found = Outcome::from(self.note_failures(candidate, &mut decision, moment));
         self.recent.push(
             Arc::clone(&candidate.binding),
-            candidate.is_reschedule_pending,
+            candidate.record().is_reschedule_pending,
             moment.milliseconds,
         );
         let decided_at = moment.wall.to_string();
@@ -236,7 +237,7 @@ impl Engine {
             &warnings,
             reason,
             last,
-            candidate.applied_placement.is_some(),
+            candidate.record().applied_placement.is_some(),
             &decided_at,
         )
         .clearing(clears);
@@ -248,14 +249,8 @@ impl Engine {
         let shown = self.shadow.is_some().then(|| json!(explanation));
         found.effects.announce(self.warn(candidate, &warnings));
         if let Some(explanation) = shown {
-            found.effects.append(self.wait_for_other(
-                &candidate.key,
-                candidate.object(),
-                &decision,
-                unheld,
-                explanation,
-                moment,
-            ));
+            let compared = self.wait_for_other(candidate, &decision, unheld, explanation, moment);
+            found.effects.append(compared);
             return found;
         }
         found.holds_until(decision.decision.valid_until, moment);
@@ -397,9 +392,9 @@ impl Engine {
 impl Engine {
     /// The failure of a binding with workload affinity that no filter enforces. Ignoring the affinity would place
     /// replicas where they must not be.
-    fn unenforced(&self, binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
+    fn unenforced(&self, candidate: &Candidate, placement: &Placement) -> Option<Failure> {
         let profile = &self.active.profile;
-        let groups = binding.spec.workload_affinity_groups.as_ref();
+        let groups = candidate.record().groups();
         let field = profile.enforced_affinity().unenforced(groups, Some(placement))?;
         Some(Failure::invalid_binding(format!(
             "`{field}` is not enforced by any filter of the profile `{}`: {UNENFORCED_HINT}, or name another scheduler in the policy",

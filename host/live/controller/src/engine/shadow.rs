@@ -7,14 +7,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use divvy_karmada::api::{ResourceBinding, TargetCluster};
+use divvy_karmada::api::TargetCluster;
 use serde_json::{Value, json};
 
+use super::candidate::Candidate;
 use super::effects::{Count, Effect, Effects};
 use super::life::Life;
 use super::lives::Group;
 use super::{Engine, Moment};
-use crate::condition::{Failure, scheduled_condition};
+use crate::condition::Failure;
 use crate::decision::LiveDecision;
 use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
@@ -62,17 +63,16 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(binding: &ResourceBinding) -> Self {
-        let status = &binding.status;
-        let condition = scheduled_condition(&status.conditions);
+    fn of(record: &Record) -> Self {
+        let condition = record.scheduled();
+        let condition = condition.map(|known| [known.status(), known.reason(), known.message()].map(str::to_owned));
         Self {
-            clusters: binding.spec.clusters.clone(),
-            condition: condition.map(|known| (known.status.clone(), known.reason.clone(), known.message.clone())),
-            observed_generation: status.scheduler_observed_generation,
-            scheduled_at: status.last_scheduled_time.map(divvy_karmada::api::Timestamp::seconds),
-            evicted_from: binding
-                .spec
-                .graceful_eviction_tasks
+            clusters: record.clusters.targets(),
+            condition: condition.map(<(String, String, String)>::from),
+            observed_generation: record.observed_generation,
+            scheduled_at: record.answered.map(divvy_karmada::api::Timestamp::seconds),
+            evicted_from: record
+                .evictions()
                 .iter()
                 .map(|task| task.from_cluster.clone())
                 .collect(),
@@ -105,13 +105,13 @@ impl Engine {
     /// Keeps a decision until the other scheduler's is seen.
     pub(super) fn wait_for_other(
         &mut self,
-        key: &Arc<BindingKey>,
-        binding: &ResourceBinding,
+        candidate: &Candidate,
         decision: &LiveDecision,
         unheld: Option<LiveDecision>,
         explanation: Value,
         moment: &Moment,
     ) -> Effects {
+        let key = &candidate.key;
         let effects = match &decision.result {
             Ok(result) => self.assume_placement(key, result),
             Err(_) => Effects::default(),
@@ -119,13 +119,13 @@ impl Engine {
         // Until the other's result is seen, the own one is the best guess at the capacity that is taken.
         self.forget_guess(key);
         let guess = match &decision.result {
-            Ok(result) => self.hold(key, result, &binding.spec.clusters, &decision.footprint, false, moment),
+            Ok(result) => self.hold(key, result, candidate.last(), &decision.footprint, false, moment),
             Err(_) => None,
         };
         let waiting = Waiting {
             guess,
-            uid: binding.metadata.uid.clone(),
-            before: Mark::of(binding),
+            uid: candidate.binding.uid().to_owned(),
+            before: Mark::of(candidate.record()),
             result: outcome(&decision.result),
             unheld: unheld.map(|unheld| outcome(&unheld.result)),
             strategy: decision.decision.strategy().to_owned(),
@@ -148,14 +148,14 @@ impl Engine {
     /// that result and differ.
     ///
     /// Only a rule that would apply without the result as well is a further change.
-    pub(super) fn is_half_written(&self, key: &BindingKey, binding: &ResourceBinding, reason: Reason) -> bool {
-        let life = self.lives.get(key);
+    pub(super) fn is_half_written(&self, candidate: &Candidate, reason: Reason) -> bool {
+        let life = self.lives.get(&candidate.key);
         let Some(waiting) = life.and_then(|life| life.compared.as_ref()) else {
             return false;
         };
-        let now = Mark::of(binding);
+        let now = Mark::of(candidate.record());
         matches!(reason, Reason::RescheduleRequested | Reason::GoesEverywhere)
-            && binding.metadata.uid == waiting.uid
+            && candidate.binding.uid() == waiting.uid
             && now.clusters != waiting.before.clusters
             && now.evicted_from == waiting.before.evicted_from
             && !now.has_other_status(&waiting.before)
@@ -175,7 +175,7 @@ impl Engine {
             self.lives.update(key, |life| life.compared = None);
             return effects;
         }
-        let after = Mark::of(&record.binding(key));
+        let after = Mark::of(record);
         // The result is written first, then the status, which completes the decision.
         if !after.has_other_status(&waiting.before) {
             return effects;

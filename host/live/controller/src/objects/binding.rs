@@ -11,7 +11,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, ReadFields, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus};
+use divvy_karmada::api::{
+    BindingScope, ObjectMeta, ReadFields, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus,
+};
+use divvy_scheduler::decide::WRITTEN_ANNOTATIONS;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -205,6 +208,19 @@ impl AggregatedStatus {
 /// The fields of an object; none if there is no object.
 fn fields(text: Option<&RawValue>) -> Result<Fields<'_>, serde_json::Error> {
     text.map_or_else(|| Ok(Fields::new()), |text| serde_json::from_str(text.get()))
+}
+
+/// Hash of the metadata that a decision reads: labels and annotations, except those that decisions write.
+pub(crate) fn read_metadata(metadata: &ObjectMeta) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    metadata.labels.hash(&mut hasher);
+    metadata.is_deleting().hash(&mut hasher);
+    for (key, value) in &metadata.annotations {
+        if !WRITTEN_ANNOTATIONS.contains(&key.as_str()) {
+            (key, value).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }
 
 /// A text without spaces and escapes, with its keys in order, so that bindings with the same placement share one text. API servers

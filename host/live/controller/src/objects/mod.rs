@@ -8,7 +8,7 @@ mod binding;
 mod fetched;
 
 pub use binding::BindingDocument;
-pub(crate) use binding::{AggregatedStatus, Health};
+pub(crate) use binding::{AggregatedStatus, Health, read_metadata};
 pub use divvy_client::Kind;
 pub use fetched::Fetched;
 

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use divvy_karmada::api::BindingScope;
+use divvy_karmada::detector::PolicyFacts;
 use indexmap::IndexMap;
 
-use super::{Record, Shared};
+use super::{Record, Shared, StoredBinding};
 use crate::objects::{BindingDocument, BindingKey};
 
 /// The bindings of a control plane.
 #[derive(Debug, Default)]
 pub struct BindingStore {
     /// In the order of their arrival, as long as none is removed: bindings that are decided for one reason are decided in
-    /// this order, in every process. A record has a block of its own: the map grows to twice the size of its entries.
-    records: IndexMap<Arc<BindingKey>, Box<Record>>,
+    /// this order, in every process. A record has a block of its own: the map grows to twice the size of its entries, and decisions share
+    /// the record that they are made from.
+    records: IndexMap<Arc<BindingKey>, Arc<Record>>,
     shared: Shared,
     /// Number of the last relist, by scope: the two kinds are listed independently.
     epochs: [u64; 2],
@@ -76,7 +78,7 @@ impl BindingStore {
         }
         let record = Record::new(document, is_ours, version, epoch, old, &mut self.shared);
         let change = record.change_from(old);
-        self.records.insert(Arc::clone(&shared_key), Box::new(record));
+        self.records.insert(Arc::clone(&shared_key), Arc::new(record));
         (shared_key, change)
     }
 
@@ -85,14 +87,25 @@ impl BindingStore {
         self.records.get(key).map(|record| &**record)
     }
 
+    /// The version of the binding with this key that is stored now, to keep it.
+    pub(crate) fn shared(&self, key: &BindingKey) -> Option<&Arc<Record>> {
+        self.records.get(key)
+    }
+
+    /// The binding with this key as a decision reads it, under a policy with these facts.
+    pub fn stored(&self, key: &BindingKey, policy: Option<Arc<PolicyFacts>>) -> Option<StoredBinding> {
+        let (_, key, record) = self.records.get_full(key)?;
+        Some(StoredBinding::new(key, record, record.clusters.targets(), policy))
+    }
+
     /// The shared key of a binding.
     pub(crate) fn shared_key(&self, key: &BindingKey) -> Option<&Arc<BindingKey>> {
         self.records.get_key_value(key).map(|(key, _)| key)
     }
 
-    /// The binding with this key, to change its marks.
+    /// The binding with this key, to change its marks. Whoever keeps the version that is stored now does not see the change.
     pub(crate) fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
-        self.records.get_mut(key).map(|record| &mut **record)
+        self.records.get_mut(key).map(Arc::make_mut)
     }
 
     /// Removes a binding. Returns true if it was there.
@@ -118,7 +131,7 @@ impl BindingStore {
     /// Counts a binding as named by the relist, although it is not stored.
     pub(crate) fn mark_listed(&mut self, key: &BindingKey) {
         let epoch = self.epochs[slot(key.scope)];
-        if let Some(record) = self.records.get_mut(key) {
+        if let Some(record) = self.get_mut(key) {
             record.epoch = epoch;
         }
     }
@@ -169,7 +182,7 @@ mod tests {
         let mut store = BindingStore::default();
         let mut applied = |version, replicas, is_listed| {
             let (key, change) = store.upsert(document(version, replicas), true, is_listed);
-            let kept = store.get(&key).and_then(|record| record.binding(&key).spec.replicas);
+            let kept = store.get(&key).map(Record::replicas);
             (change, kept)
         };
         let is_new = BindingChange {
@@ -196,8 +209,7 @@ mod tests {
         let mut store = BindingStore::default();
         for replicas in [3, 4] {
             let (key, _) = store.upsert(document("x", replicas), true, false);
-            let binding = store.get(&key).map(|record| record.binding(&key));
-            assert_eq!(binding.and_then(|binding| binding.spec.replicas), Some(replicas));
+            assert_eq!(store.get(&key).map(Record::replicas), Some(i64::from(replicas)));
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`bindings`]: the bindings, by their keys.
 //! - [`Record`]: one binding, with its types. Nothing is parsed after the watch, and bindings share equal values.
+//! - [`StoredBinding`]: a record as a decision reads it, whatever the store has of the binding meanwhile.
 //! - [`clusters`]: the changes of clusters that the scheduler has to notice; the clusters themselves are in the fleet.
 //! - [`policies`]: the facts about policies that bindings lack.
 //!
@@ -13,9 +14,11 @@ mod parts;
 pub(crate) mod policies;
 mod record;
 mod shared;
+mod stored;
 
 pub use bindings::BindingStore;
 pub(crate) use clusters::{ClusterChange, ClusterStore};
 pub(crate) use policies::{PolicyKey, PolicyStore};
 pub(crate) use record::{Divided, Record, claim_text};
 pub(crate) use shared::{Shared, SharedPlacement};
+pub use stored::StoredBinding;

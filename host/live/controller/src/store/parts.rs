@@ -1,19 +1,21 @@
 //! The parts of a binding in the store: Karmada's types with shared texts and without fields that are nearly always empty.
 //!
-//! Each part is made from the parsed type and converted back for a decision. Both directions name every field, so that a new field does
-//! not compile until it is kept.
+//! Each part is made from the parsed type and names every field, so that a new field does not compile until it is kept or left out. A
+//! decision borrows from the parts. Only results, components and conditions have a way back: they are compared with what is written, or are
+//! written themselves.
 
 use std::sync::Arc;
 
 use divvy_karmada::api::{
-    BindingReference, BindingSuspension, Component, Condition, GracefulEvictionTask, ObjectReference,
-    ReplicaRequirements, StringMap, TargetCluster, TargetComponent, Timestamp, TypeMeta, WorkloadAffinityGroups,
+    BindingSuspension, Component, Condition, GracefulEvictionTask, ObjectReference, ReplicaRequirements, StringMap,
+    TargetCluster, TargetComponent, Timestamp, TypeMeta, WorkloadAffinityGroups,
 };
 
 use super::Shared;
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
+use divvy_scheduler::plan::TextMap;
 
 /// Labels and annotations with a different value in each binding, which are not shared.
 const OWN_VALUES: [&str; 6] = [
@@ -43,11 +45,11 @@ struct Target {
 struct TargetComponents(Box<[TargetComponent]>);
 
 /// Labels or annotations, sorted by key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Texts(Box<[(Arc<str>, Arc<str>)]>);
 
 /// The resource that a binding propagates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Resource {
     kind: Arc<TypeMeta>,
     namespace: Arc<str>,
@@ -57,7 +59,7 @@ pub(super) struct Resource {
 }
 
 /// A resource version. API servers write numbers, which take no memory of their own.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Version {
     /// The number that the text is.
     Number(u64),
@@ -66,8 +68,8 @@ pub(super) enum Version {
 }
 
 /// A condition.
-#[derive(Debug)]
-pub(super) struct KeptCondition {
+#[derive(Debug, Clone)]
+pub(crate) struct KeptCondition {
     words: Arc<ConditionWords>,
     observed_generation: i64,
     last_transition_time: Option<Timestamp>,
@@ -83,31 +85,21 @@ pub(super) struct ConditionWords {
 }
 
 /// Fields that few bindings have.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Rare {
     pub(super) components: Box<[KeptComponent]>,
     pub(super) graceful_eviction_tasks: Box<[GracefulEvictionTask]>,
-    pub(super) required_by: Box<[Reference]>,
     pub(super) suspension: Option<BindingSuspension>,
     pub(super) workload_affinity_groups: Option<WorkloadAffinityGroups>,
     pub(super) annotation: Option<String>,
-    pub(super) deletion_timestamp: Option<Timestamp>,
 }
 
 /// One component of a resource with several pod templates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KeptComponent {
     pub(super) name: Arc<str>,
     pub(super) replicas: i32,
     pub(super) requirements: Option<Arc<ReplicaRequirements>>,
-}
-
-/// A binding that another one follows.
-#[derive(Debug)]
-pub(super) struct Reference {
-    namespace: Arc<str>,
-    name: Box<str>,
-    clusters: Clusters,
 }
 
 impl Clusters {
@@ -179,16 +171,9 @@ impl Texts {
         Self(texts.into_iter().map(pair).collect())
     }
 
-    /// True if there is a text with this key.
-    pub(super) fn contains(&self, key: &str) -> bool {
-        self.0.iter().any(|(own, _)| **own == *key)
-    }
-
-    pub(super) fn map(&self) -> StringMap {
-        let pairs = self.0.iter();
-        pairs
-            .map(|(key, value)| ((**key).to_owned(), (**value).to_owned()))
-            .collect()
+    /// The texts, as a decision reads them.
+    pub(super) fn view(&self) -> TextMap<'_> {
+        TextMap::Shared(&self.0)
     }
 }
 
@@ -213,6 +198,20 @@ impl Resource {
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn kind(&self) -> &TypeMeta {
+        &self.kind
+    }
+
+    pub(super) fn version(&self) -> String {
+        self.version.text()
+    }
+
+    /// API version, kind, namespace, name and UID.
+    pub(super) fn words(&self) -> [&str; 5] {
+        let TypeMeta { api_version, kind } = &*self.kind;
+        [api_version, kind, &self.namespace, &self.name, &self.uid]
     }
 
     pub(super) fn reference(&self) -> ObjectReference {
@@ -269,6 +268,31 @@ impl KeptCondition {
         }
     }
 
+    /// Its type.
+    pub(super) fn kind(&self) -> &str {
+        &self.words.kind
+    }
+
+    /// `True`, `False` or `Unknown`.
+    pub(crate) fn status(&self) -> &str {
+        &self.words.status
+    }
+
+    /// The reason, as a word for programs.
+    pub(crate) fn reason(&self) -> &str {
+        &self.words.reason
+    }
+
+    /// The reason, as a sentence for people.
+    pub(crate) fn message(&self) -> &str {
+        &self.words.message
+    }
+
+    /// Generation of the binding that it describes.
+    pub(crate) fn observed_generation(&self) -> i64 {
+        self.observed_generation
+    }
+
     pub(super) fn condition(&self) -> Condition {
         let ConditionWords {
             kind,
@@ -310,48 +334,21 @@ impl KeptComponent {
     }
 }
 
-impl Reference {
-    pub(super) fn new(reference: BindingReference, shared: &mut Shared) -> Self {
-        let BindingReference {
-            namespace,
-            name,
-            clusters,
-        } = reference;
-        Self {
-            namespace: shared.text(&namespace),
-            name: name.into(),
-            clusters: Clusters::new(clusters, shared),
-        }
-    }
-
-    pub(super) fn reference(&self) -> BindingReference {
-        BindingReference {
-            namespace: (*self.namespace).to_owned(),
-            name: self.name.clone().into(),
-            clusters: self.clusters.targets(),
-        }
-    }
-}
-
 impl Rare {
     /// True if no field is set.
     pub(super) fn is_empty(&self) -> bool {
         let Self {
             components,
             graceful_eviction_tasks,
-            required_by,
             suspension,
             workload_affinity_groups,
             annotation,
-            deletion_timestamp,
         } = self;
         components.is_empty()
             && graceful_eviction_tasks.is_empty()
-            && required_by.is_empty()
             && suspension.is_none()
             && workload_affinity_groups.is_none()
             && annotation.is_none()
-            && deletion_timestamp.is_none()
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_karmada::api::{ObjectMeta, PolicyScope, PropagationPolicy, StringMap};
+use divvy_karmada::api::{PolicyScope, PropagationPolicy, StringMap};
 use divvy_karmada::detector::PolicyFacts;
-use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_karmada::policy::Claim;
 use divvy_profile::MOVES_ANNOTATION;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
@@ -116,9 +116,9 @@ impl PolicyStore {
         }
     }
 
-    /// The policy that claims an object; `Err` if the policy is not known.
-    pub(crate) fn of(&self, metadata: &ObjectMeta) -> Result<Option<&Arc<PolicyFacts>>, UnknownPolicy> {
-        let Some(claim) = claimed_by(metadata) else {
+    /// The policy of a claim, if there is one; `Err` if the policy is not known.
+    pub(crate) fn of(&self, claim: Option<Claim<'_>>) -> Result<Option<&Arc<PolicyFacts>>, UnknownPolicy> {
+        let Some(claim) = claim else {
             return Ok(None);
         };
         let found = match claim {

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use divvy_karmada::api::{
-    Component, ObjectMeta, ObjectReference, Placement, PolicyScope, ReplicaRequirements, ResourceBinding,
-    ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster, Timestamp, WorkloadAffinityGroups,
+    BindingSuspension, Component, GracefulEvictionTask, ObjectMeta, ObjectReference, Placement, PolicyScope,
+    ReplicaRequirements, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus, ResourceList, TargetCluster,
+    Timestamp, TypeMeta, WorkloadAffinityGroups,
 };
-use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_karmada::detector::PolicyFacts;
+use divvy_karmada::policy::{Claim, claimed_among, claimed_by};
 use divvy_scheduler::fleet::Footprint;
+use divvy_scheduler::plan::{Annotations, PlanInput, TextMap};
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
 use super::bindings::BindingChange;
-use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Reference, Resource, Texts, Version};
+use super::parts::{Clusters, KeptComponent, KeptCondition, Rare, Resource, Texts, Version};
 use super::{Shared, SharedPlacement};
-use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
-use crate::write::patch::read_metadata;
+use crate::condition::SCHEDULED;
+use crate::objects::{AggregatedStatus, BindingDocument, BindingKey, read_metadata};
 use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
@@ -48,7 +51,7 @@ impl Divided {
 }
 
 /// A binding in the store. Scope, namespace and name are in its key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Record {
     /// UID.
     pub(crate) uid: Box<str>,
@@ -58,7 +61,6 @@ pub struct Record {
     pub(crate) version: u64,
     /// Priority in the queue; 0 if it has none.
     pub(crate) priority: i32,
-    has_priority: bool,
     /// True if this scheduler decides it.
     pub(crate) is_ours: bool,
     /// Time at which a reschedule was requested.
@@ -87,7 +89,9 @@ pub struct Record {
     /// The result.
     pub clusters: Clusters,
     /// Hash of its labels and annotations, except those that decisions write.
-    metadata: u64,
+    pub(crate) metadata: u64,
+    /// The last generation that was recorded as scheduled.
+    pub(crate) observed_generation: i64,
     /// Number of the relist that named it last.
     pub(super) epoch: u64,
     resource_version: Version,
@@ -97,9 +101,7 @@ pub struct Record {
     resource: Resource,
     replicas: Option<i32>,
     requirements: Option<Arc<ReplicaRequirements>>,
-    scheduler_name: Arc<str>,
     conditions: Box<[KeptCondition]>,
-    observed_generation: i64,
     rare: Option<Box<Rare>>,
 }
 
@@ -132,7 +134,7 @@ impl Record {
         let placement = placement.as_deref().map(|text| shared.placement(text));
         let follows_clusters = follows_clusters(&object, placement.as_deref());
         let claim = claimed_by(&object.metadata).map(|claim| shared.text(&claim_text(claim)));
-        // Every field is named, so that a new one does not compile until it is kept.
+        // Every field is named, so that a new one does not compile until it is kept or left out.
         let ResourceBinding {
             api_version: _,
             kind: _,
@@ -149,7 +151,7 @@ impl Record {
             labels,
             mut annotations,
             annotation,
-            deletion_timestamp,
+            deletion_timestamp: _,
         } = metadata;
         let ResourceBindingSpec {
             resource,
@@ -159,8 +161,8 @@ impl Record {
             clusters,
             placement: _,
             graceful_eviction_tasks,
-            required_by,
-            scheduler_name,
+            required_by: _,
+            scheduler_name: _,
             reschedule_triggered_at: _,
             suspension,
             schedule_priority,
@@ -175,11 +177,9 @@ impl Record {
         let rare = Rare {
             components: each(components, |component| KeptComponent::new(component, shared)),
             graceful_eviction_tasks: each(graceful_eviction_tasks, |task| task),
-            required_by: each(required_by, |reference| Reference::new(reference, shared)),
             suspension,
             workload_affinity_groups,
             annotation,
-            deletion_timestamp,
         };
         let clusters = Clusters::new(clusters, shared);
         let mut divided = old.and_then(|old| old.divided.clone());
@@ -195,7 +195,6 @@ impl Record {
             generation,
             version,
             priority: schedule_priority.map_or(0, |priority| priority.priority),
-            has_priority: schedule_priority.is_some(),
             is_ours,
             requested,
             answered,
@@ -220,7 +219,6 @@ impl Record {
             resource: Resource::new(resource, shared),
             replicas,
             requirements: replica_requirements.map(|requirements| shared.requirements.share(requirements)),
-            scheduler_name: shared.text(&scheduler_name),
             conditions: each(conditions, |condition| KeptCondition::new(condition, shared)),
             observed_generation: scheduler_observed_generation,
             rare: (!rare.is_empty()).then(|| Box::new(rare)),
@@ -243,54 +241,51 @@ impl Record {
         }
     }
 
-    /// The binding in Karmada's type, with its placement if that can be read, and without the annotation of the applied one.
-    /// `key` is its key in the store.
-    pub fn binding(&self, key: &BindingKey) -> ResourceBinding {
+    /// The input of its plan. `key` is its key in the store, `last` its result, and `policy` has the facts about its policy.
+    pub(super) fn input<'a>(
+        &'a self,
+        key: &'a BindingKey,
+        last: &'a [TargetCluster],
+        policy: Option<&'a PolicyFacts>,
+    ) -> PlanInput<'a> {
         let rare = self.rare.as_deref();
-        ResourceBinding {
-            api_version: ResourceBinding::API_VERSION.to_owned(),
-            kind: key.scope.kind().to_owned(),
-            metadata: ObjectMeta {
-                name: key.name.clone(),
-                namespace: key.namespace.clone(),
-                uid: (*self.uid).to_owned(),
-                resource_version: self.resource_version.text(),
-                generation: self.generation,
-                labels: self.labels.map(),
-                annotations: self.annotations.map(),
-                annotation: rare.and_then(|rare| rare.annotation.clone()),
-                deletion_timestamp: rare.and_then(|rare| rare.deletion_timestamp),
-            },
-            spec: ResourceBindingSpec {
-                resource: self.resource(),
-                replicas: self.replicas,
-                replica_requirements: self.requirements.clone(),
-                components: self.components().iter().map(KeptComponent::component).collect(),
-                clusters: self.clusters.targets(),
-                placement: self
-                    .placement
-                    .as_ref()
-                    .and_then(|shared| shared.placement.as_ref().ok())
-                    .map(Arc::clone),
-                graceful_eviction_tasks: rare.map_or_else(Vec::new, |rare| rare.graceful_eviction_tasks.to_vec()),
-                required_by: rare.map_or_else(Vec::new, |rare| {
-                    rare.required_by.iter().map(Reference::reference).collect()
-                }),
-                scheduler_name: (*self.scheduler_name).to_owned(),
-                reschedule_triggered_at: self.requested,
-                suspension: rare.and_then(|rare| rare.suspension.clone()),
-                schedule_priority: self.has_priority.then_some(SchedulePriority {
-                    priority: self.priority,
-                }),
-                workload_affinity_groups: self.groups().cloned(),
-            },
-            status: ResourceBindingStatus {
-                scheduler_observed_generation: self.observed_generation,
-                scheduler_observed_affinity_name: self.observed_group.as_deref().unwrap_or_default().to_owned(),
-                last_scheduled_time: self.answered,
-                conditions: self.conditions.iter().map(KeptCondition::condition).collect(),
-            },
+        PlanInput {
+            kind: key.scope.kind(),
+            namespace: &key.namespace,
+            name: &key.name,
+            uid: &self.uid,
+            labels: self.labels.view(),
+            annotations: Annotations::new(self.annotations()),
+            annotation: rare.and_then(|rare| rare.annotation.as_deref()),
+            resource: self.resource.words(),
+            replicas: self.replicas(),
+            is_workload: self.replicas() > 0 || self.requirements.is_some() || !self.components().is_empty(),
+            requests: self.requests(),
+            components: self.templates().collect(),
+            last,
+            evicted_from: self.evictions().iter().map(|task| task.from_cluster.as_str()).collect(),
+            placement: self.readable_placement(),
+            affinity_groups: self.groups(),
+            policy,
+            // A control plane's scheduler does not watch workloads.
+            workload: None,
+            priority: self.priority,
         }
+    }
+
+    /// Its status in Karmada's type, which a patch of it repeats in part.
+    pub fn status(&self) -> ResourceBindingStatus {
+        ResourceBindingStatus {
+            scheduler_observed_generation: self.observed_generation,
+            scheduler_observed_affinity_name: self.observed_group.as_deref().unwrap_or_default().to_owned(),
+            last_scheduled_time: self.answered,
+            conditions: self.conditions.iter().map(KeptCondition::condition).collect(),
+        }
+    }
+
+    /// Its resource version.
+    pub(crate) fn resource_version(&self) -> String {
+        self.resource_version.text()
     }
 
     /// Records a result that is written, with or without its status, or that may have been.
@@ -309,19 +304,65 @@ impl Record {
         shared.placement.as_deref().ok()
     }
 
+    /// An annotation. The one of the applied placement is [kept apart](Self::applied_placement).
+    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations().get(key)
+    }
+
+    /// All annotations but the one of the applied placement.
+    pub(crate) fn annotations(&self) -> TextMap<'_> {
+        self.annotations.view()
+    }
+
+    /// A label.
+    pub(crate) fn label(&self, key: &str) -> Option<&str> {
+        self.labels.view().get(key)
+    }
+
+    /// The claim of the policy that it belongs to, in its namespace.
+    pub(crate) fn claimed_in<'a>(&'a self, namespace: &'a str) -> Option<Claim<'a>> {
+        claimed_among(namespace, |key| self.annotation(key), |key| self.label(key))
+    }
+
+    /// Replicas that it asks for; 0 if it does not set them.
+    pub fn replicas(&self) -> i64 {
+        self.replicas.map_or(0, i64::from)
+    }
+
+    /// Requirements of one replica.
+    pub fn requirements(&self) -> Option<&Arc<ReplicaRequirements>> {
+        self.requirements.as_ref()
+    }
+
+    /// Clusters that Karmada evicts it from.
+    pub fn evictions(&self) -> &[GracefulEvictionTask] {
+        let rare = self.rare.as_ref();
+        rare.map_or(&[], |rare| &rare.graceful_eviction_tasks)
+    }
+
+    /// Operations that are suspended.
+    pub fn suspension(&self) -> Option<&BindingSuspension> {
+        self.rare.as_ref()?.suspension.as_ref()
+    }
+
+    /// The condition `Scheduled`.
+    pub(crate) fn scheduled(&self) -> Option<&KeptCondition> {
+        self.conditions.iter().find(|condition| condition.kind() == SCHEDULED)
+    }
+
     /// True if it has the mark of a move.
     pub(crate) fn has_mark(&self) -> bool {
-        self.annotations.contains(MOVE_ANNOTATION)
+        self.annotation(MOVE_ANNOTATION).is_some()
     }
 
     /// True if its clusters have another number of replicas than it asks for. Any other scheduler takes that for a change of the replicas.
     pub(crate) fn is_off_sum(&self) -> bool {
-        self.clusters.sum() != self.replicas.map_or(0, i64::from)
+        self.clusters.sum() != self.replicas()
     }
 
     /// True if it has the annotation of what left its clusters.
     pub(crate) fn has_departures(&self) -> bool {
-        self.annotations.contains(FAILBACK_ANNOTATION)
+        self.annotation(FAILBACK_ANNOTATION).is_some()
     }
 
     /// The workload affinity groups.
@@ -334,14 +375,19 @@ impl Record {
         self.resource.reference()
     }
 
+    /// The kind of that resource.
+    pub(crate) fn kind(&self) -> &TypeMeta {
+        self.resource.kind()
+    }
+
+    /// Version of the resource when the binding was written.
+    pub(crate) fn workload_version(&self) -> String {
+        self.resource.version()
+    }
+
     /// Pod templates of the resource, which determine the room that a result takes.
     pub fn footprint(&self) -> Footprint {
-        Footprint::new(&ResourceBindingSpec {
-            replicas: self.replicas,
-            replica_requirements: self.requirements.clone(),
-            components: self.components().iter().map(KeptComponent::component).collect(),
-            ..ResourceBindingSpec::default()
-        })
+        Footprint::from_templates(self.replicas(), self.requests(), self.templates())
     }
 
     /// `replicas` pods of one template as a component, with the template's requirements. A resource with a single template has its own
@@ -360,8 +406,26 @@ impl Record {
         }
     }
 
+    /// The components in Karmada's type.
+    pub fn component_list(&self) -> Vec<Component> {
+        self.components().iter().map(KeptComponent::component).collect()
+    }
+
     fn components(&self) -> &[KeptComponent] {
         self.rare.as_ref().map_or(&[], |rare| &rare.components)
+    }
+
+    /// Requests of one replica.
+    fn requests(&self) -> Option<&ResourceList> {
+        self.requirements.as_deref().map(requests)
+    }
+
+    /// Name, replicas and requests of each component.
+    fn templates(&self) -> impl ExactSizeIterator<Item = (&str, i64, Option<&ResourceList>)> {
+        self.components().iter().map(|component| {
+            let requests = component.requirements.as_deref().map(requests);
+            (&*component.name, i64::from(component.replicas), requests)
+        })
     }
 }
 
@@ -373,7 +437,12 @@ fn follows_clusters(binding: &ResourceBinding, placement: Option<&SharedPlacemen
         .any(|key| annotations.contains_key(*key));
     let placement = placement.and_then(|shared| shared.placement.as_ref().ok());
     let sum = placement.map(|placement| Sum::from_placement(placement));
-    names_strategy || sum.is_none_or(|sum| goes_everywhere(binding, sum))
+    let replicas = i64::from(binding.spec.replicas.unwrap_or(0));
+    names_strategy || sum.is_none_or(|sum| goes_everywhere(replicas, sum))
+}
+
+fn requests(requirements: &ReplicaRequirements) -> &ResourceList {
+    &requirements.resource_request
 }
 
 /// The kept part of each value, in a block of the right size: a vector that grew has one of up to twice its size.

@@ -1,6 +1,5 @@
 //! The requests of a write, and the consequences of each answer.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,12 +12,12 @@ use kube::core::{Request, Status};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
-use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
+use super::patch::{is_applied, specification_patch, status_patch};
 use super::rights::Rights;
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
 use crate::condition::ScheduledReason;
 use crate::lease::Fence;
-use crate::objects::{Fetched, Kind};
+use crate::objects::{Fetched, Kind, read_metadata};
 use crate::observe::{Metrics, WriteKind, WriteResult};
 use crate::outage::{Outage, is_outage, lacks_right};
 use crate::queue::doubled;
@@ -99,7 +98,7 @@ impl Writer {
     /// Writes a job: the specification, then the status.
     pub async fn write(&self, job: &WriteJob) -> Written {
         let mut written = Written {
-            generation: Some(job.decided().metadata.generation),
+            generation: Some(job.decided().generation()),
             ..Written::default()
         };
         let mut status = job.status.clone();
@@ -146,7 +145,7 @@ impl Writer {
         patch: &SpecificationPatch,
         written: &mut Written,
     ) -> Result<Fetched, WriteOutcome> {
-        let mut version = job.decided().metadata.resource_version.clone();
+        let mut version = job.decided().resource_version();
         let mut failure = String::new();
         // An attempt whose outcome is not known may be the write that later ones conflict with.
         let mut is_known = true;
@@ -185,7 +184,7 @@ impl Writer {
                 Answer::Forbidden(_) | Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
-            let decided = &job.decided().metadata;
+            let decided = job.decided().record();
             // An answer was lost, but its request was not.
             if !is_known
                 && current.metadata.resource_version != version
@@ -204,7 +203,7 @@ impl Writer {
                 return Err(WriteOutcome::Superseded);
             }
             let is_same = current.metadata.generation == decided.generation
-                && read_metadata(&current.metadata) == read_metadata(decided);
+                && read_metadata(&current.metadata) == decided.metadata;
             let is_exact = patch.mark.is_some() && current.metadata.resource_version != version;
             if is_exact {
                 written.latest = Some(*current);
@@ -222,20 +221,24 @@ impl Writer {
     /// controller wrote its own part.
     async fn write_status(&self, job: &WriteJob, wanted: &StatusWanted, written: &mut Written) -> WriteOutcome {
         let decided = job.decided();
-        let (newest, status) = match &written.latest {
-            Some(latest) => (&latest.metadata, latest.status().map(Cow::Owned)),
-            None => (&decided.metadata, Ok(Cow::Borrowed(&decided.status))),
-        };
-        let mut version = newest.resource_version.clone();
         // The observed generation stays that of this decision, even if the specification changes meanwhile.
-        let generation = newest.generation;
+        let (mut version, generation, status) = match &written.latest {
+            Some(latest) => {
+                let metadata = &latest.metadata;
+                (metadata.resource_version.clone(), metadata.generation, latest.status())
+            }
+            None => {
+                let record = decided.record();
+                (decided.resource_version(), record.generation, Ok(record.status()))
+            }
+        };
         let mut current = match status {
             Ok(status) => status,
             Err(error) => return unreadable(&error),
         };
         let mut failure = String::new();
         for attempt in 0..ATTEMPTS {
-            let Some(body) = status_patch(&decided.metadata.uid, &version, generation, &current, wanted) else {
+            let Some(body) = status_patch(decided.uid(), &version, generation, &current, wanted) else {
                 return WriteOutcome::Done;
             };
             match self.patch(job, Some("status"), &body).await {
@@ -275,7 +278,7 @@ impl Writer {
                 return WriteOutcome::Superseded;
             }
             current = match read.status() {
-                Ok(status) => Cow::Owned(status),
+                Ok(status) => status,
                 Err(error) => return unreadable(&error),
             };
             version = read.metadata.resource_version;
@@ -360,7 +363,7 @@ impl Writer {
             Ok(_) => self.outage.answered(),
         }
         match answer {
-            Ok(Ok(fetched)) if fetched.metadata.uid != job.decided().metadata.uid => Answer::Gone,
+            Ok(Ok(fetched)) if fetched.metadata.uid != job.decided().uid() => Answer::Gone,
             Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
             Ok(Err(kube::Error::Api(status))) => judge(&status),
             Ok(Err(error)) => Answer::Unknown(worded(&error)),

@@ -16,12 +16,12 @@ pub(crate) mod rights;
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{ResourceBinding, TargetCluster, Timestamp};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::api::{TargetCluster, Timestamp};
 
 use crate::condition::ScheduledReason;
 use crate::lease::Term;
 use crate::objects::{BindingKey, Fetched};
+use crate::store::StoredBinding;
 
 /// A write of one binding.
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ pub struct WriteJob {
     pub(crate) span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
-    /// The binding that was decided.
-    pub(crate) base: Arc<Binding>,
+    /// The version of the binding that was decided.
+    pub(crate) base: Arc<StoredBinding>,
     /// Term in which it was decided.
     pub(crate) term: Term,
     /// Change to the specification; `None` if it stays.
@@ -43,9 +43,9 @@ pub struct WriteJob {
 }
 
 impl WriteJob {
-    /// The binding that was decided, in Karmada's type.
-    pub fn decided(&self) -> &ResourceBinding {
-        &self.base.object
+    /// The version of the binding that was decided.
+    pub fn decided(&self) -> &StoredBinding {
+        &self.base
     }
 }
 

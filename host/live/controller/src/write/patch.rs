@@ -1,13 +1,11 @@
 //! The bodies of the patches. Everything here is a pure function.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use divvy_karmada::api::{Condition, ObjectMeta, ResourceBindingStatus, TargetCluster};
 use serde_json::{Map, Value, json};
 
 use super::{SpecificationPatch, StatusWanted, WriteJob};
 use crate::condition::{SCHEDULED, ScheduledReason, scheduled_condition};
-use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE, WRITTEN_ANNOTATIONS};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
 
@@ -29,7 +27,7 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     if let Some(departures) = &patch.departures {
         annotations.insert(FAILBACK_ANNOTATION.to_owned(), json!(departures));
     }
-    let mut metadata = json!({"uid": job.decided().metadata.uid, "resourceVersion": version});
+    let mut metadata = json!({"uid": job.decided().uid(), "resourceVersion": version});
     if !annotations.is_empty() {
         metadata["annotations"] = Value::Object(annotations);
     }
@@ -159,19 +157,6 @@ pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, resu
         && failure.is_none_or(|failure| annotation(PLUGIN_FAILURE) == failure.as_deref())
         && mark.is_none_or(|mark| annotation(MOVE_ANNOTATION) == mark.as_deref())
         && departures.is_none_or(|departures| annotation(FAILBACK_ANNOTATION) == departures.as_deref())
-}
-
-/// Hash of the metadata that a decision reads: labels and annotations, except those that decisions write.
-pub(crate) fn read_metadata(metadata: &ObjectMeta) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    metadata.labels.hash(&mut hasher);
-    metadata.is_deleting().hash(&mut hasher);
-    for (key, value) in &metadata.annotations {
-        if !WRITTEN_ANNOTATIONS.contains(&key.as_str()) {
-            (key, value).hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

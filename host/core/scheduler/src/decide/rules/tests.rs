@@ -47,7 +47,10 @@ fn reason_with_room(
     let binding: ResourceBinding = serde_json::from_value(value["binding"].clone()).unwrap();
     let placement: Placement = serde_json::from_value(value["placement"].clone()).unwrap();
     let standing = Standing {
-        binding: &binding,
+        replicas: binding.spec.replicas.unwrap_or(0).into(),
+        last: &binding.spec.clusters,
+        observed_affinity: &binding.status.scheduler_observed_affinity_name,
+        own: &Request::from_annotations(&binding.metadata.annotations),
         placement: &placement,
         placement_text: &value["placement"].to_string(),
         applied_placement: applied_placement.as_deref(),

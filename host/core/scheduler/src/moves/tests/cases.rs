@@ -1,142 +1,15 @@
 //! Each rule of a step by an example.
 
 use divvy_framework_arithmetic::pace::Wait;
-use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
+use divvy_karmada::api::GracefulEvictionTask;
 use divvy_profile::Allowances;
 
-use super::super::budgets::{Admission, Ledger, Scope};
-use super::super::mark::{Mark, Marked, ReadMark, Void, read_mark};
-use super::super::readiness::{Report, Reporting};
-use super::super::step::{Occasion, Places, Reason, Seen, Terms, Verdict, Wish, Write, look};
-use super::{pace, targets};
-
-const TERMS: Terms = Terms {
-    allowances: Allowances {
-        max_surge: 2,
-        max_unavailable: 0,
-    },
-    max_clusters: None,
-    is_open: true,
-    is_scaled_by_federated_hpa: false,
-    is_surge_refused: false,
-};
-
-/// A binding that its tests change, and the clusters around it.
-struct Case {
-    present: Vec<TargetCluster>,
-    total: i64,
-    mark: Option<Mark>,
-    void: Option<Void>,
-    evicted: Vec<GracefulEvictionTask>,
-    ready: Vec<(&'static str, i64)>,
-    room: i64,
-    leaves: &'static str,
-    deleting: &'static str,
-    is_dispatching_suspended: bool,
-    now: i64,
-    admission: Admission,
-    budgets: &'static str,
-}
-
-impl Case {
-    /// Four ready replicas in `a`.
-    fn new() -> Self {
-        Self {
-            present: targets(&[("a", 4)]),
-            total: 4,
-            mark: None,
-            void: None,
-            evicted: Vec::new(),
-            ready: vec![("a", 4)],
-            room: i64::MAX,
-            leaves: "",
-            deleting: "",
-            is_dispatching_suspended: false,
-            now: 1_000,
-            admission: Admission::Goes,
-            budgets: "{}",
-        }
-    }
-
-    fn step(&self, wish: Wish<'_>, terms: &Terms) -> Verdict {
-        let report = |&(cluster, ready): &(&'static str, i64)| Report {
-            cluster,
-            applied: true,
-            ready_replicas: Some(ready),
-            fingerprint: u32::try_from(ready).unwrap(),
-            ..Report::default()
-        };
-        let reports: Vec<Report<'_>> = self.ready.iter().map(report).collect();
-        let binding = Marked {
-            generation: 1,
-            asked: 1,
-            standard_asked: None,
-            result: &self.present,
-            total: self.total,
-            now: self.now,
-        };
-        let text = self.mark.as_ref().map(|mark| mark.write().unwrap());
-        let mark = read_mark(text.as_deref(), &binding, |_| true);
-        let mark = self.void.clone().map_or(mark, |void| {
-            Some(ReadMark {
-                mark: None,
-                void: Some(void),
-            })
-        });
-        let seen = Seen {
-            generation: 1,
-            asked: 1,
-            present: &self.present,
-            total: self.total,
-            evicted: &self.evicted,
-            is_dispatching_suspended: self.is_dispatching_suspended,
-            mark: mark.as_ref(),
-            reports: &reports,
-            reporting: Reporting::ReadyReplicas,
-            has_counted_health: true,
-            now: self.now,
-        };
-        let places = Places {
-            exists: &|_| true,
-            is_ready: &|_| true,
-            room: &|_| self.room,
-            region: &|_| "",
-            is_deleting: &|name| name == self.deleting,
-            leaves_at_once: &|name| name == self.leaves,
-            report_time: 60_000,
-        };
-        match look(seen, wish, &places) {
-            Err(verdict) => verdict,
-            Ok(look) => {
-                let ledger = Ledger::admit(serde_json::from_str(self.budgets).unwrap(), &[]).1;
-                look.step(terms, &self.admission, &ledger, &places, pace).unwrap()
-            }
-        }
-    }
-
-    /// Takes a step that writes something.
-    fn written(&mut self, wish: Wish<'_>, terms: &Terms) -> (Vec<(String, i32)>, Occasion, bool) {
-        let verdict = self.step(wish, terms);
-        self.write(&verdict)
-    }
-
-    /// Writes what a verdict says; the generation stays 1.
-    fn write(&mut self, verdict: &Verdict) -> (Vec<(String, i32)>, Occasion, bool) {
-        let Verdict::Write(Write {
-            result,
-            mark,
-            observes,
-            occasion,
-        }) = verdict
-        else {
-            panic!("expected a write, got {verdict:?}");
-        };
-        self.present.clone_from(result);
-        self.mark = mark.clone().map(|mark| Mark { generation: 1, ..mark });
-        let result = result.iter().map(|cluster| (cluster.name.clone(), cluster.replicas));
-        (result.collect(), *occasion, *observes)
-    }
-}
+use super::super::budgets::{Admission, Applicant, Scope};
+use super::super::look::Wish;
+use super::super::mark::Void;
+use super::super::step::{Occasion, Reason, Stepped, Terms, Verdict, claim};
+use super::case::{Case, TERMS};
+use super::targets;
 
 fn result(result: &[(&str, i32)]) -> Vec<(String, i32)> {
     result
@@ -371,11 +244,10 @@ fn every_wait_has_its_reason() {
         Reason::Autoscaler
     );
     assert_eq!(wait(|case| case.room = 0, TERMS), Reason::Pace(Wait::Room));
-    let no_clusters = Terms {
-        max_clusters: Some(1),
-        ..TERMS
-    };
-    assert_eq!(wait(nothing, no_clusters), Reason::Pace(Wait::Clusters));
+    assert_eq!(
+        wait(|case| case.max_clusters = Some(1), TERMS),
+        Reason::Pace(Wait::Clusters)
+    );
     let swapped = Terms {
         allowances: Allowances {
             max_surge: 0,
@@ -520,5 +392,58 @@ fn a_void_mark_is_decided_anew_and_what_must_leave_leaves_at_once() {
     assert_eq!(
         case.written(Wish::Decided(&decided), &TERMS),
         (result(&[("b", 4)]), Occasion::AtOnce, true)
+    );
+}
+
+#[test]
+fn one_pass_says_what_to_do_and_what_the_move_uses_then() {
+    let decided = targets(&[("a", 2), ("b", 2)]);
+    let wish = Wish::Decided(&decided);
+    let mut case = Case::new();
+    let used = |stepped: &Stepped| -> Vec<(String, i64)> {
+        let claim = stepped.claim.as_ref().unwrap();
+        let clusters = claim.clusters.iter();
+        clusters
+            .map(|cluster| (cluster.name.clone(), cluster.unready))
+            .collect()
+    };
+    let both = |given| vec![("a".to_owned(), 0), ("b".to_owned(), given)];
+    let first = case.pass(wish, &TERMS);
+    assert_eq!(first.verdict, case.step(wish, &TERMS));
+    assert_eq!((used(&first), first.valid_until), (both(2), Some(9)));
+    let begun = first.claim.unwrap();
+    assert!(begun.is_under_way && begun.has_mark && !begun.is_blocked && begun.wants.is_empty());
+    assert_eq!(begun.target, decided);
+    // Without a step, it uses nothing yet.
+    let claim = case.seen(wish, |seen| claim(seen, &case)).unwrap();
+    assert!(!claim.is_under_way && claim.is_blocked && !claim.has_given());
+
+    // Another move has the only place.
+    case.budgets = r#"{"bindings": 1}"#;
+    case.others = vec![Applicant {
+        binding: "default/api",
+        priority: 0,
+        is_under_way: true,
+        is_blocked: false,
+        clusters: &[],
+    }];
+    let waiting = case.pass(wish, &TERMS);
+    assert_eq!(waiting.verdict, Verdict::Wait(Reason::Budget(Scope::All)));
+    assert_eq!((used(&waiting), waiting.valid_until), (both(0), None));
+    let claim = waiting.claim.unwrap();
+    assert!(
+        !claim.is_under_way && !claim.has_mark && !claim.is_blocked,
+        "it waits for its place"
+    );
+
+    // Clusters are missing, so nothing is written, and its turn is left to others.
+    (case.budgets, case.misses_clusters) = ("{}", true);
+    let held = case.pass(wish, &TERMS);
+    assert_eq!(held.verdict, Verdict::Wait(Reason::MissingClusters));
+    assert_eq!(used(&held), both(0));
+    assert!(held.claim.unwrap().is_blocked);
+    assert!(
+        case.pass(Wish::Continue, &TERMS).claim.is_none(),
+        "there is no mark to go on from"
     );
 }

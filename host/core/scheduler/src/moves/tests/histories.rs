@@ -5,24 +5,26 @@
 //! `tests/simulation` have all of that. Here thousands of looks cost a second, so that a change of a rule is known wrong at once.
 
 use divvy_karmada::api::{GracefulEvictionTask, TargetCluster};
-use divvy_profile::{Allowances, MoveBudgets};
+use divvy_profile::{Allowances, MoveBudgets, OnExclusion};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::super::budgets::{Claim, ClaimedCluster, Ledger};
+use super::super::budgets::{Applicant, ClaimedCluster};
+use super::super::look::{Look, Seen, Wish, look};
 use super::super::mark::{Marked, ReadMark, read_mark};
 use super::super::readiness::{Health, Report, Reporting};
-use super::super::step::{Look, Occasion, Places, Seen, Terms, Verdict, Wish, Write, look};
+use super::super::step::{Occasion, Terms, Verdict, Write, step};
+use super::around::{Around, NAMES, index, region};
 use super::pace;
+use crate::cycle::{Moving, PaceAnswer};
 
-const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const KEYS: [&str; 3] = ["x", "y", "z"];
 /// Milliseconds of a tick.
 const TICK: i64 = 1_000;
 /// Ticks within which a Ready cluster applies what it is given, and within which it reports.
 const DELAY: i64 = 5;
 /// Time that reports take: applied and reported, with a tick to spare.
-const REPORT_TIME: i64 = (2 * DELAY + 1) * TICK;
+pub(super) const REPORT_TIME: i64 = (2 * DELAY + 1) * TICK;
 
 struct Random(SplitMix64);
 
@@ -119,10 +121,10 @@ impl Binding {
             is_surge_refused: false,
             terms: Terms {
                 allowances,
-                max_clusters: None,
                 is_open: true,
                 is_scaled_by_federated_hpa: false,
                 is_surge_refused: false,
+                exclusion: OnExclusion::Steps,
             },
         };
         binding.put(binding.wanted(), 0);
@@ -196,10 +198,6 @@ fn to_counts(result: &[TargetCluster]) -> [i64; 4] {
     })
 }
 
-fn index(name: &str) -> usize {
-    NAMES.iter().position(|known| *known == name).unwrap()
-}
-
 /// What is read of a binding for one look.
 struct Read {
     result: Vec<TargetCluster>,
@@ -239,14 +237,12 @@ impl Read {
         }
     }
 
-    fn look<'a>(
-        &'a self,
-        binding: &'a Binding,
-        places: &Places<'_>,
-        now: i64,
-        cancels: bool,
-    ) -> Result<Look<'a>, Verdict> {
+    /// The binding with what is wanted of it.
+    fn seen<'a>(&'a self, binding: &'a Binding, around: &Around<'_>, now: i64, cancels: bool) -> Seen<'a> {
         let seen = Seen {
+            key: binding.key,
+            priority: 0,
+            wish: if cancels { Wish::Cancel } else { Wish::Continue },
             generation: binding.generation,
             asked: binding.asked,
             present: &self.result,
@@ -259,10 +255,12 @@ impl Read {
             has_counted_health: true,
             now,
         };
-        let wish = if cancels { Wish::Cancel } else { Wish::Continue };
-        match look(seen, wish, places) {
-            Err(Verdict::DecideAnew(_) | Verdict::AtTarget) => look(seen, Wish::Decided(&self.wanted), places),
-            other => other,
+        match look(seen, OnExclusion::Steps, around) {
+            Err(Verdict::DecideAnew(_) | Verdict::AtTarget) => Seen {
+                wish: Wish::Decided(&self.wanted),
+                ..seen
+            },
+            _ => seen,
         }
     }
 }
@@ -384,23 +382,22 @@ impl World {
     fn verdict(&self, chosen: usize, cancels: bool) -> Verdict {
         let reads = self.bindings.iter().map(|binding| Read::new(binding, self.now));
         let reads: Vec<Read> = reads.collect();
-        let places = Places {
-            exists: &|_| true,
-            is_ready: &|name| self.is_ready[index(name)],
-            room: &|name| self.room[index(name)],
-            region: &|name| if index(name) < 2 { "r" } else { "s" },
-            is_deleting: &|_| false,
-            leaves_at_once: &|_| false,
-            report_time: REPORT_TIME,
+        let mut around = Around {
+            is_ready: self.is_ready,
+            room: self.room,
+            budgets: self.budgets,
+            others: Vec::new(),
         };
-        let looks = reads.iter().zip(&self.bindings).enumerate();
-        let looks = looks.map(|(index, (read, binding))| {
+        let seen = reads.iter().zip(&self.bindings).enumerate();
+        let seen = seen.map(|(index, (read, binding))| {
             let cancels = cancels && index == chosen;
-            read.look(binding, &places, self.now, cancels)
+            read.seen(binding, &around, self.now, cancels)
         });
+        let seen: Vec<Seen<'_>> = seen.collect();
+        let looks = seen.iter().map(|seen| look(*seen, OnExclusion::Steps, &around));
         let looks: Vec<Result<Look<'_>, Verdict>> = looks.collect();
         let claimed = looks.iter().map(|look| match look {
-            Ok(look) => look.claimed(places.region),
+            Ok(look) => look.claimed(region),
             Err(_) => Vec::new(),
         });
         let claimed: Vec<Vec<ClaimedCluster<'_>>> = claimed.collect();
@@ -408,24 +405,29 @@ impl World {
             .iter()
             .map(|look| look.as_ref().is_ok_and(Look::is_under_way))
             .collect();
-        let claim = |index: usize| Claim {
+        let applicant = |index: usize| Applicant {
             binding: self.bindings[index].key,
             priority: 0,
             is_under_way: under_way[index],
             is_blocked: claimed[index].is_empty(),
             clusters: &claimed[index],
         };
-        let claims: Vec<Claim<'_>> = (0..looks.len()).map(claim).collect();
-        let (admissions, ledger) = Ledger::admit(self.budgets, &claims);
-        let look = match &looks[chosen] {
-            Ok(look) => look,
-            Err(verdict) => return verdict.clone(),
-        };
+        around.others = (0..looks.len())
+            .filter(|index| *index != chosen)
+            .map(applicant)
+            .collect();
         let terms = Terms {
             is_surge_refused: self.bindings[chosen].is_surge_refused,
             ..self.bindings[chosen].terms
         };
-        let verdict = look.step(&terms, &admissions[chosen], &ledger, &places, pace).unwrap();
+        let pace = |moving: &Moving<'_>| {
+            pace(moving).map(|step| PaceAnswer {
+                step,
+                remarks: Vec::new(),
+                valid_until: None,
+            })
+        };
+        let verdict = step(seen[chosen], &terms, &around, pace).unwrap().verdict;
         if let Verdict::Write(write) = &verdict
             && write.occasion == Occasion::Step
         {

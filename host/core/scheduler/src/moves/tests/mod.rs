@@ -1,5 +1,7 @@
 //! Tests of steps: single cases, and histories of several moves.
 
+mod around;
+mod case;
 mod cases;
 mod histories;
 

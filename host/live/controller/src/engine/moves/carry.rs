@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_profile::{IncludedKind, OnExclusion, WrittenAllowances};
-use divvy_scheduler::decide::policy::Request;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::decide::rules::Sum;
 use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::moves::change::{AtOnce, Course, Workload, course, hindrance};
+use divvy_scheduler::moves::look::Wish;
 use divvy_scheduler::moves::mark::{Mark, ReadMark};
 use divvy_scheduler::moves::readiness::Reporting;
-use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Verdict, Wish, Write};
+use divvy_scheduler::moves::step::{Occasion, Reason as Wait, Stepped, Verdict, Write};
 
-use super::look::{Judged, Wanted, reports};
+use super::look::reports;
 use super::{Candidate, Engine, Moment, REPORT_TIME, is_news};
-use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason, scheduled_condition};
+use crate::condition::{Failure, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decision::{LiveDecision, replicas_on};
 use crate::engine::apply::{Next, Outcome};
 use crate::engine::effects::{Count, Turn};
@@ -69,18 +69,15 @@ impl Engine {
             true => candidate.written_allowances(),
             false => Ok(WrittenAllowances::default()),
         };
-        let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
+        let terms = policy.and_then(|policy| self.terms(candidate, &policy, OnExclusion::Steps, moment));
         let terms = match terms {
             Ok(terms) => terms,
             Err(failure) => return self.stuck(candidate, failure, None, moment),
         };
-        let wanted = Wanted {
-            wish: if goes_on { Wish::Continue } else { Wish::Cancel },
-            terms: Some(terms),
-            exclusion: OnExclusion::Steps,
-        };
-        let judged = self.judge(candidate, mark, &wanted, answers, moment);
-        if matches!(judged.verdict, Ok(Verdict::DecideAnew(_))) {
+        let wish = if goes_on { Wish::Continue } else { Wish::Cancel };
+        let stepped = self.judge(candidate, mark, wish, Some(&terms), answers, moment);
+        let is_anew = |stepped: &Stepped| matches!(stepped.verdict, Verdict::DecideAnew(_));
+        if stepped.as_ref().is_ok_and(is_anew) {
             return self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
         }
         let applied = candidate.applied.as_ref();
@@ -89,12 +86,12 @@ impl Engine {
                 .and_then(|applied| applied.affinity.as_deref())
                 .unwrap_or_default(),
             valid_until: applied.and_then(|applied| applied.valid_until),
-            footprint: &Footprint::new(&candidate.object().spec),
+            footprint: &candidate.record().footprint(),
             reason: None,
         };
         let mut found = Outcome::default();
         found.holds_until(kept.valid_until, moment);
-        let outcome = self.follow_verdict(candidate, mark, judged, &kept, moment);
+        let outcome = self.follow_verdict(candidate, mark, stepped, &kept, moment);
         let outcome = outcome.unwrap_or_else(|()| {
             let forgotten = self.forget_move(key);
             self.satisfied(candidate, moment).after(forgotten)
@@ -149,25 +146,22 @@ impl Engine {
             }
             return outcome.after(forgotten);
         }
-        let terms = policy.and_then(|policy| self.terms(candidate, &policy, moment));
+        let exclusion = self.active.moves.as_ref().map(|moves| moves.exclusion(&words));
+        let exclusion = exclusion.unwrap_or_default();
+        let terms = policy.and_then(|policy| self.terms(candidate, &policy, exclusion, moment));
         let terms = match terms {
             Ok(terms) => terms,
             Err(failure) => return self.stuck(candidate, failure, Some(reason), moment),
         };
-        let exclusion = self.active.moves.as_ref().map(|moves| moves.exclusion(&words));
-        let wanted = Wanted {
-            wish: Wish::Decided(result),
-            terms: Some(terms),
-            exclusion: exclusion.unwrap_or_default(),
-        };
-        let judged = self.judge(candidate, mark.as_ref(), &wanted, answers, moment);
+        let wish = Wish::Decided(result);
+        let stepped = self.judge(candidate, mark.as_ref(), wish, Some(&terms), answers, moment);
         let kept = Kept {
             affinity: decision.affinity(),
             valid_until: decision.decision.valid_until,
             footprint: &decision.footprint,
             reason: Some(reason),
         };
-        let outcome = self.follow_verdict(candidate, mark.as_ref(), judged, &kept, moment);
+        let outcome = self.follow_verdict(candidate, mark.as_ref(), stepped, &kept, moment);
         outcome.unwrap_or_else(|()| {
             let forgotten = self.forget_move(&candidate.key);
             let outcome = self.scheduled(candidate, decision, result, reason, moment);
@@ -178,8 +172,7 @@ impl Engine {
     /// True if a cluster that a result gives replicas reports some that it was given before, and that may be on their way out: Karmada has
     /// evicted them, or someone else has moved them.
     fn is_shown(&self, candidate: &Candidate, result: &[TargetCluster]) -> bool {
-        let record = self.bindings.get(&candidate.key);
-        let mut reports = reports(record.map_or(&[], |record| &record.aggregated)).into_iter();
+        let mut reports = reports(&candidate.record().aggregated).into_iter();
         let count = |targets: &[TargetCluster], name: &str| replicas_on(targets, name).map_or(0, i64::from);
         reports.any(|report| {
             let before = count(candidate.last(), report.cluster);
@@ -202,17 +195,14 @@ impl Engine {
 
     /// The replicas that a binding asks for, and what its result adds up to.
     fn total(&self, candidate: &Candidate, placement: &Placement) -> (i64, Sum) {
-        let own = Request::from_annotations(&candidate.object().metadata.annotations);
-        let sum = self.sum(placement, &own, &candidate.request);
-        (candidate.binding.replicas(), sum)
+        (candidate.replicas(), self.sum(candidate, placement))
     }
 
     fn workload(&self, candidate: &Candidate) -> Workload {
-        let object = candidate.object();
-        let record = self.bindings.get(&candidate.key);
-        let reports = reports(record.map_or(&[], |record| &record.aggregated));
+        let record = candidate.record();
+        let reporting = Reporting::new(record.kind(), &reports(&record.aggregated));
         // The labels of the workload are not on its binding.
-        Workload::new(object, None, Reporting::new(object, &reports))
+        Workload::new(record.kind(), record.footprint().is_component_set(), None, reporting)
     }
 
     /// The outcome of a verdict. `Err` if there is nothing to move.
@@ -220,18 +210,25 @@ impl Engine {
         &mut self,
         candidate: &Candidate,
         mark: Option<&ReadMark>,
-        judged: Judged,
+        stepped: Result<Stepped, Failure>,
         kept: &Kept<'_>,
         moment: &Moment,
     ) -> Result<Outcome, ()> {
         let key = &candidate.key;
         let mut found = Outcome::default();
-        match judged.verdict {
-            Ok(Verdict::AtTarget | Verdict::DecideAnew(_)) => Err(()),
-            Err(failure) => Ok(self.stuck(candidate, failure, kept.reason, moment)),
-            Ok(Verdict::Wait(wait)) => {
+        let Stepped {
+            verdict,
+            claim,
+            valid_until,
+        } = match stepped {
+            Ok(stepped) => stepped,
+            Err(failure) => return Ok(self.stuck(candidate, failure, kept.reason, moment)),
+        };
+        match verdict {
+            Verdict::AtTarget | Verdict::DecideAnew(_) => Err(()),
+            Verdict::Wait(wait) => {
                 found.effects.announce(self.announced_wait(candidate, &wait));
-                let target = judged.known.as_ref().map_or(&[][..], |known| &known.target);
+                let target = claim.as_ref().map_or(&[][..], |claim| &claim.target);
                 // At its target, nothing but reports is waited for.
                 let shown = match target == candidate.last() {
                     true => format!("it is at its target, and waits for {wait}"),
@@ -245,24 +242,26 @@ impl Engine {
                 let times = [
                     self.report_due(mark, moment),
                     self.hours_due(&wait, moment),
-                    judged.valid_until.filter(|until| *until > moment.milliseconds),
+                    valid_until.filter(|until| *until > moment.milliseconds),
                     (wait == Wait::Quota).then(|| moment.milliseconds.saturating_add(milliseconds(QUOTA_TIME))),
                 ];
                 let due = times.into_iter().flatten().min();
                 let due = due.map(|due| due.saturating_sub(moment.milliseconds));
                 found.look_after(Why::Step, due);
-                if let Some(known) = judged.known {
-                    found.effects.append(self.keep_claim(key, known));
+                if let Some(claim) = claim {
+                    found
+                        .effects
+                        .append(self.keep_claim(candidate, claim, Some(&wait), moment));
                 }
                 if mark.and_then(ReadMark::valid).is_none() {
                     return Ok(self.waits_to_begin(candidate, moment).after(found));
                 }
-                let evicts = !candidate.object().spec.graceful_eviction_tasks.is_empty();
+                let evicts = !candidate.record().evictions().is_empty();
                 let sum: i64 = candidate.last().iter().map(|target| i64::from(target.replicas)).sum();
-                let observes = !evicts || sum >= candidate.binding.replicas();
+                let observes = !evicts || sum >= candidate.replicas();
                 Ok(self.stays(candidate, observes, moment).after(found))
             }
-            Ok(Verdict::Write(write)) => {
+            Verdict::Write(write) => {
                 let text = match write.mark.as_ref().map(Mark::write).transpose() {
                     Ok(text) => text,
                     Err(error) => {
@@ -272,8 +271,8 @@ impl Engine {
                 };
                 let due = text.is_some().then(|| milliseconds(REPORT_TIME));
                 // A move that ends is forgotten once its mark is removed.
-                found.effects.append(match judged.known {
-                    Some(known) => self.keep_claim(key, known),
+                found.effects.append(match claim {
+                    Some(claim) => self.keep_claim(candidate, claim, None, moment),
                     None => self.forget_move(key),
                 });
                 found.look_after(Why::Step, due);
@@ -300,8 +299,8 @@ impl Engine {
 
     /// A move that has not begun: the binding is decided again when it is looked at. Its condition may still be that of a failure which is over.
     fn waits_to_begin(&mut self, candidate: &Candidate, moment: &Moment) -> Outcome {
-        let known = scheduled_condition(&candidate.object().status.conditions);
-        if known.is_none_or(|condition| condition.status != "False") {
+        let known = candidate.record().scheduled();
+        if known.is_none_or(|condition| condition.status() != "False") {
             return Outcome::default();
         }
         let wanted = StatusWanted::condition_alone(ScheduledReason::Success, SUCCESS_MESSAGE.to_owned(), moment.wall);

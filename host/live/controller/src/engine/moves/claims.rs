@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use divvy_profile::MoveBudgets;
-use divvy_scheduler::moves::budgets::{Admission, Claim, ClaimedCluster, Ledger};
+use divvy_scheduler::moves::budgets::{Admission, Applicant, ClaimedCluster, Ledger};
+use divvy_scheduler::moves::claim::Claim;
+use divvy_scheduler::moves::step::Reason as Wait;
 
 use super::super::effects::Effects;
 use super::super::lives::Group;
 use super::super::{Engine, Moment};
+use super::Candidate;
 use super::known::Known;
 use crate::objects::BindingKey;
 
@@ -18,9 +21,23 @@ impl Engine {
         moves.and_then(|moves| moves.budgets).unwrap_or_default()
     }
 
-    /// Keeps what a move uses, and looks at those that its end of use admits.
-    pub(super) fn keep_claim(&mut self, key: &Arc<BindingKey>, known: Known) -> Effects {
+    /// Keeps what a move uses and waits for, and looks at those that its end of use admits.
+    pub(super) fn keep_claim(
+        &mut self,
+        candidate: &Candidate,
+        claim: Claim,
+        wait: Option<&Wait>,
+        moment: &Moment,
+    ) -> Effects {
+        let key = &candidate.key;
         let before = self.known_move(key);
+        let since = before.and_then(|before| before.wait.as_ref());
+        let since = since.filter(|(before, _)| wait.is_some_and(|wait| wait.word() == before.word()));
+        let since = since.map_or(moment.instant, |(_, since)| *since);
+        let known = Known {
+            wait: wait.map(|wait| (wait.clone(), since)),
+            ..without_wait(candidate, claim)
+        };
         let frees = before.is_some_and(|before| known.frees(before));
         self.lives.change(key, |life| life.moving = Some(Box::new(known)));
         self.admitted_if(frees)
@@ -37,17 +54,18 @@ impl Engine {
     /// Looks at the moves that wait for a budget of which there is more now than when they were looked at.
     pub(in crate::engine) fn wake_admitted(&self) -> Effects {
         let budgets = self.budgets();
-        let waits = |known: &Known| known.waits_for_place() || !known.wants.is_empty();
+        let waits = |known: &Known| known.waits_for_place() || !known.claim.wants.is_empty();
         if budgets == MoveBudgets::default() || !self.known_moves().any(|(_, known)| waits(known)) {
             return Effects::default();
         }
-        let claimed: Vec<Vec<ClaimedCluster<'_>>> = self.known_moves().map(|(_, known)| known.claimed()).collect();
+        let claimed = self.known_moves().map(|(_, known)| known.claim.claimed());
+        let claimed: Vec<Vec<ClaimedCluster<'_>>> = claimed.collect();
         let known = self.known_moves().zip(&claimed);
-        let claims: Vec<Claim<'_>> = known.map(|((_, known), clusters)| known.claim(clusters)).collect();
-        let (admissions, ledger) = Ledger::admit(budgets, &claims);
+        let applicants: Vec<Applicant<'_>> = known.map(|((_, known), clusters)| known.applicant(clusters)).collect();
+        let (admissions, ledger) = Ledger::admit(budgets, &applicants);
         let admitted = self.known_moves().zip(&admissions);
         let admitted = admitted.filter(|((_, known), admission)| {
-            known.waits_for_place() && **admission == Admission::Goes || known.may_give_more(&ledger)
+            known.waits_for_place() && **admission == Admission::Goes || known.claim.may_give_more(&ledger)
         });
         Effects::around(admitted.map(|((key, _), _)| Arc::clone(key)))
     }
@@ -68,8 +86,8 @@ impl Engine {
         }
         let mut frees = false;
         for key in stale {
-            let record = self.bindings.get(&key);
-            let candidate = record.and_then(|record| super::Candidate::new(&key, record, self));
+            let record = self.bindings.shared(&key);
+            let candidate = record.and_then(|record| Candidate::new(&key, record, self));
             let Some(candidate) = candidate else { continue };
             let mark = self.read_mark(&candidate, moment);
             // Without a mark, nothing was given.
@@ -82,7 +100,7 @@ impl Engine {
                 let is_in_flight = life.in_flight().is_some();
                 let Some(known) = &mut life.moving else { return };
                 if is_in_flight {
-                    known.add(&seen.clusters);
+                    known.claim.add(&seen.clusters);
                 } else {
                     let seen = known.using(seen);
                     frees |= seen.frees(known);
@@ -97,24 +115,35 @@ impl Engine {
     /// others. What it has given before counts.
     pub(in crate::engine) fn pass_over(&mut self, key: &Arc<BindingKey>) -> Effects {
         let leaves_turn = self.lives.update(key, |life| {
-            let Some(known) = life.moving.as_mut().filter(|known| !known.is_under_way) else {
+            let Some(known) = life.moving.as_mut().filter(|known| !known.claim.is_under_way) else {
                 return false;
             };
             known.wait = None;
-            known.wants.clear();
-            !std::mem::replace(&mut known.is_blocked, true)
+            known.claim.wants.clear();
+            !std::mem::replace(&mut known.claim.is_blocked, true)
         });
         self.admitted_if(leaves_turn == Some(true))
     }
 
     /// Finds out what a move with a mark uses, before other moves begin.
     pub(super) fn load_claim(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
-        let record = self.bindings.get(key);
-        let candidate = record.and_then(|record| super::Candidate::new(key, record, self));
+        let record = self.bindings.shared(key);
+        let candidate = record.and_then(|record| Candidate::new(key, record, self));
         let Some(candidate) = candidate else { return };
         let mark = self.read_mark(&candidate, moment);
-        if let Some(known) = self.claim_of(&candidate, mark.as_ref(), moment) {
+        if let Some(claim) = self.claim_of(&candidate, mark.as_ref(), moment) {
+            let known = without_wait(&candidate, claim);
             self.lives.change(key, |life| life.moving = Some(Box::new(known)));
         }
+    }
+}
+
+/// The move of a binding that waits for nothing that is known.
+fn without_wait(candidate: &Candidate, claim: Claim) -> Known {
+    Known {
+        text: candidate.key.to_string(),
+        priority: candidate.record().priority,
+        claim,
+        wait: None,
     }
 }

@@ -8,7 +8,7 @@ use divvy_profile::WrittenAllowances;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::change::Course;
 use divvy_scheduler::moves::failback::{FAILBACK_ANNOTATION, Left, target};
-use divvy_scheduler::moves::step::by_name;
+use divvy_scheduler::moves::look::by_name;
 
 use super::{Candidate, Engine, Moment};
 use crate::engine::apply::{Next, Outcome};
@@ -24,8 +24,7 @@ const TAINT_MANAGER: &str = "TaintManager";
 
 impl Candidate {
     fn left(&self) -> Left {
-        let annotations = &self.object().metadata.annotations;
-        Left::read(annotations.get(FAILBACK_ANNOTATION).map(String::as_str))
+        Left::read(self.record().annotation(FAILBACK_ANNOTATION))
     }
 }
 
@@ -66,7 +65,7 @@ impl Engine {
             left.come_back(name, replicas.saturating_sub(before));
         }
         let mut evicted = BTreeSet::new();
-        for task in &candidate.object().spec.graceful_eviction_tasks {
+        for task in candidate.record().evictions() {
             if task.producer != TAINT_MANAGER {
                 continue;
             }
@@ -78,8 +77,7 @@ impl Engine {
         }
         left.retain(|cluster, at| evicted.contains(&(cluster, at)));
         let written = left.write();
-        let annotations = &candidate.object().metadata.annotations;
-        (annotations.get(FAILBACK_ANNOTATION) != written.as_ref()).then_some(written)
+        (candidate.record().annotation(FAILBACK_ANNOTATION) != written.as_deref()).then_some(written)
     }
 
     /// Decides a settled binding whose clusters may take back what left them. `None` means that nothing goes back now;

@@ -3,10 +3,10 @@
 //! The rules are pure functions in `divvy_scheduler::moves`. Here they get what is observed, and their verdicts are carried out. Where a
 //! move stands is on its binding; what is kept here is found again by looking at the bindings that have a mark.
 //!
-//! - `look`: what is seen of a binding, and the verdict on it.
-//! - `surroundings`: the clusters as its move sees them.
+//! - `look`: what is seen of a binding, and the one pass over it, its terms and the world.
+//! - `surroundings`: the world around it.
 //! - `carry`: the writes and waits that follow.
-//! - `known`: a move as it was seen last.
+//! - `known`: a move as it was seen last: its claim, and what it waits for.
 //! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
 //! - `failback`: what left clusters against the policy's wish, and goes back.
 
@@ -80,7 +80,7 @@ impl Engine {
     fn count_moves(&self, now: Instant) -> MoveCounts {
         let mut counts = MoveCounts::default();
         for (_, known) in self.known_moves() {
-            match known.is_under_way {
+            match known.claim.is_under_way {
                 true => counts.under_way += 1,
                 false => counts.waiting += 1,
             }
@@ -100,14 +100,13 @@ impl Engine {
         if self.shadow.is_some() {
             return None;
         }
-        let metadata = &candidate.object().metadata;
-        let text = metadata.annotations.get(MOVE_ANNOTATION)?;
+        let text = candidate.record().annotation(MOVE_ANNOTATION)?;
         let marked = Marked {
-            generation: metadata.generation,
+            generation: candidate.binding.generation(),
             asked: candidate.asked(),
             standard_asked: Some(candidate.standard_asked()),
             result: candidate.last(),
-            total: candidate.binding.replicas(),
+            total: candidate.replicas(),
             now: moment.milliseconds,
         };
         read_mark(Some(text), &marked, |name| self.clusters.contains(name))
@@ -200,7 +199,7 @@ impl Engine {
 
     /// Looks again at moves of which a cluster has changed: one that may be judged differently, or only has more room.
     pub(super) fn wake_moves_on(&mut self, cluster: &str, only_room: bool) -> Effects {
-        let depends = |known: &Known| known.depends_on(cluster) && (known.lacks_room || !only_room);
+        let depends = |known: &Known| known.depends_on(cluster) && (known.claim.lacks_room || !only_room);
         let concerned = self.lives.on(cluster);
         let concerned = concerned.filter(|(_, life)| life.moving.as_deref().is_some_and(depends));
         let concerned: Vec<Arc<BindingKey>> = concerned.map(|(key, _)| Arc::clone(key)).collect();

@@ -1,15 +1,20 @@
-//! The clusters as a move sees them: those that are Ready, their room, and those that a binding leaves at once.
+//! The world around a binding: the clusters with their room, and the other moves.
 
 use divvy_framework_view::clusters::{Clusters, Row};
-use divvy_karmada::api::{Placement, SpreadField};
-use divvy_profile::OnExclusion;
+use divvy_karmada::api::{Placement, SpreadField, TargetCluster};
+use divvy_profile::MoveBudgets;
 use divvy_scheduler::decide::affinity::selects;
 use divvy_scheduler::decision::Estimates;
 use divvy_scheduler::fleet::Ledger;
 use divvy_scheduler::fleet::estimate::{UNBOUNDED, estimate};
+use divvy_scheduler::moves::budgets::{Applicant, ClaimedCluster};
+use divvy_scheduler::moves::world::World;
 use divvy_scheduler::plan::Plan;
 use divvy_scheduler::profile::Profile;
 
+use super::known::Known;
+use super::{REPORT_TIME, milliseconds};
+use crate::guard::takes_away;
 use crate::store::ClusterStore;
 use crate::takings::Current;
 
@@ -29,8 +34,12 @@ pub(super) struct Surroundings<'a> {
     pub(super) plan: Option<&'a Plan>,
     /// Its placement.
     pub(super) placement: Option<&'a Placement>,
-    /// Treatment of its replicas in clusters that are excluded.
-    pub(super) exclusion: OnExclusion,
+    /// The budgets of the profile.
+    pub(super) budgets: MoveBudgets,
+    /// The moves of other bindings with the clusters of their claims; none if nothing is limited.
+    pub(super) others: Vec<(&'a Known, Vec<ClaimedCluster<'a>>)>,
+    /// True if clusters vanished, so that no replicas are taken away.
+    pub(super) misses_clusters: bool,
 }
 
 impl<'a> Surroundings<'a> {
@@ -38,25 +47,23 @@ impl<'a> Surroundings<'a> {
     fn row(&self, name: &str) -> Option<Row> {
         self.columns.row(name).filter(|_| self.clusters.contains(name))
     }
+}
 
-    /// True if there is such a cluster.
-    pub(super) fn exists(&self, name: &str) -> bool {
+impl World for Surroundings<'_> {
+    fn exists(&self, name: &str) -> bool {
         self.clusters.contains(name)
     }
 
-    /// True if it is Ready.
-    pub(super) fn is_ready(&self, name: &str) -> bool {
+    fn is_ready(&self, name: &str) -> bool {
         self.row(name).is_some_and(|row| self.columns.get(row).is_ready())
     }
 
-    /// Its region; empty if unknown.
-    pub(super) fn region(&self, name: &str) -> &'a str {
+    fn region(&self, name: &str) -> &str {
         self.row(name).map_or("", |row| self.columns.get(row).region())
     }
 
-    /// Further replicas that fit; `i64::MAX` if room does not limit the strategy. A cluster that is not Ready, or is being deleted, has
-    /// room for none.
-    pub(super) fn room(&self, name: &str) -> i64 {
+    /// A cluster that is not Ready, or is being deleted, has room for none.
+    fn room(&self, name: &str) -> i64 {
         let is_open = self.is_ready(name) && !self.is_deleting(name);
         let Some(row) = self.row(name).filter(|_| is_open) else {
             return 0;
@@ -83,22 +90,19 @@ impl<'a> Surroundings<'a> {
         accurate.map_or(fits[0], |accurate| accurate.min(fits[0]))
     }
 
-    /// True if a cluster is being deleted.
-    pub(super) fn is_deleting(&self, name: &str) -> bool {
+    fn is_deleting(&self, name: &str) -> bool {
         self.clusters.is_deleting(name)
     }
 
-    /// True if a cluster is excluded, and the policy says that its replicas leave at once.
-    pub(super) fn leaves_at_once(&self, name: &str) -> bool {
+    fn is_excluded(&self, name: &str) -> bool {
         let is_selected = |placement: &Placement| {
             let properties = self.clusters.properties(name);
             properties.is_some_and(|own| selects(placement, own))
         };
-        self.exclusion == OnExclusion::Now && self.placement.is_some_and(|placement| !is_selected(placement))
+        self.placement.is_some_and(|placement| !is_selected(placement))
     }
 
-    /// The greatest number of clusters that a result may have; `None` if nothing limits it.
-    pub(super) fn max_clusters(&self) -> Option<u32> {
+    fn max_clusters(&self) -> Option<u32> {
         let plan = self.plan?;
         let strategy = self.profile.strategy(&plan.strategy);
         let ignores = strategy.is_ok_and(|strategy| plan.ignores_spread(strategy));
@@ -108,5 +112,22 @@ impl<'a> Surroundings<'a> {
         });
         let least = of_clusters.map(|constraint| constraint.max_groups).min()?;
         Some(u32::try_from(least).unwrap_or(u32::MAX))
+    }
+
+    fn report_time(&self) -> i64 {
+        milliseconds(REPORT_TIME)
+    }
+
+    fn budgets(&self) -> MoveBudgets {
+        self.budgets
+    }
+
+    fn others(&self) -> Vec<Applicant<'_>> {
+        let others = self.others.iter();
+        others.map(|(known, clusters)| known.applicant(clusters)).collect()
+    }
+
+    fn holds_back(&self, present: &[TargetCluster], result: &[TargetCluster]) -> bool {
+        self.misses_clusters && takes_away(present, result)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, ResourceBinding, ResourceBindingStatus, TargetCluster, Timestamp};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::api::{ResourceBindingStatus, TargetCluster, Timestamp};
 use serde_json::{Value, json};
 
 use super::{is_applied, specification_patch, status_patch};
 use crate::condition::{SUCCESS_MESSAGE, ScheduledReason};
-use crate::objects::BindingKey;
+use crate::objects::{Kind, Object};
+use crate::store::BindingStore;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 
 fn time(text: &str) -> Timestamp {
@@ -34,19 +34,17 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         applied_policy: Some(None),
         ..SpecificationPatch::default()
     };
-    let object: ResourceBinding =
-        serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}})).unwrap();
+    let metadata = json!({"namespace": "default", "name": "web", "uid": "u", "generation": 1, "resourceVersion": "7"});
+    let object = serde_json::from_value(json!({"metadata": metadata})).unwrap();
+    let Ok(Object::Binding(document)) = Object::read(Kind::Binding, object) else {
+        panic!("it is a binding");
+    };
+    let mut store = BindingStore::default();
+    let (key, _) = store.upsert(*document, true, false);
     let job = WriteJob {
         span: tracing::Span::none(),
-        key: Arc::new(BindingKey {
-            scope: BindingScope::Namespaced,
-            namespace: "default".to_owned(),
-            name: "web".to_owned(),
-        }),
-        base: Arc::new(Binding {
-            object: Box::new(object),
-            ..Binding::default()
-        }),
+        base: Arc::new(store.stored(&key, None).unwrap()),
+        key,
         term: crate::lease::Term(1),
         specification: Some(patch.clone()),
         status: success(),
