@@ -70,10 +70,14 @@ pub struct Outcomes {
     pub unschedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
+    /// Replicas that bindings ask for and that run nowhere.
+    pub missing: i64,
+    /// Replicas that clusters gain although they do not fit.
+    pub beyond_capacity: i64,
 }
 
 impl Outcomes {
-    /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
+    /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped; 12 replicas missing, 3 beyond capacity`.
     pub fn verdict(&self) -> Verdict {
         let counts = [
             (self.scheduled, "scheduled"),
@@ -84,15 +88,20 @@ impl Outcomes {
         ];
         let all: usize = counts.iter().map(|(count, _)| count).sum();
         let harms = self.no_cluster_fit + self.unschedulable + self.errors;
+        let replicas = [(self.missing, "missing"), (self.beyond_capacity, "beyond capacity")];
+        let replicas: Vec<(i64, &str)> = replicas.into_iter().filter(|(count, _)| *count > 0).collect();
+        let replicas = of_replicas(&replicas);
         Verdict {
-            sentence: match all {
-                0 => "there is nothing to schedule".to_owned(),
-                all => format!("{}: {}", counted(all, "binding"), parts(&counts)),
+            sentence: match (all, replicas.as_str()) {
+                (0, _) => "there is nothing to schedule".to_owned(),
+                (all, "") => format!("{}: {}", counted(all, "binding"), parts(&counts)),
+                (all, replicas) => format!("{}: {}; {replicas}", counted(all, "binding"), parts(&counts)),
             },
             more: String::new(),
-            tone: match (all, harms) {
-                (0, _) => Tone::Notable,
-                (_, 0) => Tone::Good,
+            tone: match (all, harms, self.missing + self.beyond_capacity) {
+                (0, ..) => Tone::Notable,
+                (_, 0, 0) => Tone::Good,
+                (_, 0, _) => Tone::Notable,
                 _ => Tone::Bad,
             },
         }
@@ -100,7 +109,7 @@ impl Outcomes {
 }
 
 impl Totals {
-    /// `3 bindings change: 10 replicas moved, 4 added; 1 newly unschedulable`.
+    /// `3 bindings change: 10 replicas moved, 4 added; 1 newly unschedulable; 6 replicas newly missing`.
     pub fn verdict(&self) -> Verdict {
         let mut parts = vec![match self.changed {
             0 => "nothing changes".to_owned(),
@@ -126,19 +135,51 @@ impl Totals {
                 counted(number(self.down), "replica")
             ));
         }
+        parts.extend(self.lacking());
         parts.extend(self.capacity());
-        let is_harmful = self.movement.lost > 0
-            || self.movement.stranded > 0
-            || self.newly_unschedulable > 0
-            || self.errors > 0
-            || self.down > 0
-            || self.beyond_capacity > 0
-            || self.newly_full > 0;
+        let is_harmful = self.is_harmful() || self.beyond_capacity > 0 || self.newly_full > 0;
+        let is_notable = self.missing > 0 || self.unschedulable > 0 || self.errors > 0;
         Verdict {
             sentence: parts.join("; "),
             more: String::new(),
-            tone: if is_harmful { Tone::Bad } else { Tone::Good },
+            tone: match (is_harmful, is_notable) {
+                (true, _) => Tone::Bad,
+                (false, true) => Tone::Notable,
+                (false, false) => Tone::Good,
+            },
         }
+    }
+
+    /// True if the changes take away what a workload needs: replicas are lost, stranded or down, a binding can no longer be scheduled or
+    /// becomes invalid, or a workload runs with fewer replicas than it asks for. Copies of a duplicated workload that runs on other
+    /// clusters are missing as well, but each is what its own cluster no longer needs.
+    pub fn is_harmful(&self) -> bool {
+        self.newly_unschedulable > 0
+            || self.newly_in_error > 0
+            || self.down > 0
+            || self.movement.lost > 0
+            || self.movement.stranded > 0
+            || self.newly_missing > self.missing_copies
+    }
+
+    /// `6 replicas newly missing, 2 of them in copies of duplicated workloads; 5 missing as before`.
+    fn lacking(&self) -> Option<String> {
+        let (newly, copies) = (self.newly_missing, self.missing_copies);
+        let before = self.missing - newly;
+        let mut text = match (newly, before) {
+            (0, 0) => return None,
+            (0, before) => return Some(format!("{} missing as before", counted(number(before), "replica"))),
+            (newly, _) => format!("{} newly missing", counted(number(newly), "replica")),
+        };
+        match copies {
+            0 => {}
+            copies if copies == newly => text.push_str(" in copies of duplicated workloads"),
+            copies => text.push_str(&format!(", {copies} of them in copies of duplicated workloads")),
+        }
+        if before > 0 {
+            text.push_str(&format!("; {before} missing as before"));
+        }
+        Some(text)
     }
 
     /// `12 replicas beyond capacity, 2 clusters newly full`.
@@ -162,6 +203,7 @@ impl FailuresDocument {
             losses,
             absorbed,
             absorbed_beyond_capacity: beyond,
+            missing_copies: copies,
             too_full,
             ..
         } = self.totals;
@@ -182,6 +224,11 @@ impl FailuresDocument {
         if beyond > 0 {
             sentence.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
         }
+        if copies > 0 {
+            sentence.push_str(&format!(
+                "; copies of duplicated workloads are missing after {copies} of them"
+            ));
+        }
         Verdict {
             sentence,
             more: match too_full {
@@ -189,9 +236,10 @@ impl FailuresDocument {
                 1 => "1 loss makes a cluster too full".to_owned(),
                 count => format!("{count} losses make a cluster too full"),
             },
-            tone: match absorbed == losses && too_full == 0 {
-                true => Tone::Good,
-                false => Tone::Bad,
+            tone: match (absorbed == losses && too_full == 0, copies) {
+                (true, 0) => Tone::Good,
+                (true, _) => Tone::Notable,
+                (false, _) => Tone::Bad,
             },
         }
     }
@@ -407,14 +455,13 @@ pub fn moves(movement: &Movement) -> String {
         (movement.added, "added"),
         (movement.removed, "removed"),
         (movement.lost, "lost"),
+        (movement.waiting, "waiting"),
         (movement.stranded, "stranded"),
     ];
+    let parts: Vec<(i64, &str)> = parts.into_iter().filter(|(count, _)| *count > 0).collect();
     let mut texts: Vec<String> = Vec::new();
-    for (count, word) in parts.into_iter().filter(|(count, _)| *count > 0) {
-        texts.push(match texts.is_empty() {
-            true => format!("{count} {} {word}", plural(number(count), "replica", "replicas")),
-            false => format!("{count} {word}"),
-        });
+    if !parts.is_empty() {
+        texts.push(of_replicas(&parts));
     }
     for (count, word) in [
         (movement.clusters_added, "gained"),
@@ -428,6 +475,15 @@ pub fn moves(movement: &Movement) -> String {
         true => "no replicas move".to_owned(),
         false => texts.join(", "),
     }
+}
+
+/// `10 replicas moved, 4 added`.
+fn of_replicas(counts: &[(i64, &str)]) -> String {
+    let texts = counts.iter().enumerate().map(|(index, (count, word))| match index {
+        0 => format!("{count} {} {word}", plural(number(*count), "replica", "replicas")),
+        _ => format!("{count} {word}"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// `5 scheduled, 1 skipped`: the counts that are not 0.
@@ -462,21 +518,21 @@ mod tests {
                 0,
                 moved(0, 0),
                 0,
-                "nothing changes; 2 unschedulable as before",
-                Tone::Good,
+                "nothing changes; 2 unschedulable as before; 7 replicas missing as before",
+                Tone::Notable,
             ),
             (
                 1,
                 moved(9, 0),
                 0,
-                "1 binding changes: 9 replicas moved; 2 unschedulable as before",
-                Tone::Good,
+                "1 binding changes: 9 replicas moved; 2 unschedulable as before; 7 replicas missing as before",
+                Tone::Notable,
             ),
             (
                 2,
                 moved(0, 1),
                 1,
-                "2 bindings change: 1 replica lost; 1 newly unschedulable; 2 unschedulable as before",
+                "2 bindings change: 1 replica lost; 1 newly unschedulable; 2 unschedulable as before; 1 replica newly missing; 7 missing as before",
                 Tone::Bad,
             ),
         ];
@@ -486,10 +542,43 @@ mod tests {
                 movement,
                 newly_unschedulable,
                 unschedulable: newly_unschedulable + 2,
+                missing: movement.lost + 7,
+                newly_missing: movement.lost,
                 ..Totals::default()
             };
             let verdict = totals.verdict();
             assert_eq!((verdict.sentence.as_str(), verdict.tone), (sentence, tone));
+        }
+    }
+
+    #[test]
+    fn all_is_well_only_if_nothing_is_missing() {
+        // Missing in all, newly, and newly in copies of duplicated workloads.
+        let cases = [
+            ((0, 0, 0), "nothing changes", Tone::Good),
+            ((10, 10, 0), "nothing changes; 10 replicas newly missing", Tone::Bad),
+            (
+                (2, 2, 2),
+                "nothing changes; 2 replicas newly missing in copies of duplicated workloads",
+                Tone::Notable,
+            ),
+            (
+                (17, 12, 2),
+                "nothing changes; 12 replicas newly missing, 2 of them in copies of duplicated workloads; 5 missing as before",
+                Tone::Bad,
+            ),
+            ((1, 0, 0), "nothing changes; 1 replica missing as before", Tone::Notable),
+        ];
+        for ((missing, newly_missing, missing_copies), sentence, tone) in cases {
+            let totals = Totals {
+                missing,
+                newly_missing,
+                missing_copies,
+                ..Totals::default()
+            };
+            let verdict = totals.verdict();
+            assert_eq!((verdict.sentence.as_str(), verdict.tone), (sentence, tone));
+            assert_eq!(totals.is_harmful(), tone == Tone::Bad, "{sentence}");
         }
     }
 
@@ -552,6 +641,18 @@ mod tests {
         assert_eq!(
             judged(scheduled),
             ("6 bindings: 5 scheduled, 1 skipped".to_owned(), Tone::Good)
+        );
+        let lacking = Outcomes {
+            missing: 66,
+            beyond_capacity: 3,
+            ..scheduled
+        };
+        assert_eq!(
+            judged(lacking),
+            (
+                "6 bindings: 5 scheduled, 1 skipped; 66 replicas missing, 3 beyond capacity".to_owned(),
+                Tone::Notable
+            )
         );
         let errors = Outcomes { errors: 1, ..scheduled };
         assert_eq!(

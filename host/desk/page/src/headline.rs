@@ -143,6 +143,7 @@ fn figures_of_difference(content: &Content) -> Vec<Figure> {
                 String::new()
             },
         ),
+        missing_figure(totals),
         tightest_figure(content),
         neutral("moved", "Moved", plain(movement.moved), "from one cluster to another"),
         neutral("added", "Added", plain(movement.added), ""),
@@ -158,6 +159,26 @@ fn figures_of_difference(content: &Content) -> Vec<Figure> {
     }
     figures.insert(2, beyond_figure(totals));
     figures
+}
+
+/// Everything that is asked for and runs nowhere. Copies of duplicated workloads, and what was missing before, are no harm of a change.
+fn missing_figure(totals: &Totals) -> Figure {
+    let (newly, copies) = (totals.newly_missing, totals.missing_copies);
+    let mut details = Vec::new();
+    if totals.missing > newly {
+        details.push(format!("{} as before", plain(totals.missing - newly)));
+    }
+    if copies > 0 {
+        details.push(format!("{} in copies of duplicated workloads", plain(copies)));
+    }
+    Figure {
+        tone: match (totals.missing, newly - copies) {
+            (0, _) => Tone::Good,
+            (_, 1..) => Tone::Bad,
+            _ => Tone::Notable,
+        },
+        ..harm("missing", "Missing", totals.missing, details.join(", "))
+    }
 }
 
 fn beyond_figure(totals: &Totals) -> Figure {
@@ -268,6 +289,11 @@ fn figures_of_decisions(content: &Content, to: i64, used: usize) -> Vec<Figure> 
                 String::new()
             },
         ),
+        Figure {
+            tone: if totals.missing > 0 { Tone::Notable } else { Tone::Good },
+            ..harm("missing", "Missing", totals.missing, "replicas that run nowhere")
+        },
+        beyond_figure(totals),
         tightest_figure(content),
         neutral("scheduled", "Scheduled", plain(scheduled), "bindings"),
         neutral(

@@ -14,7 +14,9 @@ use std::time::Instant;
 
 use clap::Args;
 use deciding::Deciding;
+use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
+use divvy_forecast::document::Totals;
 use divvy_forecast::load;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::api::{Cluster, PropagationPolicy};
@@ -91,7 +93,13 @@ Examples:
 
 In the table, CHANGE is relative to the binding's last result. FREE is the number of further replicas \
 that fit after this decision. Replicas that it takes away still run, so their capacity does not count \
-as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.";
+as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.
+
+Each binding is decided on its own against what clusters report, as Karmada's scheduler decides one that \
+it is asked about, so that a result does not depend on which other bindings are in the input. Together, \
+results may exceed the room of a cluster, which a line below the table and `beyondCapacity` in JSON say. With \
+`--assume`, each result counts as used for those after it, as in `diff`, `headroom` and `survive`, which \
+forecast the whole fleet.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -397,13 +405,22 @@ impl ScheduleArguments {
             .clone_from(&input.profile.plan_options().strategy_override);
         report.assumes = self.assume;
         report.left_out = input.left_out.objects;
+        let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
+            object: located.object.clone(),
+            json: None,
+        });
+        let mut rows = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
+        let add = |overflow: &mut Overflow| {
+            for entry in &report.entries {
+                overflow.add(entry.binding, &assigned(entry.binding), &entry.after(&report.names));
+            }
+        };
+        let mut totals = Totals::default();
+        capacity::count(&mut rows, add, &mut totals);
+        report.capacity = totals;
         let output = &self.output;
         if self.choosing.shows_clusters() || output.is_page() || output.is_wide() || output.is_data() {
-            let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
-                object: located.object.clone(),
-                json: None,
-            });
-            report.clusters = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
+            report.clusters = rows;
             let clusters: HashMap<&str, &Cluster> = clusters
                 .map(|cluster| (cluster.metadata.name.as_str(), cluster))
                 .collect();

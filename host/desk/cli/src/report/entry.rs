@@ -6,13 +6,13 @@ use std::io;
 use divvy_command::errors::location;
 use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
-use divvy_forecast::document::ClusterRow;
+use divvy_forecast::document::{ClusterRow, Totals};
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::decision::{Decision, Outcome};
+use divvy_scheduler::decision::{Decision, Outcome, Partial};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
@@ -42,6 +42,8 @@ pub(crate) struct Report<'a> {
     pub(crate) cost: Option<Costs>,
     /// Prices with which costs of bindings are counted.
     pub(crate) pricer: Option<Pricer<'a>>,
+    /// Replicas of all results that clusters gain although they do not fit, and the clusters that are full.
+    pub(crate) capacity: Totals,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
     /// Objects of the input that cannot be read and are left out.
@@ -146,6 +148,7 @@ impl<'a> Report<'a> {
             clusters: Vec::new(),
             cost: None,
             pricer: None,
+            capacity: Totals::default(),
             hidden: 0,
             left_out: 0,
             explains: true,
@@ -170,8 +173,12 @@ impl<'a> Report<'a> {
 
     /// Number of bindings per outcome.
     pub(crate) fn outcomes(&self) -> Outcomes {
-        let mut outcomes = Outcomes::default();
+        let mut outcomes = Outcomes {
+            beyond_capacity: self.capacity.beyond_capacity,
+            ..Outcomes::default()
+        };
         for entry in &self.entries {
+            outcomes.missing += entry.missing();
             let count = match entry.decision.outcome.word() {
                 "Scheduled" => &mut outcomes.scheduled,
                 "Skipped" => &mut outcomes.skipped,
@@ -195,6 +202,7 @@ impl<'a> Report<'a> {
             },
             message: entry.message(),
             hint: entry.hint().map(str::to_owned),
+            is_warning: false,
         });
         errors.collect()
     }
@@ -249,6 +257,19 @@ impl<'a> Entry<'a> {
                 .map(|target| (target.cluster.to_owned(), target.replicas))
                 .collect(),
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
+        }
+    }
+
+    /// Replicas that the binding asks for and that run nowhere after this decision. A duplicated binding that is not scheduled has all of
+    /// them in each copy that it keeps, so that the sum of its last result says whether any is missing.
+    pub(crate) fn missing(&self) -> i64 {
+        match &self.decision.outcome {
+            Outcome::Scheduled(_) => self.decision.partial.as_ref().map_or(0, Partial::missing),
+            Outcome::Failed(_) => {
+                let last: i64 = self.binding.last().map(|(_, replicas)| replicas).sum();
+                (self.binding.replicas() - last).max(0)
+            }
+            Outcome::Skipped(_) => 0,
         }
     }
 

@@ -73,14 +73,21 @@ fn figures_of_losses(document: &FailuresDocument) -> Vec<Figure> {
     let totals = document.totals;
     let beyond = totals.absorbed_beyond_capacity;
     let harmful = totals.losses - totals.absorbed - beyond;
-    let worst = document.failures.iter().map(|row| row.lost).max().unwrap_or_default();
-    let worst = usize::try_from(worst).unwrap_or_default();
+    let most = |of_row: fn(&FailureRow) -> i64| {
+        let counts = document.failures.iter().map(of_row);
+        usize::try_from(counts.max().unwrap_or_default()).unwrap_or_default()
+    };
+    let missing = document.failures.iter().map(|row| row.missing - row.missing_copies);
+    let missing_tone = match missing.max() {
+        Some(1..) => Tone::Bad,
+        _ => Tone::Notable,
+    };
     vec![
         harm(
             "harmful",
             "Not absorbed",
             harmful,
-            "replicas are lost, or bindings fail",
+            "replicas are lost or missing, or bindings fail",
             Tone::Bad,
         ),
         harm(
@@ -91,7 +98,20 @@ fn figures_of_losses(document: &FailuresDocument) -> Vec<Figure> {
             Tone::Bad,
         ),
         figure("absorbed", "Absorbed", totals.absorbed, "losses", Tone::Neutral),
-        harm("worst", "Worst loss", worst, "replicas lost at once", Tone::Bad),
+        harm(
+            "worst",
+            "Worst loss",
+            most(|row| row.lost),
+            "replicas lost at once",
+            Tone::Bad,
+        ),
+        harm(
+            "missing",
+            "Most missing",
+            most(|row| row.missing),
+            "replicas at once, with copies of duplicated workloads",
+            missing_tone,
+        ),
         figure("losses", "Losses", totals.losses, "each alone", Tone::Neutral),
     ]
 }
@@ -129,6 +149,7 @@ fn losses(document: &FailuresDocument, beyond_top: usize) -> Table {
             Kind::Number.column("Removed"),
             Kind::Harm.column("Lost"),
             Kind::Harm.column("Lost elsewhere"),
+            Kind::Number.column("Missing"),
             Kind::Harm.column("Unschedulable"),
             Kind::Harm.column("In error"),
             Kind::Harm.column("Beyond capacity"),
@@ -150,6 +171,7 @@ fn loss(row: &FailureRow) -> Vec<Value> {
         row.removed.into(),
         row.lost_here().into(),
         row.lost_elsewhere.into(),
+        row.missing.into(),
         row.newly_unschedulable.into(),
         row.newly_in_error.into(),
         row.beyond_capacity.into(),

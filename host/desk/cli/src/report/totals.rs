@@ -15,6 +15,10 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| layout.paragraph(text, style, out);
     line(out, &report.outcomes().verdict().sentence, style::NAME)?;
     line(out, &replicas(&report.sums()), style::PLAIN)?;
+    if report.capacity.beyond_capacity > 0 && !report.assumes {
+        let text = "beyond capacity: each binding was decided on its own; with `--assume`, each counts the results before it as used";
+        line(out, text, style::NOTABLE)?;
+    }
     for text in report
         .cost
         .iter()

@@ -69,10 +69,9 @@ fn left_of(targets: &Assignment, failed: &BTreeSet<String>) -> Left {
 /// The hit, if a binding does not survive. Replicas that stay on a failed cluster do not run.
 fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> Option<Hit> {
     let had = left_of(&base.targets, &BTreeSet::new());
-    let is_cleared = entry.targets.is_empty() && !entry.binding.object.spec.clusters.is_empty();
     // A failed decision keeps what runs, also where a pending one would have put it.
     let left = match entry.error() {
-        Some(_) if !is_cleared => left_of(&base.targets, failed),
+        Some(_) if !entry.is_cleared => left_of(&base.targets, failed),
         _ => left_of(&entry.targets, failed),
     };
     let is_kept = match entry.is_duplicated() {
