@@ -301,6 +301,9 @@ pub struct Totals {
     pub newly_full: usize,
     /// Replicas that stay on clusters that failed, where nothing runs.
     pub down: i64,
+    /// Bindings that have a policy in the input and none after overlays and deletions: they keep their placement, and no change of a policy
+    /// reaches them any more.
+    pub left_without_policy: usize,
     /// Objects of the input that cannot be read and are left out, with `--keep-going`. Absent in `pending`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<usize>,
@@ -323,6 +326,7 @@ impl AddAssign for Totals {
         self.full += other.full;
         self.newly_full += other.newly_full;
         self.down += other.down;
+        self.left_without_policy += other.left_without_policy;
     }
 }
 

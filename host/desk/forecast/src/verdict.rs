@@ -137,8 +137,15 @@ impl Totals {
         }
         parts.extend(self.lacking());
         parts.extend(self.capacity());
+        if self.left_without_policy > 0 {
+            parts.push(format!(
+                "{} left without a policy",
+                counted(self.left_without_policy, "binding")
+            ));
+        }
         let is_harmful = self.is_harmful() || self.beyond_capacity > 0 || self.newly_full > 0;
-        let is_notable = self.missing > 0 || self.unschedulable > 0 || self.errors > 0;
+        let is_notable =
+            self.missing > 0 || self.unschedulable > 0 || self.errors > 0 || self.left_without_policy > 0;
         Verdict {
             sentence: parts.join("; "),
             more: String::new(),
@@ -246,7 +253,7 @@ impl FailuresDocument {
 }
 
 impl SurviveTotals {
-    /// `5 of 7 placed bindings survive each of these losses; 1 hangs on one`.
+    /// `5 of 7 placed bindings survive each of these losses, 2 of them with fewer replicas; 1 hangs on one`.
     pub fn verdict(&self) -> Verdict {
         let beyond = self.beyond_capacity;
         Verdict {
@@ -261,6 +268,7 @@ impl SurviveTotals {
             },
             tone: match (self.placed, self.not_surviving, beyond) {
                 (0, 0, 0) => Tone::Neutral,
+                (_, 0, 0) if self.surviving_in_part > 0 => Tone::Notable,
                 (_, 0, 0) => Tone::Good,
                 _ => Tone::Bad,
             },
@@ -274,6 +282,9 @@ impl SurviveTotals {
         };
         let text = match (self.placed, self.surviving) {
             (0, _) => return "no binding is placed, so that none has anything to lose".to_owned(),
+            (1, 1) if self.surviving_in_part > 0 => {
+                return format!("{one} survives each of these losses, some with fewer replicas");
+            }
             (1, 1) => return format!("{one} survives each of these losses"),
             (1, _) if self.hanging > 0 => return format!("{one} hangs on one of these losses"),
             (1, _) => return format!("{one} does not survive some of these losses"),
@@ -286,7 +297,11 @@ impl SurviveTotals {
                 plural(surviving, "survives", "survive")
             ),
         };
-        format!("{text}{}", hanging(";", self.hanging))
+        let in_part = match self.surviving_in_part {
+            0 => String::new(),
+            count => format!(", {count} of them with fewer replicas after some"),
+        };
+        format!("{text}{in_part}{}", hanging(";", self.hanging))
     }
 }
 
@@ -368,11 +383,7 @@ pub fn hanging(mark: &str, count: usize) -> String {
 impl HeadroomDocument {
     /// `2 workloads cannot grow`.
     pub fn verdict(&self) -> Verdict {
-        let rows = self.bindings.iter();
-        let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
-        let refused = rows.clone().filter(|row| is_refused(&row.result)).count();
-        let full = rows.filter(|row| row.headroom.is_some_and(|room| room <= 0)).count();
-        let measured = self.bindings.len();
+        let (refused, full, measured) = (self.totals.failing, self.totals.at_limit, self.totals.bindings);
         let (sentence, tone) = match (refused, full) {
             (0, 0) => ("every workload can grow".to_owned(), Tone::Good),
             (0, full) => (format!("{} cannot grow", counted(full, "workload")), Tone::Notable),

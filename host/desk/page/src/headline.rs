@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use divvy_forecast::document::Totals;
+use divvy_forecast::headroom::document::HeadroomTotals;
 use divvy_forecast::load::tightest;
 use divvy_forecast::verdict::{Tone, Verdict};
 
@@ -323,11 +324,14 @@ fn figures_of_decisions(content: &Content, to: i64, used: usize) -> Vec<Figure> 
 
 fn figures_of_headroom(content: &Content) -> Vec<Figure> {
     let rows = || content.growth.iter().map(|growth| &growth.row);
-    let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
-    let refused = number(rows().filter(|row| is_refused(&row.result)).count());
-    let full = number(rows().filter(|row| row.headroom.is_some_and(|room| room <= 0)).count());
-    let unbounded = number(rows().filter(|row| row.is_unbounded).count());
-    let measured = number(content.growth.len());
+    let HeadroomTotals {
+        bindings,
+        unbounded,
+        at_limit,
+        failing,
+        ..
+    } = content.measured;
+    let (refused, full) = (number(failing), number(at_limit));
     let least = rows()
         .filter_map(|row| Some((row.headroom?, &row.binding)))
         .min_by_key(|(room, binding)| (*room, (*binding).clone()));
@@ -348,8 +352,13 @@ fn figures_of_headroom(content: &Content) -> Vec<Figure> {
         },
         tightest_figure(content),
         least,
-        neutral("unbounded", "Without bound", plain(unbounded), "capacity is ignored"),
-        neutral("measured", "Measured", plain(measured), "workloads"),
+        neutral(
+            "unbounded",
+            "Without bound",
+            plain(number(unbounded)),
+            "capacity is ignored",
+        ),
+        neutral("measured", "Measured", plain(number(bindings)), "workloads"),
     ]
 }
 

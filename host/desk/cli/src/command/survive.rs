@@ -191,7 +191,9 @@ impl Question for SurviveArguments {
             ),
             origin: &input.prepared.origin,
             closing: Box::new(move |console| {
-                diff::report_errors(errors, self.strict, "`divvy diff` says why", console);
+                if self.strict || !self.situation.choosing.quiet {
+                    diff::report_errors(errors, self.strict, "`divvy diff` says why", console);
+                }
             }),
         })
     }

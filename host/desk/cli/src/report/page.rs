@@ -10,7 +10,7 @@ use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, Totals};
 use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
 use divvy_forecast::headroom::Subject;
-use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::{Verdict, moves};
@@ -76,6 +76,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         is_partial: false,
         verdict: Verdict::default(),
         totals: Totals::default(),
+        measured: HeadroomTotals::default(),
         growth: Vec::new(),
         explanations,
         notes: Vec::new(),
@@ -263,6 +264,7 @@ pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], cl
         clusters,
         bindings,
         verdict: document.verdict(),
+        measured: document.totals,
         growth: growth.collect(),
         notes: document.notes.clone(),
         ..content(Command::Headroom, None, document.after.clone(), explanations)

@@ -7,7 +7,7 @@ use divvy_scheduler::fleet::Fleet;
 
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
-use super::survival::{Hit, Left, Survived, judge};
+use super::survival::{Judged, Left, Survived, judge};
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
 use crate::future::Prepared;
@@ -22,8 +22,8 @@ pub(super) struct Loser<'a> {
     undo: Undo,
     /// The limit of `--max-full`, in percent.
     max_full: Option<i64>,
-    /// The bindings that do not survive the latest loss; `None` if nobody asks.
-    hits: Option<Vec<Hit>>,
+    /// The bindings that do not survive the latest loss, and those that survive it in part; `None` if no caller asks.
+    survived: Option<Survived>,
     /// Per binding: true if it is counted. All are if this is `None`; all are decided.
     counted: Option<&'a [bool]>,
     /// Index of a binding of which is noted what the latest loss leaves, if it is concerned.
@@ -49,7 +49,7 @@ impl<'a> Loser<'a> {
             usage: ground.usage.clone(),
             undo: Undo::default(),
             max_full,
-            hits: None,
+            survived: None,
             counted: None,
             watched: None,
             left: None,
@@ -64,7 +64,7 @@ impl<'a> Loser<'a> {
 
     /// Notes the bindings that do not survive each loss.
     pub(super) fn noting_hits(mut self) -> Self {
-        self.hits = Some(Vec::new());
+        self.survived = Some(Survived::default());
         self
     }
 
@@ -74,9 +74,9 @@ impl<'a> Loser<'a> {
         self.left = None;
         let row = self.lose("", lost);
         Survived {
-            hits: self.hits.as_mut().map(std::mem::take).unwrap_or_default(),
             left: self.left,
             beyond_capacity: row.beyond_capacity,
+            ..self.survived.as_mut().map(std::mem::take).unwrap_or_default()
         }
     }
 
@@ -161,12 +161,16 @@ impl<'a> Loser<'a> {
         let (ground, is_lost) = (self.ground, counts.is_lost);
         let prepared = &ground.prepared[index];
         let (shares, failure) = after;
-        if let Some(hits) = &mut self.hits {
+        if let Some(survived) = &mut self.survived {
             let of_binding = match failure {
                 Some(failure) if !ground.clears(failure) => Left::kept(base, is_lost),
                 _ => Left::of(shares),
             };
-            hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
+            match judge(index, prepared, base, (of_binding, failure), ending) {
+                Judged::Survives => {}
+                Judged::InPart(binding) => survived.in_part.push(binding),
+                Judged::Hit(hit) => survived.hits.push(hit),
+            }
             if self.watched == Some(index) {
                 self.left = Some(of_binding);
             }

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ground::Ground;
 use loss::Loser;
+pub(crate) use survival::Judged;
 pub use survival::{Hit, HitCause, Left, Survived};
 
 use divvy_scheduler::profile::ConfiguredProfile;

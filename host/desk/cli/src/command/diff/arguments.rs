@@ -203,6 +203,9 @@ pub(in crate::command) struct ChangeArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
+    /// Take the status of clusters in `--overlay`, too, such as their capacity; without it, that of the input counts
+    #[arg(long, requires = "overlay", help_heading = CHANGES)]
+    pub(super) overlay_status: bool,
     /// Delete a policy or a workload: `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`
     ///
     /// `'KIND NAMESPACE/NAME'`, as messages write it, is the same. As in Karmada, a deleted policy leaves its bindings as they are, unless
@@ -443,6 +446,7 @@ impl ChangeArguments {
         }));
         texts.extend(self.overlay.iter().map(|path| format!("--overlay {path}")));
         texts.extend(self.overlay_from.iter().map(|path| format!("--overlay-from {path}")));
+        texts.extend(self.overlay_status.then(|| "--overlay-status".to_owned()));
         texts.extend(self.delete.iter().map(|object| format!("--delete {object}")));
         texts.sort();
         texts.dedup();

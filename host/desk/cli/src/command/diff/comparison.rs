@@ -110,6 +110,7 @@ impl Futures {
             clusters: comparison.clusters,
             totals: Totals {
                 left_out: Some(input.prepared.left_out.objects),
+                left_without_policy: input.prepared.left_without_policy,
                 ..comparison.totals
             },
             pending: comparison.pending,

@@ -42,7 +42,8 @@ impl DiffArguments {
             .max_full
             .is_some_and(|limit| exceeds_full(limit, document, console));
         let is_harmful = self.is_harmful(totals);
-        match is_harmful || exceeds_a_number || is_too_full || self.exit_code && totals.changed > 0 {
+        let changes = totals.changed > 0 || totals.left_without_policy > 0;
+        match is_harmful || exceeds_a_number || is_too_full || self.exit_code && changes {
             true => Exit::Unschedulable,
             false => Exit::Success,
         }
@@ -97,9 +98,11 @@ fn exceeds_full(FullLimit(percent): FullLimit, document: &Document, console: &Co
         let TooFull {
             cluster,
             resource,
-            percent,
+            percent: used,
         } = found;
-        format!("{cluster} ({resource} {percent}%)")
+        // Rounded down as in the table, it may look as if it were within the limit.
+        let over = if *used <= percent { "over " } else { "" };
+        format!("{cluster} ({resource} {over}{used}%)")
     });
     let names: Vec<String> = names.collect();
     let message = format!(

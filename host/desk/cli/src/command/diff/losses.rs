@@ -95,7 +95,9 @@ impl DiffArguments {
             let message = format!("{losses} a cluster beyond what `--max-full` allows ({percent}%)");
             console.message(|out| headline(out, "error", style::ERROR, &message));
         }
-        report_errors(errors, self.strict, "`divvy diff` without `--without-each` says why", console);
+        if self.strict || !self.situation.choosing.quiet {
+            report_errors(errors, self.strict, "`divvy diff` without `--without-each` says why", console);
+        }
         let most = document.failures.iter().map(|row| row.missing).max().unwrap_or(0);
         let verb = ("is newly missing after a loss", "are newly missing after a loss");
         let missing = self
