@@ -10,6 +10,7 @@ use divvy_command::console::Console;
 use divvy_command::errors::{Failure, headline};
 use divvy_command::exit::Exit;
 use divvy_command::layout::Layout;
+use divvy_command::notes::folded;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_page::{Content as Page, Sheet};
@@ -151,15 +152,26 @@ fn print(
         Document::Content(content) => presentation.output.print(&*content, console),
         Document::Page(content) => {
             let heading = heading(origin, &presentation.time)?;
-            page::print(&Page { heading, ..*content }, console)
+            let notes = folded(&content.notes);
+            page::print(
+                &Page {
+                    heading,
+                    notes,
+                    ..*content
+                },
+                console,
+            )
         }
-        Document::Sheet(sheet) => sheets::print(*sheet, heading(origin, &presentation.time)?, console),
+        Document::Sheet(sheet) => {
+            let notes = folded(&sheet.notes);
+            sheets::print(Sheet { notes, ..*sheet }, heading(origin, &presentation.time)?, console)
+        }
         Document::Nothing => Ok(()),
     }
 }
 
 fn print_notes(notes: &[String], console: &Console) {
-    for note in notes {
-        console.message(|out| headline(out, "note", style::HINT, note));
+    for note in folded(notes) {
+        console.message(|out| headline(out, "note", style::HINT, &note));
     }
 }

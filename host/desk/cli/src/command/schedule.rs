@@ -74,6 +74,9 @@ Examples:
   divvy schedule -f dump/ -n shop -l 'tier in (gold,silver)' -o wide
   divvy schedule -f dump/ --cluster eu-1
 
+  # A fleet of thousands: the ten bindings that are worst off; all count
+  divvy schedule -f dump/ --top 10
+
   # What another strategy would do, and why
   divvy schedule -f fleet.yaml --strategy Average --explain
 
@@ -119,6 +122,9 @@ pub(super) struct ScheduleArguments {
     /// Divide every binding with this strategy, regardless of its policy
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
+    /// Print at most this many bindings, the worst first; all count
+    #[arg(long, value_name = "N", conflicts_with = "cluster")]
+    top: Option<usize>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
@@ -287,6 +293,10 @@ impl Question for ScheduleArguments {
         };
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
+        // A page has tables that a reader sorts.
+        if let (Some(most), false) = (self.top, self.output.is_page()) {
+            report.keep_top(most);
+        }
         let explained = (std::mem::take(explanations), std::mem::take(explained));
         let explaining = explaining.as_ref();
         Ok(Answer {

@@ -1,5 +1,6 @@
 //! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -26,8 +27,10 @@ use super::costs::Pricer;
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
-    /// The bindings, sorted by `<namespace>/<name>`.
+    /// The bindings, sorted by `<namespace>/<name>`; with `--top`, the worst ones.
     pub(crate) entries: Vec<Entry<'a>>,
+    /// The bindings that `--top` leaves out. They count.
+    pub(crate) beyond_top: Vec<Entry<'a>>,
     /// The clusters that were scheduled against, with their names.
     pub(crate) names: Names<'a>,
     /// The profile that decided.
@@ -141,6 +144,7 @@ impl<'a> Report<'a> {
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
         Self {
             entries,
+            beyond_top: Vec::new(),
             names: Names::of(fleet),
             profile,
             strategy: None,
@@ -162,10 +166,29 @@ impl<'a> Report<'a> {
         self.hidden += before - self.entries.len();
     }
 
+    /// Keeps at most this many bindings, the worst first: those that fail, then those that miss the most replicas, then those that change
+    /// the most.
+    pub(crate) fn keep_top(&mut self, most: usize) {
+        let names = &self.names;
+        self.entries.sort_by_cached_key(|entry| {
+            let (before, after) = (assigned(entry.binding), entry.after(names));
+            let count = |assignment: &Assignment, cluster: &String| assignment.get(cluster).copied().unwrap_or(0);
+            let clusters: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+            let changes = clusters.into_iter().map(|cluster| count(&after, cluster).abs_diff(count(&before, cluster)));
+            Reverse((entry.exit(), entry.missing(), changes.sum::<u64>()))
+        });
+        self.beyond_top = self.entries.split_off(most.min(self.entries.len()));
+    }
+
+    /// The bindings that count, also those that `--top` leaves out.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &Entry<'a>> {
+        self.entries.iter().chain(&self.beyond_top)
+    }
+
     /// Replicas of all bindings, and the clusters that have them.
     pub(crate) fn sums(&self) -> Sums<'_> {
         let mut sums = Sums::new(&self.names);
-        for entry in &self.entries {
+        for entry in self.counted() {
             sums.add(&entry.shares(&self.names), entry.has_last());
         }
         sums
@@ -177,7 +200,7 @@ impl<'a> Report<'a> {
             beyond_capacity: self.capacity.beyond_capacity,
             ..Outcomes::default()
         };
-        for entry in &self.entries {
+        for entry in self.counted() {
             outcomes.missing += entry.missing();
             let count = match entry.decision.outcome.word() {
                 "Scheduled" => &mut outcomes.scheduled,

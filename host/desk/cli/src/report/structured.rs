@@ -212,7 +212,7 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
     Tail {
         clusters: &report.clusters,
         totals: Totals {
-            bindings: report.entries.len(),
+            bindings: report.counted().count(),
             scheduled: outcomes.scheduled,
             skipped: outcomes.skipped,
             unschedulable: outcomes.unschedulable + outcomes.no_cluster_fit,
@@ -224,7 +224,7 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
             missing: outcomes.missing,
             beyond_capacity: outcomes.beyond_capacity,
             clusters: sums.used(),
-            decided: report.entries.len() + report.hidden,
+            decided: report.counted().count() + report.hidden,
             left_out: report.left_out,
         },
         cost: report.cost.as_ref(),

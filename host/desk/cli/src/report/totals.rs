@@ -26,12 +26,15 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
     {
         line(out, &text, style::PLAIN)?;
     }
+    if !report.beyond_top.is_empty() {
+        let more = counted(report.beyond_top.len(), "binding");
+        line(out, &format!("{more} more, which `--top` leaves out"), style::FAINT)?;
+    }
     if report.hidden > 0 {
-        let all = report.entries.len() + report.hidden;
+        let chosen = report.counted().count();
         let text = format!(
-            "{} of {} shown; all were decided",
-            report.entries.len(),
-            counted(all, "binding")
+            "{chosen} of {} shown; all were decided",
+            counted(chosen + report.hidden, "binding")
         );
         line(out, &text, style::FAINT)?;
     }
