@@ -185,7 +185,15 @@ impl Overlays {
                     let had = before.by_policy.get(object).unwrap_or(&nothing);
                     let has = after.by_policy.get(object).unwrap_or(&nothing);
                     let remarks = match policies.get(object) {
-                        Some(policy) => remarks_on_policy(policy, has.is_empty(), laid),
+                        Some(policy) => {
+                            let mut remarks = remarks_on_policy(policy, has.is_empty(), laid);
+                            // What was so before is not the overlay's doing.
+                            if change.kind == OverlayKind::Same {
+                                let known = remarks_on_policy(policy, had.is_empty(), original);
+                                remarks.retain(|remark| !known.contains(remark));
+                            }
+                            remarks
+                        }
                         None => remarks_on_deleted(had, &after),
                     };
                     OverlayRow {
