@@ -9,7 +9,7 @@ use divvy_command::exit::Exit;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_forecast::glob::matches_parts;
-use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
+use divvy_forecast::policies::document::{Finding, PoliciesDocument, PolicyTotals, Severity};
 use divvy_forecast::policies::{Subjects, review};
 use divvy_karmada::api::{PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Detected;
