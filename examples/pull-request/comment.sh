@@ -32,12 +32,14 @@ section() {
     note "$code" "$1 $2"
 }
 
-# The workloads that do not survive the loss of a region under the policies of a folder, one a line. Names have no other characters.
+# Writes the workloads that do not survive the loss of a region under the policies of a folder, one per line. Names have no other characters.
 lost() {
+    out=$1
+    shift
     code=0
-    divvy survive -f "$dump" --overlay "$1" --loss region \
+    divvy survive -f "$dump" "$@" --loss region \
         -o 'jsonpath={range .bindings[*]}{.binding}{"\n"}{end}' > "$folder/all" || code=$?
-    tr -cd 'A-Za-z0-9./\n-' < "$folder/all" | LC_ALL=C sort > "$2"
+    tr -cd 'A-Za-z0-9./\n-' < "$folder/all" | LC_ALL=C sort > "$out"
     if [ "$code" -gt 1 ]; then
         note "$code" 'divvy survive'
     fi
@@ -53,8 +55,8 @@ lost() {
 } > "$folder/policies"
 {
     printf '### Workloads that no longer survive the loss of a region\n\n'
-    lost "$old" "$folder/before"
-    lost "$new" "$folder/after"
+    lost "$folder/before" --overlay "$old"
+    lost "$folder/after" --overlay-from "$old" --overlay "$new"
     LC_ALL=C comm -13 "$folder/before" "$folder/after" > "$folder/lost"
     if [ -s "$folder/lost" ]; then
         note 1 'divvy survive'
