@@ -104,8 +104,11 @@ fn a_quorum_does_not_hide_an_outage() {
     assert_eq!((exit, &totals["absorbed"]), (Some(1), &json!(1)), "{totals}");
     let (exit, stdout, _) = folder.run("survive", &["--loss", "cluster"]);
     assert_eq!(exit, Some(0), "{stdout}");
-    assert!(stdout.contains("the only placed binding survives each of these losses, some with fewer replicas\n")
-        || stdout.contains("the binding survives each of these losses, some with fewer replicas\n"), "{stdout}");
+    assert!(
+        stdout.contains("the only placed binding survives each of these losses, some with fewer replicas\n")
+            || stdout.contains("the binding survives each of these losses, some with fewer replicas\n"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -132,7 +135,10 @@ fn what_waits_is_missing_before_and_after() {
         running(web, "Aggregated", &[]),
     ]);
     let (exit, totals) = folder.totals("diff", &["--cordon", "c01"]);
-    assert_eq!((exit, &totals["missing"], &totals["newlyMissing"]), (Some(0), &json!(20), &json!(0)));
+    assert_eq!(
+        (exit, &totals["missing"], &totals["newlyMissing"]),
+        (Some(0), &json!(20), &json!(0))
+    );
     let (_, page, _) = folder.run("diff", &["--cordon", "c01", "-o", "html"]);
     assert!(!page.contains("All well") && page.contains("20 replicas missing as before"));
     let (exit, totals) = folder.totals("schedule", &[]);
@@ -157,7 +163,10 @@ fn a_copy_that_a_drain_takes_is_missing_and_its_workload_is_not() {
     assert_eq!(exit, Some(1), "{stderr}");
     // The last copy is the workload.
     let (exit, totals) = folder.totals("diff", &["--drain", "c*"]);
-    assert_eq!((exit, &totals["missing"], &totals["missingCopies"]), (Some(1), &json!(40), &json!(0)));
+    assert_eq!(
+        (exit, &totals["missing"], &totals["missingCopies"]),
+        (Some(1), &json!(40), &json!(0))
+    );
 }
 
 #[test]
@@ -168,9 +177,19 @@ fn a_copy_that_changes_its_cluster_moves() {
     moved["metadata"]["annotations"]["policy.karmada.io/applied-placement"] = "{}".into();
     let path = folder.add("overlay.json", [moved]);
     let (exit, totals) = folder.totals("diff", &["--overlay", &path, "--max-moved", "20"]);
-    assert_eq!((exit, &totals["moved"], &totals["missing"]), (Some(0), &json!(20), &json!(0)), "{totals}");
+    assert_eq!(
+        (exit, &totals["moved"], &totals["missing"]),
+        (Some(0), &json!(20), &json!(0)),
+        "{totals}"
+    );
     let (exit, _, stderr) = folder.run("diff", &["--overlay", &path, "--max-moved", "19", "-q"]);
-    assert_eq!((exit, stderr.as_str()), (Some(1), "error: 20 replicas move, more than `--max-moved` allows (19)\n"));
+    assert_eq!(
+        (exit, stderr.as_str()),
+        (
+            Some(1),
+            "error: 20 replicas move, more than `--max-moved` allows (19)\n"
+        )
+    );
 }
 
 #[test]
@@ -182,7 +201,11 @@ fn a_policy_that_gives_copies_up_is_limited_by_what_is_removed() {
     let path = folder.add("overlay.json", [narrowed]);
     let (exit, totals) = folder.totals("diff", &["--overlay", &path]);
     // No policy asks for the copy any more.
-    assert_eq!((exit, &totals["removed"], &totals["missing"]), (Some(0), &json!(20), &json!(0)), "{totals}");
+    assert_eq!(
+        (exit, &totals["removed"], &totals["missing"]),
+        (Some(0), &json!(20), &json!(0)),
+        "{totals}"
+    );
     for (limit, expected) in [("19", 1), ("20", 0), ("49%", 1), ("50%", 0)] {
         let (exit, _, stderr) = folder.run("diff", &["--overlay", &path, "--max-removed", limit, "-q"]);
         assert_eq!(exit, Some(expected), "{limit}: {stderr}");
@@ -252,13 +275,19 @@ fn what_was_invalid_before_is_not_the_fault_of_a_change() {
         assert_eq!(exit, Some(expected), "{arguments:?}: {stdout}{stderr}");
     }
     let (_, _, stderr) = folder.run("diff", &["--drain", "c00", "-o", "name"]);
-    assert!(stderr.starts_with("warning: ") && !stderr.contains("error: "), "{stderr}");
+    assert!(
+        stderr.starts_with("warning: ") && !stderr.contains("error: "),
+        "{stderr}"
+    );
     let (_, _, stderr) = folder.run("diff", &["--drain", "c00", "-q"]);
     assert_eq!(stderr, "");
     let (_, _, stderr) = folder.run("diff", &["--drain", "c00", "-q", "--strict"]);
     assert!(stderr.starts_with("error: "), "{stderr}");
     let (exit, totals) = folder.totals("diff", &["--drain", "c00"]);
-    assert_eq!((exit, &totals["errors"], &totals["newlyInError"]), (Some(0), &json!(1), &json!(0)));
+    assert_eq!(
+        (exit, &totals["errors"], &totals["newlyInError"]),
+        (Some(0), &json!(1), &json!(0))
+    );
     for (arguments, expected) in [(&[][..], 1), (&["--strict"], 2)] {
         let (exit, stdout, _) = folder.run("survive", arguments);
         assert_eq!(exit, Some(expected), "{stdout}");
@@ -286,14 +315,23 @@ fn schedule_says_what_exceeds_the_room_of_a_cluster() {
     };
     let folder = Folder::with([cluster("c00", 10).into(), workload("one"), workload("two")]);
     let (exit, totals) = folder.totals("schedule", &[]);
-    assert_eq!((exit, &totals["beyondCapacity"], &totals["missing"]), (Some(0), &json!(6), &json!(0)));
+    assert_eq!(
+        (exit, &totals["beyondCapacity"], &totals["missing"]),
+        (Some(0), &json!(6), &json!(0))
+    );
     let (_, stdout, _) = folder.run("schedule", &[]);
     let hint = "beyond capacity: each binding was decided on its own; with `--assume`, each counts the results before it as used\n";
-    assert!(stdout.contains("; 6 replicas beyond capacity\n") && stdout.contains(hint), "{stdout}");
+    assert!(
+        stdout.contains("; 6 replicas beyond capacity\n") && stdout.contains(hint),
+        "{stdout}"
+    );
     let (_, page, _) = folder.run("schedule", &["-o", "html"]);
     assert!(page.contains("6 replicas beyond capacity") && !page.contains("All well"));
     let (exit, totals) = folder.totals("schedule", &["--assume"]);
-    assert_eq!((exit, &totals["beyondCapacity"], &totals["missing"]), (Some(1), &json!(0), &json!(8)));
+    assert_eq!(
+        (exit, &totals["beyondCapacity"], &totals["missing"]),
+        (Some(1), &json!(0), &json!(8))
+    );
 }
 
 /// Two clusters with room, and a workload that runs on both.
@@ -315,7 +353,10 @@ fn a_cluster_that_an_overlay_drops_is_gone() {
     assert_eq!((exit, &totals["moved"]), (Some(0), &json!(10)), "{totals}");
     assert_eq!(totals, folder.totals("diff", &["--without", "c01"]).1);
     let (_, stdout, _) = folder.run("diff", &dropped);
-    assert!(stdout.contains("deleted  Cluster c01\n") && stdout.contains("  gone\n"), "{stdout}");
+    assert!(
+        stdout.contains("deleted  Cluster c01\n") && stdout.contains("  gone\n"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -356,7 +397,10 @@ fn a_deleted_policy_that_governs_is_a_finding() {
     let delete = ["--delete", "propagationpolicy/default/web"];
     let (exit, stdout, stderr) = folder.run("diff", &delete);
     assert_eq!(exit, Some(0), "{stderr}");
-    assert!(stdout.contains("nothing changes; 1 binding left without a policy\n"), "{stdout}");
+    assert!(
+        stdout.contains("nothing changes; 1 binding left without a policy\n"),
+        "{stdout}"
+    );
     let (exit, totals) = folder.totals("diff", &[&delete[..], &["--exit-code"]].concat());
     assert_eq!((exit, &totals["leftWithoutPolicy"]), (Some(1), &json!(1)), "{totals}");
     let (_, page, _) = folder.run("diff", &[&delete[..], &["-o", "html"]].concat());

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_karmada::api::{
-    Cluster, ClusterStatus, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, Resource, ResourceBinding,
-    StringMap, TypeMeta,
+    Cluster, ClusterStatus, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, Resource,
+    ResourceBinding, StringMap, TypeMeta,
 };
 use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;

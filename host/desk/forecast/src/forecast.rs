@@ -418,7 +418,10 @@ impl Lacking {
         let had = Running::on(entries(before));
         let assigned = known.map_or_else(Missing::default, |known| {
             let replicas = known.replicas();
-            let asked = Asked { replicas, ..asked(after) };
+            let asked = Asked {
+                replicas,
+                ..asked(after)
+            };
             asked.missing(had, had.replicas, 0)
         });
         let in_base = base.map_or_else(Missing::default, |base| {
@@ -432,7 +435,9 @@ impl Lacking {
             true => &*after.targets,
             false => {
                 let targets = after.targets.iter().filter(|(cluster, _)| is_up(cluster));
-                up = targets.map(|(cluster, replicas)| (cluster.clone(), *replicas)).collect();
+                up = targets
+                    .map(|(cluster, replicas)| (cluster.clone(), *replicas))
+                    .collect();
                 &up
             }
         };

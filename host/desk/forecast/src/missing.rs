@@ -80,10 +80,7 @@ impl Missing {
 }
 
 /// Replicas of the copies that clusters had earlier and that no other cluster has instead. Both states are sorted by cluster.
-pub(crate) fn gone_copies<K: Ord>(
-    from: impl Iterator<Item = (K, i64)>,
-    to: impl Iterator<Item = (K, i64)>,
-) -> i64 {
+pub(crate) fn gone_copies<K: Ord>(from: impl Iterator<Item = (K, i64)>, to: impl Iterator<Item = (K, i64)>) -> i64 {
     let changes = paired(from, to).map(|(_, earlier, later)| match (earlier, later) {
         (Some(earlier), None) => earlier,
         (None, Some(later)) => -later,

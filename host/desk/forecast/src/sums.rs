@@ -25,7 +25,13 @@ pub fn sums<'a>(rows: impl Iterator<Item = &'a BindingRow>, name: impl Fn(&Bindi
 
 fn severity(sum: &SumRow) -> (i64, i64, usize, i64, usize) {
     let failing = sum.newly_unschedulable + sum.errors;
-    (lost(&sum.movement), sum.newly_missing, failing, moved(&sum.movement), sum.changed)
+    (
+        lost(&sum.movement),
+        sum.newly_missing,
+        failing,
+        moved(&sum.movement),
+        sum.changed,
+    )
 }
 
 /// Replicas that nothing runs any more.
@@ -43,7 +49,13 @@ pub fn top(rows: &mut Vec<BindingRow>, most: usize) {
     rows.sort_by_key(|row| {
         let fails = row.newly_unschedulable || row.result == "Error";
         let clusters = row.movement.clusters_added + row.movement.clusters_removed;
-        std::cmp::Reverse((lost(&row.movement), row.newly_missing, fails, moved(&row.movement), clusters))
+        std::cmp::Reverse((
+            lost(&row.movement),
+            row.newly_missing,
+            fails,
+            moved(&row.movement),
+            clusters,
+        ))
     });
     rows.truncate(most);
 }

@@ -130,7 +130,9 @@ pub(super) fn ask<Q: Question>(question: &Q, console: &Console) -> Result<Exit, 
     let mut input = question.read(console)?;
     let mut decided = question.decide(&mut input, console)?;
     let mut answer = question.answer(&input, &mut decided, console)?;
-    answer.errors.retain(|error| !(error.is_warning && presentation.is_quiet));
+    answer
+        .errors
+        .retain(|error| !(error.is_warning && presentation.is_quiet));
     binding_errors::report(&answer.errors, console);
     if !presentation.is_quiet {
         print(answer.document, answer.origin, &presentation, console)?;

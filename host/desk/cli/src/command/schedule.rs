@@ -1,10 +1,10 @@
 //! `divvy schedule`: where the bindings of the manifests would run.
 
+mod completing;
 mod deciding;
 mod explaining;
 mod findings;
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
@@ -14,12 +14,9 @@ use std::time::Instant;
 
 use clap::Args;
 use deciding::Deciding;
-use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
-use divvy_forecast::document::Totals;
-use divvy_forecast::load;
-use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
-use divvy_karmada::api::{Cluster, PropagationPolicy};
+use divvy_forecast::situation::assigned;
+use divvy_karmada::api::PropagationPolicy;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Located, Manifests, WorkloadLabels};
 use divvy_page::Explanations;
@@ -41,10 +38,8 @@ use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::tables::check_clusters;
 use super::{effects, reasons, record};
 use crate::report::binding_errors::BindingError;
-use crate::report::costs::Pricer;
 use crate::report::entry::{self, Print, ProfileSummary, Report, message};
 use crate::report::format::{Content, Printed};
-use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::table::{self, TableOptions};
 use crate::report::{cluster_views, structured, warnings};
@@ -402,41 +397,6 @@ impl ScheduleArguments {
             console.message(|out| headline(out, "note", style::HINT, &message));
         }
         Ok(())
-    }
-
-    /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
-    fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
-        let pricing = input.profile.pricing();
-        let clusters = input.manifests.clusters.iter().map(|cluster| &cluster.object);
-        report.pricer = pricing.map(|pricing| Pricer::new(pricing, clusters.clone()));
-        report.explains = self.explain;
-        report
-            .strategy
-            .clone_from(&input.profile.plan_options().strategy_override);
-        report.assumes = self.assume;
-        report.left_out = input.left_out.objects;
-        let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
-            object: located.object.clone(),
-            json: None,
-        });
-        let mut rows = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
-        let add = |overflow: &mut Overflow| {
-            for entry in &report.entries {
-                overflow.add(entry.binding, &assigned(entry.binding), &entry.after(&report.names));
-            }
-        };
-        let mut totals = Totals::default();
-        capacity::count(&mut rows, add, &mut totals);
-        report.capacity = totals;
-        let output = &self.output;
-        if self.choosing.shows_clusters() || output.is_page() || output.is_wide() || output.is_data() {
-            report.clusters = rows;
-            let clusters: HashMap<&str, &Cluster> = clusters
-                .map(|cluster| (cluster.metadata.name.as_str(), cluster))
-                .collect();
-            let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
-            report.cost = load::total_costs(&report.clusters, gone.as_ref(), pricing);
-        }
     }
 
     /// True if the result is printed: standard output is not used for the recording.

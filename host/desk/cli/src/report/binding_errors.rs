@@ -50,7 +50,9 @@ fn write(errors: &[BindingError], out: &mut dyn Write, verbosity: u8) -> io::Res
     let mut groups: Vec<(&BindingError, Vec<&str>)> = Vec::new();
     let mut known = HashMap::new();
     for error in errors {
-        let index = *known.entry((&error.message, &error.hint, error.is_warning)).or_insert(groups.len());
+        let index = *known
+            .entry((&error.message, &error.hint, error.is_warning))
+            .or_insert(groups.len());
         match groups.get_mut(index) {
             Some((_, bindings)) => bindings.push(&error.binding),
             None => groups.push((error, vec![&error.binding])),

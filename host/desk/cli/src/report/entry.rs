@@ -174,7 +174,9 @@ impl<'a> Report<'a> {
             let (before, after) = (assigned(entry.binding), entry.after(names));
             let count = |assignment: &Assignment, cluster: &String| assignment.get(cluster).copied().unwrap_or(0);
             let clusters: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-            let changes = clusters.into_iter().map(|cluster| count(&after, cluster).abs_diff(count(&before, cluster)));
+            let changes = clusters
+                .into_iter()
+                .map(|cluster| count(&after, cluster).abs_diff(count(&before, cluster)));
             Reverse((entry.exit(), entry.missing(), changes.sum::<u64>()))
         });
         self.beyond_top = self.entries.split_off(most.min(self.entries.len()));

@@ -222,7 +222,12 @@ fn add(
     running: impl FnOnce() -> Vec<Share>,
     is_lost: &[bool],
 ) -> bool {
-    let Later { shares: after, failure, ending, .. } = later;
+    let Later {
+        shares: after,
+        failure,
+        ending,
+        ..
+    } = later;
     let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
     sums.newly_unschedulable += usize::from(is_new);
     sums.newly_in_error += usize::from(is_error(failure) && !is_error(base.failure));

@@ -155,7 +155,11 @@ impl Futures {
         let invalid = |entry: &&Entry| entry.error().is_some_and(|error| fault(error) == Exit::Usage);
         let as_before: BTreeSet<_> = match strict {
             true => BTreeSet::new(),
-            false => base.clone().filter(invalid).map(|entry| entry.binding.identity()).collect(),
+            false => base
+                .clone()
+                .filter(invalid)
+                .map(|entry| entry.binding.identity())
+                .collect(),
         };
         let entries = self.after.entries.iter().chain(base);
         let errors = entries.filter_map(|entry| Some((entry, entry.error()?)));

@@ -96,7 +96,12 @@ impl DiffArguments {
             console.message(|out| headline(out, "error", style::ERROR, &message));
         }
         if self.strict || !self.situation.choosing.quiet {
-            report_errors(errors, self.strict, "`divvy diff` without `--without-each` says why", console);
+            report_errors(
+                errors,
+                self.strict,
+                "`divvy diff` without `--without-each` says why",
+                console,
+            );
         }
         let most = document.failures.iter().map(|row| row.missing).max().unwrap_or(0);
         let verb = ("is newly missing after a loss", "are newly missing after a loss");

@@ -115,8 +115,7 @@ impl Overlays {
             let differing = input.overlay_statuses(overlay, self.lays_statuses);
             match self.lays_statuses {
                 true => {
-                    let is_laid =
-                        |object: &ObjectName| object.kind == "Cluster" && differing.contains(&object.name);
+                    let is_laid = |object: &ObjectName| object.kind == "Cluster" && differing.contains(&object.name);
                     for change in changes.iter_mut().filter(|change| is_laid(&change.object)) {
                         change.kind = OverlayKind::Changed;
                     }
@@ -332,7 +331,9 @@ fn remarks_on_cluster(change: &OverlayChange, original: &Situation, over: &LaidO
     }
     match over.ignored_statuses.contains(name) {
         true => {
-            vec!["its status differs from that of the input, which counts; `--overlay-status` takes this one".to_owned()]
+            vec![
+                "its status differs from that of the input, which counts; `--overlay-status` takes this one".to_owned(),
+            ]
         }
         false => Vec::new(),
     }

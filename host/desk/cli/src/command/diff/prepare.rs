@@ -199,7 +199,10 @@ fn lay_over(
     let mut laid = situation(&manifests, detected);
     laid.changed.extend(overlays.clusters());
     // As with `--without`: their replicas are lost, and bindings that list them are decided.
-    let deleted = original.clusters.keys().filter(|name| !laid.clusters.contains_key(*name));
+    let deleted = original
+        .clusters
+        .keys()
+        .filter(|name| !laid.clusters.contains_key(*name));
     let deleted: Vec<String> = deleted.cloned().collect();
     laid.changed.extend(deleted.iter().cloned());
     laid.gone.extend(deleted);

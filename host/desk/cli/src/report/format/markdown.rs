@@ -39,7 +39,9 @@ pub(super) const WITH_LINK: Offer = Offer {
             true => Ok(Arc::new(Markdown {
                 link: Some(link.to_owned()),
             })),
-            false => Err(format!("expected a URL such as `https://forge.example/run/7`, got `{link}`")),
+            false => Err(format!(
+                "expected a URL such as `https://forge.example/run/7`, got `{link}`"
+            )),
         }
     },
 };
