@@ -88,7 +88,7 @@ pub struct CostParts {
 struct WrittenParts {
     /// Of replicas that a decision removes, such as those of a workload with fewer replicas.
     removed: String,
-    /// Of replicas that are lost because a decision failed.
+    /// Of replicas that are lost, or that wait, because a decision failed.
     lost: String,
     /// Of replicas of bindings that are not scheduled.
     stranded: String,
