@@ -266,7 +266,8 @@ fn what_was_invalid_before_is_not_the_fault_of_a_change() {
         (&["--drain", "c00"][..], 0),
         (&["--without", "c0*"], 1),
         (&["--drain", "c00", "--strict"], 2),
-        (&["--without-each", "cluster"], 0),
+        // It loses its replicas like any other.
+        (&["--without-each", "cluster"], 1),
         (&["--without-each", "cluster", "--strict"], 2),
         // Without changes, the question is what the input says.
         (&[], 2),
@@ -411,12 +412,15 @@ fn a_deleted_policy_that_governs_is_a_finding() {
 
 #[test]
 fn a_limit_has_the_percentage_of_the_table() {
+    let on = |name: &str, replicas, cluster: &str| {
+        binding(name, replicas).placement("clusterAffinity", json!({ "clusterNames": [cluster] }))
+    };
     let folder = Folder::with([
         cluster("c00", 13).into(),
         cluster("c01", 30).into(),
-        running(binding("web", 20), "Duplicated", &[("c01", 20)]),
+        running(on("web", 20, "c01"), "Duplicated", &[("c01", 20)]),
     ]);
-    let path = folder.add("overlay.json", [running(binding("api", 14), "Duplicated", &[])]);
+    let path = folder.add("overlay.json", [running(on("api", 14, "c00"), "Duplicated", &[])]);
     let (exit, stdout, stderr) = folder.run("diff", &["--overlay", &path, "--max-full", "107%"]);
     assert_eq!(exit, Some(1), "{stdout}");
     assert!(stdout.contains("pods 0% → 107%"), "{stdout}");
