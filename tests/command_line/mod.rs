@@ -9,6 +9,7 @@ mod clusters;
 mod completing;
 mod costs;
 mod diff;
+mod gate;
 mod headroom;
 mod help;
 mod hostile;

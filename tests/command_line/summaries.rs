@@ -214,9 +214,9 @@ fn the_comment_on_a_pull_request_is_markdown() {
     assert_eq!(output.status.code(), Some(1), "{text}{errors}");
     for part in [
         "### Moves\n\n**profile default → profile default with --overlay",
-        "### Policies\n\n",
-        "### Workloads that do not survive the loss of a region\n\n",
-        "| BINDING | STRATEGY | REPLICAS | CLUSTERS | DOES NOT SURVIVE |\n",
+        "### New findings on policies\n\n",
+        "edge-prox",
+        "### Workloads that no longer survive the loss of a region\n\n",
     ] {
         assert!(text.contains(part), "{part}: {text}{errors}");
     }

@@ -81,8 +81,17 @@ fn check_sums(comparison: &Comparison) {
     let to: i64 = comparison.clusters.iter().map(|cluster| cluster.after).sum();
     assert_eq!(
         to - from,
-        movement.added - movement.removed - movement.lost - movement.stranded
+        movement.added - movement.removed - movement.lost - movement.waiting - movement.stranded
     );
+    let totals = &comparison.totals;
+    assert!(totals.missing >= totals.newly_missing && totals.newly_missing >= totals.missing_copies);
+    for row in &comparison.bindings {
+        // What a binding asks for and does not run is missing, whatever the reason has been called.
+        let gone = row.movement.lost + row.movement.waiting + row.movement.stranded;
+        assert!(row.missing >= row.newly_missing, "{row:?}");
+        let is_smaller = row.replicas < row.clusters.iter().filter_map(|counts| counts.base).sum::<i64>();
+        assert!(row.newly_missing >= gone || is_smaller, "{row:?}");
+    }
 }
 
 fn changes(change: impl FnOnce(&mut Changes)) -> Changes {
@@ -255,7 +264,8 @@ pub(super) fn check_losses(fleet: &FleetManifests, side: &ConfiguredProfile, opt
         assert_eq!(rows.len(), losses.len());
         let is_sorted = rows.is_sorted_by_key(|row| {
             let failing = row.newly_unschedulable + row.newly_in_error;
-            std::cmp::Reverse((row.lost, failing, row.beyond_capacity, row.displaced))
+            let missing = row.missing - row.missing_copies;
+            std::cmp::Reverse((row.lost, failing, missing, row.beyond_capacity, row.displaced))
         });
         assert!(is_sorted, "{rows:?}");
         for row in rows {
@@ -300,6 +310,8 @@ fn expected_row(name: &str, lost: &BTreeSet<String>, comparison: &Comparison) ->
         removed,
         lost: movement.lost + movement.stranded,
         lost_elsewhere,
+        missing: comparison.totals.newly_missing,
+        missing_copies: comparison.totals.missing_copies,
         newly_unschedulable: comparison.totals.newly_unschedulable,
         newly_in_error: comparison.totals.newly_in_error,
         beyond_capacity: comparison.totals.beyond_capacity,

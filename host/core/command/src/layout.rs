@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use crate::notes::folded;
 use crate::style;
 use crate::text::{printable, wrapped};
 
@@ -55,7 +56,7 @@ impl Layout {
         match self {
             Self::Terminal(_) => Ok(()),
             Self::Markdown => {
-                let mut notes = notes.iter();
+                let mut notes = folded(notes).into_iter();
                 notes.try_for_each(|note| self.paragraph(&format!("Note: {note}"), style::PLAIN, out))
             }
         }

@@ -26,6 +26,7 @@ pub mod layout;
 pub mod libraries;
 pub mod logging;
 pub mod man_pages;
+pub mod notes;
 pub mod program;
 pub mod progress;
 pub mod reading;

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_karmada::api::{
-    Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, Resource, ResourceBinding,
-    StringMap, TypeMeta,
+    Cluster, ClusterStatus, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, Resource,
+    ResourceBinding, StringMap, TypeMeta,
 };
 use divvy_karmada::policy::{claimed_by, default_resource_models, release};
 use divvy_karmada::workloads::WorkloadResource;
@@ -227,7 +227,8 @@ impl Manifests {
         policies.chain(resources).chain(bindings).map(|(_, name)| name)
     }
 
-    /// Deletes every policy, and every workload with its binding, for whose API group and name `is_meant` is true. Returns them.
+    /// Deletes every policy, every cluster, and every workload with its binding, for whose API group and name `is_meant` is true. Returns
+    /// them.
     ///
     /// As in Karmada, the bindings of a deleted policy stay, without its claim: another policy may claim their workloads, and
     /// otherwise they keep their placement.
@@ -259,6 +260,15 @@ impl Manifests {
                 .map(|located| &mut located.object.resource.metadata);
             bindings.chain(resources).for_each(release_claims);
         }
+        self.clusters.retain(|located| {
+            let group = TypeMeta::group_of(Cluster::API_VERSION);
+            let (_, name) = identity(group, "Cluster", &located.object.metadata);
+            let is_deleted = is_meant(group, &name);
+            if is_deleted {
+                deleted.push(name);
+            }
+            !is_deleted
+        });
         self.resources.retain(|located| {
             let (group, name) = resource_identity(located);
             let is_deleted = is_meant(&group, &name);
@@ -295,6 +305,33 @@ impl Manifests {
             .retain(|located| !dropped.contains(&override_identity(located)));
         self.quotas
             .retain(|located| !dropped.contains(&quota_identity(located)));
+    }
+
+    /// Names of the clusters of an overlay that have a status, which differs from the one here. It replaces that one if `applies`: a status
+    /// is what a cluster reported, which a manifest of it usually repeats from another day.
+    pub fn overlay_statuses(&mut self, overlay: &Self, applies: bool) -> BTreeSet<String> {
+        let over: BTreeMap<&str, &Located<Cluster>> = overlay
+            .clusters
+            .iter()
+            .filter(|located| located.object.status != ClusterStatus::default())
+            .map(|located| (located.object.metadata.name.as_str(), located))
+            .collect();
+        let mut names = BTreeSet::new();
+        for live in &mut self.clusters {
+            let over = over.get(live.object.metadata.name.as_str());
+            let Some(over) = over.filter(|over| over.object.status != live.object.status) else {
+                continue;
+            };
+            names.insert(live.object.metadata.name.clone());
+            if applies {
+                live.object.status = over.object.status.clone();
+                if let (Some(mut json), Some(over)) = (parsed(&live.json), parsed(&over.json)) {
+                    json["status"] = over["status"].clone();
+                    live.json = Some(json.to_string().into());
+                }
+            }
+        }
+        names
     }
 
     /// API group and name of every policy, cluster and resource.
@@ -434,16 +471,16 @@ fn cluster(live: &mut Located<Cluster>, over: &Located<Cluster>) {
     live.object.spec = over.object.spec.clone();
     metadata(&mut live.object.metadata, &over.object.metadata);
     default_resource_models(&mut live.object);
-    let parsed = |text: &Option<Box<str>>| {
-        text.as_deref()
-            .and_then(|text| serde_json::from_str::<Value>(text).ok())
-    };
     if let (Some(mut json), Some(over)) = (parsed(&live.json), parsed(&over.json)) {
         json["spec"] = over["spec"].clone();
         json["metadata"]["labels"] = serde_json::json!(live.object.metadata.labels);
         json["metadata"]["annotations"] = serde_json::json!(live.object.metadata.annotations);
         live.json = Some(json.to_string().into());
     }
+}
+
+fn parsed(text: &Option<Box<str>>) -> Option<Value> {
+    text.as_deref().and_then(|text| serde_json::from_str(text).ok())
 }
 
 /// The last result, evictions and requests are state, though Karmada keeps them in the specification.

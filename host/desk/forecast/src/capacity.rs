@@ -5,6 +5,7 @@
 //! removed until the cluster uses no more of any resource than it has, or than it used before: an earlier excess is not the change's
 //! doing. If different replicas would suffice, the smallest number counts.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use divvy_karmada::detector::Binding;
@@ -148,7 +149,7 @@ pub struct TooFull {
     pub cluster: String,
     /// Its fullest resource among those that it uses more of than before.
     pub resource: String,
-    /// Use in percent of the allocatable quantity, rounded up.
+    /// Use in percent of the allocatable quantity, rounded down, as in tables.
     pub percent: i64,
 }
 
@@ -164,12 +165,10 @@ pub fn too_full(rows: &[ClusterRow], percent: i64) -> Vec<TooFull> {
             let (from, to) = to_after(of_resource);
             let (allocatable, to) = (i128::from(of_resource.allocatable), i128::from(to));
             let is_too_full = is_too_full(percent, allocatable, from.into(), to);
-            let used = (to * 100 + allocatable - 1)
-                .checked_div(allocatable)
-                .unwrap_or(i128::MAX);
+            let used = (to * 100).checked_div(allocatable).unwrap_or(i128::MAX);
             is_too_full.then(|| (i64::try_from(used).unwrap_or(i64::MAX), name))
         });
-        let (percent, resource) = resources.max_by_key(|(percent, _)| *percent)?;
+        let (percent, resource) = resources.min_by_key(|(percent, name)| (Reverse(*percent), *name))?;
         row.exists.then(|| TooFull {
             cluster: row.name.clone(),
             resource: resource.clone(),

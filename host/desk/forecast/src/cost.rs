@@ -60,7 +60,7 @@ pub struct Costs {
 pub struct GoneCosts {
     /// Of replicas that a decision removes.
     pub removed: KnownCost,
-    /// Of replicas that are lost because a decision failed.
+    /// Of replicas that are lost, or that wait, because a decision failed.
     pub lost: KnownCost,
     /// Of replicas of bindings that are not scheduled.
     pub stranded: KnownCost,
@@ -73,7 +73,7 @@ pub struct GoneCosts {
 pub struct CostParts {
     /// Of replicas that a decision removes: what they cost before, as a negative number.
     pub removed: Cost,
-    /// Of replicas that are lost because a decision failed, in the same way.
+    /// Of replicas that are lost, or that wait, because a decision failed, in the same way.
     pub lost: Cost,
     /// Of replicas of bindings that are not scheduled, in the same way.
     pub stranded: Cost,
@@ -88,7 +88,7 @@ pub struct CostParts {
 struct WrittenParts {
     /// Of replicas that a decision removes, such as those of a workload with fewer replicas.
     removed: String,
-    /// Of replicas that are lost because a decision failed.
+    /// Of replicas that are lost, or that wait, because a decision failed.
     lost: String,
     /// Of replicas of bindings that are not scheduled.
     stranded: String,

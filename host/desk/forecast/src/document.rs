@@ -121,6 +121,12 @@ pub struct BindingRow {
     /// The same as counts, if no cluster fits. Tables shorten it.
     #[serde(skip)]
     pub rejections: Option<Rejections>,
+    /// Replicas that it asks for and that run nowhere on the right side.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missing: i64,
+    /// Missing replicas that are not missing on the left side.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub newly_missing: i64,
     /// True if it cannot be scheduled on the right side, but can on the left.
     pub newly_unschedulable: bool,
     /// True if it can be scheduled on the right side, but not on the left.
@@ -248,6 +254,8 @@ pub struct SumRow {
     /// Replicas that move, come or go.
     #[serde(flatten)]
     pub movement: Movement,
+    /// Replicas that are missing, and not without the changes.
+    pub newly_missing: i64,
     /// Bindings that cannot be scheduled any more.
     pub newly_unschedulable: usize,
     /// Bindings that can be scheduled now.
@@ -268,6 +276,13 @@ pub struct Totals {
     /// Replicas that move, come or go.
     #[serde(flatten)]
     pub movement: Movement,
+    /// Replicas that bindings ask for and that run nowhere in the later state: below the full count of a quorum, of bindings that wait,
+    /// lost, stranded or down, and in copies of duplicated bindings that their clusters had.
+    pub missing: i64,
+    /// Missing replicas that are not missing in the earlier state.
+    pub newly_missing: i64,
+    /// Newly missing replicas in copies of duplicated bindings that run on other clusters.
+    pub missing_copies: i64,
     /// Bindings that cannot be scheduled in the later state.
     pub unschedulable: usize,
     /// Unschedulable bindings that can be scheduled in the earlier state.
@@ -286,6 +301,9 @@ pub struct Totals {
     pub newly_full: usize,
     /// Replicas that stay on clusters that failed, where nothing runs.
     pub down: i64,
+    /// Bindings that have a policy in the input and none after overlays and deletions: they keep their placement, and no change of a policy
+    /// reaches them any more.
+    pub left_without_policy: usize,
     /// Objects of the input that cannot be read and are left out, with `--keep-going`. Absent in `pending`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<usize>,
@@ -296,6 +314,9 @@ impl AddAssign for Totals {
         self.changed += other.changed;
         self.replicas += other.replicas;
         self.movement += other.movement;
+        self.missing += other.missing;
+        self.newly_missing += other.newly_missing;
+        self.missing_copies += other.missing_copies;
         self.unschedulable += other.unschedulable;
         self.newly_unschedulable += other.newly_unschedulable;
         self.newly_schedulable += other.newly_schedulable;
@@ -305,6 +326,7 @@ impl AddAssign for Totals {
         self.full += other.full;
         self.newly_full += other.newly_full;
         self.down += other.down;
+        self.left_without_policy += other.left_without_policy;
     }
 }
 
@@ -394,10 +416,13 @@ pub struct FailuresDocument {
 pub struct FailureTotals {
     /// Losses.
     pub losses: usize,
-    /// Losses by which no replica is lost and no binding fails, within the capacity of other clusters.
+    /// Losses by which no replica is lost or missing and no binding fails, within the capacity of other clusters. Copies of duplicated
+    /// bindings that run on other clusters may be missing.
     pub absorbed: usize,
     /// The same, but beyond the capacity of other clusters.
     pub absorbed_beyond_capacity: usize,
+    /// Losses of both kinds after which copies of duplicated bindings are missing.
+    pub missing_copies: usize,
     /// Losses that fill a cluster beyond what `--max-full` allows.
     pub too_full: usize,
     /// Objects of the input that cannot be read and are left out, with `--keep-going`.
@@ -407,7 +432,7 @@ pub struct FailureTotals {
 impl FailureTotals {
     /// The sums of these losses. `left_out` objects of the input are left out.
     pub fn of(rows: &[FailureRow], left_out: usize) -> Self {
-        let is_harmless = |row: &&FailureRow| row.lost == 0 && row.newly_unschedulable == 0 && row.newly_in_error == 0;
+        let is_harmless = |row: &&FailureRow| row.is_absorbed();
         let beyond = rows
             .iter()
             .filter(is_harmless)
@@ -417,6 +442,7 @@ impl FailureTotals {
             losses: rows.len(),
             absorbed: rows.iter().filter(is_harmless).count() - beyond,
             absorbed_beyond_capacity: beyond,
+            missing_copies: rows.iter().filter(is_harmless).filter(|row| row.missing > 0).count(),
             too_full: rows.iter().filter(|row| row.too_full).count(),
             left_out,
         }
@@ -436,12 +462,17 @@ pub struct FailureRow {
     pub displaced: i64,
     /// Displaced replicas that other clusters take over.
     pub rehomed: i64,
-    /// Displaced replicas that a decision gives up, such as those of a workload that runs on all clusters alike.
+    /// Displaced replicas that a decision gives up, such as those of a workload that runs on all clusters alike. They may be missing.
     pub removed: i64,
     /// Displaced replicas that no cluster takes over, and all others that are lost.
     pub lost: i64,
     /// Lost replicas that ran on other clusters. Without them, displaced replicas are rehomed, removed or lost.
     pub lost_elsewhere: i64,
+    /// Replicas that are missing, and not without the loss: those that are lost, that wait, that a quorum does without, and those in
+    /// copies of duplicated bindings.
+    pub missing: i64,
+    /// Missing replicas in copies of duplicated bindings that run on other clusters.
+    pub missing_copies: i64,
     /// Bindings that cannot be scheduled any more.
     pub newly_unschedulable: usize,
     /// Bindings that the loss makes invalid, or whose decision a plugin fails because of it.
@@ -459,6 +490,14 @@ pub struct FailureRow {
 }
 
 impl FailureRow {
+    /// True if nothing is lost or missing, except for copies of duplicated bindings that run on other clusters, and no binding fails.
+    pub fn is_absorbed(&self) -> bool {
+        self.lost == 0
+            && self.missing == self.missing_copies
+            && self.newly_unschedulable == 0
+            && self.newly_in_error == 0
+    }
+
     /// Displaced replicas that are lost. Displaced replicas are rehomed, removed or lost.
     pub fn lost_here(&self) -> i64 {
         self.lost - self.lost_elsewhere

@@ -16,7 +16,8 @@ use crate::document::{BindingRow, ClusterCounts, ClusterRow, Rejections, Totals}
 use crate::future::{Entry, Fate, Future};
 use crate::gone::Gone;
 use crate::load::{self, Load};
-use crate::movement::{Ending, Movement};
+use crate::missing::{Asked, Missing, Running, gone_copies};
+use crate::movement::{Ending, Movement, entries};
 use crate::situation::{Assignment, Situation, assigned};
 
 /// Type of the condition that a scheduler writes.
@@ -49,6 +50,16 @@ struct States<'a> {
     after: &'a Entry,
 }
 
+/// The situations of both sides, and the profile of the right one.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    original: &'a Situation,
+    after: &'a Situation,
+    /// True if the left side is decided.
+    has_base: bool,
+    profile: &'a Profile,
+}
+
 /// Compares the futures with the assigned clusters, which are those of `original`.
 ///
 /// Both futures have a binding for each of the original. `after` may have more, from overlays; they have no clusters
@@ -60,6 +71,12 @@ pub fn compare(
     profile: &Profile,
 ) -> Comparison {
     let (after_situation, after) = after;
+    let sides = Sides {
+        original,
+        after: after_situation,
+        has_base: base.is_some(),
+        profile,
+    };
     let assigned_before: BTreeMap<_, &Binding> = original
         .bindings
         .iter()
@@ -80,7 +97,7 @@ pub fn compare(
                 after: entry,
             };
             part.count_down(&entry.targets, &after_situation.failed);
-            part.add(&states, known, base.is_some(), profile);
+            part.add(&states, known, sides);
         }
         part
     };
@@ -167,7 +184,8 @@ impl Part {
         self.totals.down += down.sum::<i64>();
     }
 
-    fn add(&mut self, states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) {
+    fn add(&mut self, states: &States<'_>, known: Option<&Binding>, sides: Sides<'_>) {
+        let has_base = sides.has_base;
         let States { before, base, after } = states;
         self.before_load.add(known.unwrap_or(&after.binding), before);
         if let Some(base) = base {
@@ -181,8 +199,16 @@ impl Part {
         };
         let is_same = from == before && *from == *after.targets;
         let fails = after.error().is_some() || base.is_some_and(|base| base.error().is_some());
+        let lacking = Lacking::of(states, known, has_base, &sides.after.failed);
+        self.totals.missing += lacking.after.replicas;
+        self.totals.newly_missing += lacking.newly.replicas;
+        self.totals.missing_copies += lacking.newly.copies;
+        self.pending.missing += lacking.base.replicas;
+        self.pending.newly_missing += lacking.pending.replicas;
+        self.pending.missing_copies += lacking.pending.copies;
+        let lacks_more = lacking.newly.replicas > 0;
         // Nearly all bindings of a large fleet stay as they are and are not shown.
-        if is_same && !fails {
+        if is_same && !fails && !lacks_more {
             let replicas: i64 = before.values().sum();
             self.totals.replicas += replicas;
             if base.is_some() {
@@ -190,7 +216,11 @@ impl Part {
             }
             return;
         }
-        let row = row(states, known, has_base, profile);
+        let row = BindingRow {
+            missing: lacking.after.replicas,
+            newly_missing: lacking.newly.replicas,
+            ..row(states, known, sides)
+        };
         let earlier = match (has_base, base) {
             (true, Some(base)) => &*base.binding,
             _ => known.unwrap_or(&after.binding),
@@ -198,7 +228,7 @@ impl Part {
         self.gone
             .add(earlier, from, &after.targets, &row.movement, ending(after));
         count(states, &row, has_base, &mut self.totals, &mut self.pending);
-        if !is_same || after.error().is_some() {
+        if !is_same || after.error().is_some() || lacks_more {
             self.bindings.push(row);
         }
     }
@@ -206,6 +236,15 @@ impl Part {
     /// Adds a binding that does not exist on the right side.
     fn delete(&mut self, base: &Entry, before: Assignment, strategy: String) {
         let nothing = Assignment::new();
+        let states = States {
+            before: before.clone(),
+            base: Some(base),
+            after: base,
+        };
+        let lacking = Lacking::of(&states, Some(&base.binding), true, &BTreeSet::new());
+        self.pending.missing += lacking.base.replicas;
+        self.pending.newly_missing += lacking.pending.replicas;
+        self.pending.missing_copies += lacking.pending.copies;
         self.before_load.add(&base.binding, &before);
         self.base_load.add(&base.binding, &base.targets);
         let pending = Movement::between(&before, &base.targets, base.is_duplicated(), ending(base));
@@ -227,6 +266,8 @@ impl Part {
             result: DELETED.to_owned(),
             message: GONE.to_owned(),
             rejections: None,
+            missing: 0,
+            newly_missing: 0,
             newly_unschedulable: false,
             newly_schedulable: false,
             clusters: counts(&before, Some(&base.targets), &nothing),
@@ -302,7 +343,9 @@ pub fn placed<'a>(
     placed.chain(gone).collect()
 }
 
-fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) -> BindingRow {
+/// The row of a binding, without what is missing.
+fn row(states: &States<'_>, known: Option<&Binding>, sides: Sides<'_>) -> BindingRow {
+    let Sides { has_base, profile, .. } = sides;
     let States { before, base, after } = states;
     let nothing = Assignment::new();
     let base_targets = base.map_or(&nothing, |base| &*base.targets);
@@ -321,14 +364,110 @@ fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &P
         result: result_word(after).to_owned(),
         message: message(after),
         rejections: after.error().and_then(Rejections::of),
+        missing: 0,
+        newly_missing: 0,
         newly_unschedulable: fails && !was_unschedulable,
         newly_schedulable: was_unschedulable && matches!(after.fate, Fate::Decided(..)) && after.error().is_none(),
         clusters: counts(before, has_base.then_some(base_targets), &after.targets),
-        movement: Movement::between(from, &after.targets, after.is_duplicated(), ending(after)),
+        movement: movement(states, from, sides),
         pending: has_base.then(|| match base {
             Some(base) => Movement::between(before, &base.targets, base.is_duplicated(), ending(base)),
             None => Movement::default(),
         }),
+    }
+}
+
+/// The movement to the later state. What a pending decision would have placed on clusters that stay is not lost by a failure: it waits.
+fn movement(states: &States<'_>, from: &Assignment, sides: Sides<'_>) -> Movement {
+    let States { before, after, .. } = states;
+    let leaves = |cluster: &str| {
+        let lost = |situation: &Situation| situation.loses(&after.binding, cluster);
+        lost(sides.after) && !lost(sides.original)
+    };
+    let waits = |cluster: &str, loss: i64| {
+        if after.is_cleared || leaves(cluster) {
+            return 0;
+        }
+        let count = |assignment: &Assignment| assignment.get(cluster).copied().unwrap_or(0);
+        let running = count(before).min(count(from));
+        loss - (running - count(&after.targets)).max(0)
+    };
+    Movement::with_waiting(from, &after.targets, after.is_duplicated(), ending(after), waits)
+}
+
+/// Replicas of one binding that are missing.
+#[derive(Debug, Default)]
+struct Lacking {
+    after: Missing,
+    /// In the earlier state of the changes.
+    base: Missing,
+    /// After the changes, and not before them.
+    newly: Missing,
+    /// In the base, and not with the assigned clusters.
+    pending: Missing,
+}
+
+impl Lacking {
+    fn of(states: &States<'_>, known: Option<&Binding>, has_base: bool, failed: &BTreeSet<String>) -> Self {
+        let States { before, base, after } = states;
+        let asked = |entry: &Entry| Asked {
+            replicas: entry.binding.replicas(),
+            is_duplicated: entry.is_duplicated(),
+            is_skipped: matches!(entry.fate, Fate::Skipped(_)),
+        };
+        let had = Running::on(entries(before));
+        let assigned = known.map_or_else(Missing::default, |known| {
+            let replicas = known.replicas();
+            let asked = Asked {
+                replicas,
+                ..asked(after)
+            };
+            asked.missing(had, had.replicas, 0)
+        });
+        let in_base = base.map_or_else(Missing::default, |base| {
+            let running = Running::on(entries(&base.targets));
+            let gone = copies_gone(&base.binding, before, (base, &base.targets));
+            asked(base).missing(running, had.replicas.max(running.replicas), gone)
+        });
+        let is_up = |cluster: &str| !failed.contains(cluster);
+        let up: Assignment;
+        let runs = match failed.is_empty() {
+            true => &*after.targets,
+            false => {
+                let targets = after.targets.iter().filter(|(cluster, _)| is_up(cluster));
+                up = targets
+                    .map(|(cluster, replicas)| (cluster.clone(), *replicas))
+                    .collect();
+                &up
+            }
+        };
+        let mut most = had.replicas;
+        let mut copies = known.map_or(0, |known| copies_gone(known, before, (after, runs)));
+        if let Some(base) = base {
+            most = most.max(base.targets.values().sum());
+            copies = copies.max(copies_gone(&base.binding, &base.targets, (after, runs)));
+        }
+        let missing = asked(after).missing(Running::on(entries(runs)), most, copies);
+        let earlier = match (has_base, base) {
+            (false, _) => assigned,
+            (true, Some(_)) => in_base,
+            (true, None) => Missing::default(),
+        };
+        Self {
+            after: missing,
+            base: in_base,
+            newly: missing.since(earlier),
+            pending: in_base.since(assigned),
+        }
+    }
+}
+
+/// Replicas of the copies of a duplicated binding that are gone. A copy that a changed placement no longer asks for is not.
+fn copies_gone(earlier: &Binding, from: &Assignment, (later, to): (&Entry, &Assignment)) -> i64 {
+    let is_of_one_placement = || earlier.object.spec.placement == later.binding.object.spec.placement;
+    match later.is_duplicated() && from != to && is_of_one_placement() {
+        true => gone_copies(entries(from), entries(to)),
+        false => 0,
     }
 }
 

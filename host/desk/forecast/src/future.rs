@@ -92,6 +92,8 @@ pub struct Entry {
     pub fate: Fate,
     /// Its clusters on this side, shared with the other side if they are the same.
     pub targets: Arc<Assignment>,
+    /// True if a failed decision takes all clusters away, also those where replicas run.
+    pub is_cleared: bool,
     /// Relation between the replicas of its results and its own.
     pub sum: Sum,
 }
@@ -152,6 +154,7 @@ impl Entry {
     fn decide(&mut self, reason: Reason, decision: Decision, side: &ConfiguredProfile) {
         if let Some(targets) = result(&decision, side) {
             self.targets = Arc::new(targets);
+            self.is_cleared = matches!(decision.outcome, Outcome::Failed(_));
         }
         self.fate = Fate::Decided(reason, Box::new(decision));
     }
@@ -484,6 +487,7 @@ fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
             None => Fate::Satisfied,
         },
         targets,
+        is_cleared: false,
         sum: prepared.sum,
     }
 }

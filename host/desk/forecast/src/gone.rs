@@ -49,7 +49,11 @@ impl Gone {
         self.movement += *movement;
         let taken = match Footprint::new(&binding.object.spec).is_component_set() {
             true => whole(from, to),
-            false => taken(from, to, movement.removed + movement.lost + movement.stranded),
+            false => taken(
+                from,
+                to,
+                movement.removed + movement.lost + movement.waiting + movement.stranded,
+            ),
         };
         if taken.is_empty() {
             return;

@@ -12,7 +12,8 @@
 //! - [`future`]: the decisions of one side: those that a live scheduler would make.
 //! - [`cost`]: costs by the prices of the profile.
 //! - [`gone`]: costs of replicas that run nowhere after a change.
-//! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
+//! - `missing`: replicas that are asked for and run nowhere.
+//! - [`movement`]: replicas moved, added, removed, lost, waiting and stranded between two states of a binding.
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
 //! - [`sums`](mod@sums): moves by namespace or policy.
 //! - [`latent`], [`violations`]: moves by a reschedule, and replicas on clusters whose filters refuse newcomers.
@@ -48,6 +49,7 @@ pub mod headroom;
 pub mod labels;
 pub mod latent;
 pub mod load;
+mod missing;
 pub mod movement;
 pub mod notes;
 pub mod plans;

@@ -2,7 +2,10 @@
 //!
 //! Within one binding, as many replicas are *moved* as clusters gain and others lose. The rest of the gains is *added*. The
 //! rest of the losses is *removed*, if that was decided; *lost*, if the decision failed; *stranded*, if the binding is not
-//! scheduled at all. A duplicated binding only adds and removes.
+//! scheduled at all. Of a duplicated binding, only whole copies move: those of clusters that leave, to clusters that join.
+//!
+//! A failed decision takes nothing away but what is on clusters that leave. What a pending decision would have placed elsewhere is
+//! therefore not lost: it *waits*. So a loss counts the same replicas whether a binding runs already or is about to.
 
 use std::cmp::Ordering;
 use std::ops::AddAssign;
@@ -33,8 +36,10 @@ pub struct Movement {
     pub added: i64,
     /// Replicas that no cluster gains, by decision.
     pub removed: i64,
-    /// Replicas that no cluster gains because the decision failed.
+    /// Replicas on clusters that leave, or that a failed decision takes away, and that no cluster gains.
     pub lost: i64,
+    /// Replicas that do not run yet and that a failed decision does not place, although nothing takes their cluster away.
+    pub waiting: i64,
     /// Replicas that no cluster gains because the binding is not scheduled.
     pub stranded: i64,
     /// Clusters that a resource without replicas is added to.
@@ -49,6 +54,7 @@ impl AddAssign for Movement {
         self.added += other.added;
         self.removed += other.removed;
         self.lost += other.lost;
+        self.waiting += other.waiting;
         self.stranded += other.stranded;
         self.clusters_added += other.clusters_added;
         self.clusters_removed += other.clusters_removed;
@@ -58,45 +64,59 @@ impl AddAssign for Movement {
 impl Movement {
     /// The movement from one state of a binding to another.
     pub fn between(from: &Assignment, to: &Assignment, is_duplicated: bool, ending: Ending) -> Self {
-        fn entries(assignment: &Assignment) -> impl Iterator<Item = (&String, i64)> {
-            assignment.iter().map(|(cluster, replicas)| (cluster, *replicas))
-        }
-        Self::between_sorted(entries(from), entries(to), is_duplicated, ending)
+        Self::with_waiting(from, to, is_duplicated, ending, |_, _| 0)
     }
 
-    /// Like [`Self::between`], for pairs of a cluster and its replicas, sorted by cluster, each of which occurs once.
+    /// Like [`Self::between`], if `waits` says how many of the replicas that a cluster loses, which are its second argument, do not
+    /// run yet and only wait. Only the losses of a failed decision wait.
+    pub(crate) fn with_waiting(
+        from: &Assignment,
+        to: &Assignment,
+        is_duplicated: bool,
+        ending: Ending,
+        waits: impl Fn(&str, i64) -> i64,
+    ) -> Self {
+        let waits = |cluster: &&str, loss| waits(cluster, loss);
+        Self::between_sorted(entries(from), entries(to), is_duplicated, ending, waits)
+    }
+
+    /// Like [`Self::with_waiting`], for pairs of a cluster and its replicas, sorted by cluster, each of which occurs once.
     pub(crate) fn between_sorted<K: Ord>(
         from: impl Iterator<Item = (K, i64)>,
         to: impl Iterator<Item = (K, i64)>,
         is_duplicated: bool,
         ending: Ending,
+        waits: impl Fn(&K, i64) -> i64,
     ) -> Self {
-        let (mut from, mut to) = (from.peekable(), to.peekable());
-        let (mut gains, mut losses, mut movement) = (0, 0, Self::default());
-        loop {
-            let order = match (from.peek(), to.peek()) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(before), Some(after)) => before.0.cmp(&after.0),
-            };
-            let before = from.next_if(|_| order.is_le()).map(|(_, replicas)| replicas);
-            let after = to.next_if(|_| order.is_ge()).map(|(_, replicas)| replicas);
+        let (mut gains, mut losses, mut waiting, mut movement) = (0, 0, 0, Self::default());
+        let (mut joining, mut leaving) = (0, 0);
+        for (cluster, before, after) in paired(from, to) {
             let change = after.unwrap_or(0) - before.unwrap_or(0);
             gains += change.max(0);
             losses += (-change).max(0);
+            if change < 0 && ending == Ending::Failed {
+                waiting += waits(&cluster, -change);
+            }
             match (before, after) {
                 (None, Some(0)) => movement.clusters_added += 1,
                 (Some(0), None) => movement.clusters_removed += 1,
+                (None, Some(replicas)) => joining += replicas,
+                (Some(replicas), None) => leaving += replicas,
                 _ => {}
             }
         }
-        movement.moved = if is_duplicated { 0 } else { gains.min(losses) };
+        movement.moved = match is_duplicated {
+            true => joining.min(leaving),
+            false => gains.min(losses),
+        };
         movement.added = gains - movement.moved;
         let rest = losses - movement.moved;
         match ending {
             Ending::Placed => movement.removed = rest,
-            Ending::Failed => movement.lost = rest,
+            Ending::Failed => {
+                movement.lost = (losses - waiting).min(rest);
+                movement.waiting = rest - movement.lost;
+            }
             Ending::Skipped => movement.stranded = rest,
         }
         movement
@@ -106,6 +126,34 @@ impl Movement {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// The clusters of an assignment with their replicas, sorted.
+pub(crate) fn entries(assignment: &Assignment) -> impl Iterator<Item = (&str, i64)> {
+    let entries = assignment.iter();
+    entries.map(|(cluster, replicas)| (cluster.as_str(), *replicas))
+}
+
+/// Every cluster of two states, each sorted by cluster, with its replicas in both.
+pub(crate) fn paired<K: Ord>(
+    from: impl Iterator<Item = (K, i64)>,
+    to: impl Iterator<Item = (K, i64)>,
+) -> impl Iterator<Item = (K, Option<i64>, Option<i64>)> {
+    let (mut from, mut to) = (from.peekable(), to.peekable());
+    std::iter::from_fn(move || {
+        let order = match (from.peek(), to.peek()) {
+            (None, None) => return None,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(before), Some(after)) => before.0.cmp(&after.0),
+        };
+        let before = from.next_if(|_| order.is_le());
+        let after = to.next_if(|_| order.is_ge());
+        let counts = |entry: &Option<(K, i64)>| entry.as_ref().map(|(_, replicas)| *replicas);
+        let (earlier, later) = (counts(&before), counts(&after));
+        let (cluster, _) = before.or(after)?;
+        Some((cluster, earlier, later))
+    })
 }
 
 #[cfg(test)]
@@ -144,9 +192,38 @@ mod tests {
     }
 
     #[test]
-    fn duplicated_replicas_are_added_and_removed_but_not_moved() {
-        let movement = Movement::between(&assignment(&[("a", 3)]), &assignment(&[("b", 3)]), true, Ending::Placed);
-        assert_eq!((movement.moved, movement.added, movement.removed), (0, 3, 3));
+    fn only_whole_copies_of_a_duplicated_binding_move() {
+        let from = assignment(&[("a", 3), ("b", 3)]);
+        let cases = [
+            // A copy changes its cluster.
+            (&[("b", 3), ("c", 3)][..], (3, 0, 0)),
+            // It is larger there.
+            (&[("b", 5), ("c", 5)], (3, 4, 0)),
+            // All copies shrink, and a cluster joins: nothing moves there.
+            (&[("a", 2), ("b", 2), ("c", 2)], (0, 2, 2)),
+            (&[("a", 3)], (0, 0, 3)),
+            (&[("a", 3), ("b", 3), ("c", 3)], (0, 3, 0)),
+        ];
+        for (to, expected) in cases {
+            let Movement {
+                moved, added, removed, ..
+            } = Movement::between(&from, &assignment(to), true, Ending::Placed);
+            assert_eq!((moved, added, removed), expected, "{to:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_run_yet_and_is_not_taken_away_waits() {
+        // Both would be placed; the decision fails, and only `a` leaves.
+        let (from, nothing) = (assignment(&[("a", 10), ("b", 10)]), assignment(&[]));
+        let waits = |cluster: &str, loss: i64| if cluster == "b" { loss } else { 0 };
+        let failed = Movement::with_waiting(&from, &nothing, false, Ending::Failed, waits);
+        assert_eq!((failed.lost, failed.waiting), (10, 10));
+        // What another cluster keeps is moved, and only the rest is lost or waits.
+        let kept = Movement::with_waiting(&from, &assignment(&[("c", 12)]), false, Ending::Failed, waits);
+        assert_eq!((kept.moved, kept.lost, kept.waiting), (12, 8, 0));
+        let skipped = Movement::with_waiting(&from, &nothing, false, Ending::Skipped, waits);
+        assert_eq!((skipped.stranded, skipped.waiting), (20, 0));
     }
 
     #[test]

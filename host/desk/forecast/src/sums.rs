@@ -13,6 +13,7 @@ pub fn sums<'a>(rows: impl Iterator<Item = &'a BindingRow>, name: impl Fn(&Bindi
         let sum = by_name.entry(name).or_default();
         sum.changed += usize::from(!row.movement.is_nothing());
         sum.movement += row.movement;
+        sum.newly_missing += row.newly_missing;
         sum.newly_unschedulable += usize::from(row.newly_unschedulable);
         sum.newly_schedulable += usize::from(row.newly_schedulable);
         sum.errors += usize::from(row.result == "Error");
@@ -22,9 +23,15 @@ pub fn sums<'a>(rows: impl Iterator<Item = &'a BindingRow>, name: impl Fn(&Bindi
     sums
 }
 
-fn severity(sum: &SumRow) -> (i64, usize, i64, usize) {
+fn severity(sum: &SumRow) -> (i64, i64, usize, i64, usize) {
     let failing = sum.newly_unschedulable + sum.errors;
-    (lost(&sum.movement), failing, moved(&sum.movement), sum.changed)
+    (
+        lost(&sum.movement),
+        sum.newly_missing,
+        failing,
+        moved(&sum.movement),
+        sum.changed,
+    )
 }
 
 /// Replicas that nothing runs any more.
@@ -42,7 +49,13 @@ pub fn top(rows: &mut Vec<BindingRow>, most: usize) {
     rows.sort_by_key(|row| {
         let fails = row.newly_unschedulable || row.result == "Error";
         let clusters = row.movement.clusters_added + row.movement.clusters_removed;
-        std::cmp::Reverse((lost(&row.movement), fails, moved(&row.movement), clusters))
+        std::cmp::Reverse((
+            lost(&row.movement),
+            row.newly_missing,
+            fails,
+            moved(&row.movement),
+            clusters,
+        ))
     });
     rows.truncate(most);
 }

@@ -70,10 +70,14 @@ pub struct Outcomes {
     pub unschedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
+    /// Replicas that bindings ask for and that run nowhere.
+    pub missing: i64,
+    /// Replicas that clusters gain although they do not fit.
+    pub beyond_capacity: i64,
 }
 
 impl Outcomes {
-    /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
+    /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped; 12 replicas missing, 3 beyond capacity`.
     pub fn verdict(&self) -> Verdict {
         let counts = [
             (self.scheduled, "scheduled"),
@@ -84,15 +88,20 @@ impl Outcomes {
         ];
         let all: usize = counts.iter().map(|(count, _)| count).sum();
         let harms = self.no_cluster_fit + self.unschedulable + self.errors;
+        let replicas = [(self.missing, "missing"), (self.beyond_capacity, "beyond capacity")];
+        let replicas: Vec<(i64, &str)> = replicas.into_iter().filter(|(count, _)| *count > 0).collect();
+        let replicas = of_replicas(&replicas);
         Verdict {
-            sentence: match all {
-                0 => "there is nothing to schedule".to_owned(),
-                all => format!("{}: {}", counted(all, "binding"), parts(&counts)),
+            sentence: match (all, replicas.as_str()) {
+                (0, _) => "there is nothing to schedule".to_owned(),
+                (all, "") => format!("{}: {}", counted(all, "binding"), parts(&counts)),
+                (all, replicas) => format!("{}: {}; {replicas}", counted(all, "binding"), parts(&counts)),
             },
             more: String::new(),
-            tone: match (all, harms) {
-                (0, _) => Tone::Notable,
-                (_, 0) => Tone::Good,
+            tone: match (all, harms, self.missing + self.beyond_capacity) {
+                (0, ..) => Tone::Notable,
+                (_, 0, 0) => Tone::Good,
+                (_, 0, _) => Tone::Notable,
                 _ => Tone::Bad,
             },
         }
@@ -100,7 +109,7 @@ impl Outcomes {
 }
 
 impl Totals {
-    /// `3 bindings change: 10 replicas moved, 4 added; 1 newly unschedulable`.
+    /// `3 bindings change: 10 replicas moved, 4 added; 1 newly unschedulable; 6 replicas newly missing`.
     pub fn verdict(&self) -> Verdict {
         let mut parts = vec![match self.changed {
             0 => "nothing changes".to_owned(),
@@ -126,19 +135,57 @@ impl Totals {
                 counted(number(self.down), "replica")
             ));
         }
+        parts.extend(self.lacking());
         parts.extend(self.capacity());
-        let is_harmful = self.movement.lost > 0
-            || self.movement.stranded > 0
-            || self.newly_unschedulable > 0
-            || self.errors > 0
-            || self.down > 0
-            || self.beyond_capacity > 0
-            || self.newly_full > 0;
+        if self.left_without_policy > 0 {
+            parts.push(format!(
+                "{} left without a policy",
+                counted(self.left_without_policy, "binding")
+            ));
+        }
+        let is_harmful = self.is_harmful() || self.beyond_capacity > 0 || self.newly_full > 0;
+        let is_notable = self.missing > 0 || self.unschedulable > 0 || self.errors > 0 || self.left_without_policy > 0;
         Verdict {
             sentence: parts.join("; "),
             more: String::new(),
-            tone: if is_harmful { Tone::Bad } else { Tone::Good },
+            tone: match (is_harmful, is_notable) {
+                (true, _) => Tone::Bad,
+                (false, true) => Tone::Notable,
+                (false, false) => Tone::Good,
+            },
         }
+    }
+
+    /// True if the changes take away what a workload needs: replicas are lost, stranded or down, a binding can no longer be scheduled or
+    /// becomes invalid, or a workload runs with fewer replicas than it asks for. Copies of a duplicated workload that runs on other
+    /// clusters are missing as well, but each is what its own cluster no longer needs.
+    pub fn is_harmful(&self) -> bool {
+        self.newly_unschedulable > 0
+            || self.newly_in_error > 0
+            || self.down > 0
+            || self.movement.lost > 0
+            || self.movement.stranded > 0
+            || self.newly_missing > self.missing_copies
+    }
+
+    /// `6 replicas newly missing, 2 of them in copies of duplicated workloads; 5 missing as before`.
+    fn lacking(&self) -> Option<String> {
+        let (newly, copies) = (self.newly_missing, self.missing_copies);
+        let before = self.missing - newly;
+        let mut text = match (newly, before) {
+            (0, 0) => return None,
+            (0, before) => return Some(format!("{} missing as before", counted(number(before), "replica"))),
+            (newly, _) => format!("{} newly missing", counted(number(newly), "replica")),
+        };
+        match copies {
+            0 => {}
+            copies if copies == newly => text.push_str(" in copies of duplicated workloads"),
+            copies => text.push_str(&format!(", {copies} of them in copies of duplicated workloads")),
+        }
+        if before > 0 {
+            text.push_str(&format!("; {before} missing as before"));
+        }
+        Some(text)
     }
 
     /// `12 replicas beyond capacity, 2 clusters newly full`.
@@ -162,6 +209,7 @@ impl FailuresDocument {
             losses,
             absorbed,
             absorbed_beyond_capacity: beyond,
+            missing_copies: copies,
             too_full,
             ..
         } = self.totals;
@@ -182,6 +230,11 @@ impl FailuresDocument {
         if beyond > 0 {
             sentence.push_str(&format!(", {beyond} more only beyond the capacity of other clusters"));
         }
+        if copies > 0 {
+            sentence.push_str(&format!(
+                "; copies of duplicated workloads are missing after {copies} of them"
+            ));
+        }
         Verdict {
             sentence,
             more: match too_full {
@@ -189,16 +242,17 @@ impl FailuresDocument {
                 1 => "1 loss makes a cluster too full".to_owned(),
                 count => format!("{count} losses make a cluster too full"),
             },
-            tone: match absorbed == losses && too_full == 0 {
-                true => Tone::Good,
-                false => Tone::Bad,
+            tone: match (absorbed == losses && too_full == 0, copies) {
+                (true, 0) => Tone::Good,
+                (true, _) => Tone::Notable,
+                (false, _) => Tone::Bad,
             },
         }
     }
 }
 
 impl SurviveTotals {
-    /// `5 of 7 placed bindings survive each of these losses; 1 hangs on one`.
+    /// `5 of 7 placed bindings survive each of these losses, 2 of them with fewer replicas; 1 hangs on one`.
     pub fn verdict(&self) -> Verdict {
         let beyond = self.beyond_capacity;
         Verdict {
@@ -213,6 +267,7 @@ impl SurviveTotals {
             },
             tone: match (self.placed, self.not_surviving, beyond) {
                 (0, 0, 0) => Tone::Neutral,
+                (_, 0, 0) if self.surviving_in_part > 0 => Tone::Notable,
                 (_, 0, 0) => Tone::Good,
                 _ => Tone::Bad,
             },
@@ -226,6 +281,9 @@ impl SurviveTotals {
         };
         let text = match (self.placed, self.surviving) {
             (0, _) => return "no binding is placed, so that none has anything to lose".to_owned(),
+            (1, 1) if self.surviving_in_part > 0 => {
+                return format!("{one} survives each of these losses, some with fewer replicas");
+            }
             (1, 1) => return format!("{one} survives each of these losses"),
             (1, _) if self.hanging > 0 => return format!("{one} hangs on one of these losses"),
             (1, _) => return format!("{one} does not survive some of these losses"),
@@ -238,7 +296,11 @@ impl SurviveTotals {
                 plural(surviving, "survives", "survive")
             ),
         };
-        format!("{text}{}", hanging(";", self.hanging))
+        let in_part = match self.surviving_in_part {
+            0 => String::new(),
+            count => format!(", {count} of them with fewer replicas after some"),
+        };
+        format!("{text}{in_part}{}", hanging(";", self.hanging))
     }
 }
 
@@ -320,11 +382,7 @@ pub fn hanging(mark: &str, count: usize) -> String {
 impl HeadroomDocument {
     /// `2 workloads cannot grow`.
     pub fn verdict(&self) -> Verdict {
-        let rows = self.bindings.iter();
-        let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
-        let refused = rows.clone().filter(|row| is_refused(&row.result)).count();
-        let full = rows.filter(|row| row.headroom.is_some_and(|room| room <= 0)).count();
-        let measured = self.bindings.len();
+        let (refused, full, measured) = (self.totals.failing, self.totals.at_limit, self.totals.bindings);
         let (sentence, tone) = match (refused, full) {
             (0, 0) => ("every workload can grow".to_owned(), Tone::Good),
             (0, full) => (format!("{} cannot grow", counted(full, "workload")), Tone::Notable),
@@ -407,14 +465,13 @@ pub fn moves(movement: &Movement) -> String {
         (movement.added, "added"),
         (movement.removed, "removed"),
         (movement.lost, "lost"),
+        (movement.waiting, "waiting"),
         (movement.stranded, "stranded"),
     ];
+    let parts: Vec<(i64, &str)> = parts.into_iter().filter(|(count, _)| *count > 0).collect();
     let mut texts: Vec<String> = Vec::new();
-    for (count, word) in parts.into_iter().filter(|(count, _)| *count > 0) {
-        texts.push(match texts.is_empty() {
-            true => format!("{count} {} {word}", plural(number(count), "replica", "replicas")),
-            false => format!("{count} {word}"),
-        });
+    if !parts.is_empty() {
+        texts.push(of_replicas(&parts));
     }
     for (count, word) in [
         (movement.clusters_added, "gained"),
@@ -428,6 +485,15 @@ pub fn moves(movement: &Movement) -> String {
         true => "no replicas move".to_owned(),
         false => texts.join(", "),
     }
+}
+
+/// `10 replicas moved, 4 added`.
+fn of_replicas(counts: &[(i64, &str)]) -> String {
+    let texts = counts.iter().enumerate().map(|(index, (count, word))| match index {
+        0 => format!("{count} {} {word}", plural(number(*count), "replica", "replicas")),
+        _ => format!("{count} {word}"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// `5 scheduled, 1 skipped`: the counts that are not 0.
@@ -447,116 +513,4 @@ fn number(count: i64) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_difference_is_bad_only_if_something_is_lost_or_does_not_fit() {
-        let moved = |moved, lost| Movement {
-            moved,
-            lost,
-            ..Movement::default()
-        };
-        let cases = [
-            (
-                0,
-                moved(0, 0),
-                0,
-                "nothing changes; 2 unschedulable as before",
-                Tone::Good,
-            ),
-            (
-                1,
-                moved(9, 0),
-                0,
-                "1 binding changes: 9 replicas moved; 2 unschedulable as before",
-                Tone::Good,
-            ),
-            (
-                2,
-                moved(0, 1),
-                1,
-                "2 bindings change: 1 replica lost; 1 newly unschedulable; 2 unschedulable as before",
-                Tone::Bad,
-            ),
-        ];
-        for (changed, movement, newly_unschedulable, sentence, tone) in cases {
-            let totals = Totals {
-                changed,
-                movement,
-                newly_unschedulable,
-                unschedulable: newly_unschedulable + 2,
-                ..Totals::default()
-            };
-            let verdict = totals.verdict();
-            assert_eq!((verdict.sentence.as_str(), verdict.tone), (sentence, tone));
-        }
-    }
-
-    #[test]
-    fn a_plan_is_judged_by_what_still_waits() {
-        let judged = |waiting: usize, placed: usize, moved: i64, bound: (usize, i64)| {
-            let mut plan = Rebalanced::default();
-            (plan.totals.waiting, plan.totals.placed, plan.totals.moved) = (waiting, placed, moved);
-            (plan.bound.waiting, plan.bound.moves) = (Some(bound.0), Some(bound.1));
-            let Verdict { sentence, more, tone } = plan.verdict();
-            (sentence + "; " + &more, tone)
-        };
-        let least = "any plan that places the same needs at least";
-        let cases = [
-            ((0, 0, 0, (0, 0)), "nothing waits; ".to_owned(), Tone::Good),
-            (
-                (1, 1, 0, (0, 0)),
-                "the binding that waits is placed without a move; ".to_owned(),
-                Tone::Good,
-            ),
-            (
-                (75, 75, 873, (0, 809)),
-                format!("all 75 bindings that wait are placed by 873 moves; {least} 809 moves"),
-                Tone::Good,
-            ),
-            (
-                (3, 1, 1, (1, 1)),
-                format!(
-                    "1 of 3 bindings that wait is placed by 1 move; at least 1 of them waits in any plan; {least} 1 move"
-                ),
-                Tone::Notable,
-            ),
-            (
-                (2, 0, 0, (0, 0)),
-                "none of 2 bindings that wait is placed; the bound of all plans lets none of them wait".to_owned(),
-                Tone::Bad,
-            ),
-            (
-                (1, 0, 0, (1, 0)),
-                "the binding that waits is not placed; it waits in any plan".to_owned(),
-                Tone::Bad,
-            ),
-        ];
-        for ((waiting, placed, moved, bound), sentence, tone) in cases {
-            assert_eq!(judged(waiting, placed, moved, bound), (sentence, tone));
-        }
-    }
-
-    #[test]
-    fn decisions_are_judged_by_what_cannot_be_scheduled() {
-        let judged = |outcomes: Outcomes| {
-            let Verdict { sentence, tone, .. } = outcomes.verdict();
-            (sentence, tone)
-        };
-        let scheduled = Outcomes {
-            scheduled: 5,
-            skipped: 1,
-            ..Outcomes::default()
-        };
-        assert_eq!(
-            judged(scheduled),
-            ("6 bindings: 5 scheduled, 1 skipped".to_owned(), Tone::Good)
-        );
-        let errors = Outcomes { errors: 1, ..scheduled };
-        assert_eq!(
-            judged(errors),
-            ("7 bindings: 5 scheduled, 1 in error, 1 skipped".to_owned(), Tone::Bad)
-        );
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 // Moves: from region to region as a flow, and the largest pairs of clusters.
 
-const GOALS = { added: "Added", removed: "Removed", lost: "Lost", stranded: "Stranded" };
+const GOALS = { added: "Added", removed: "Removed", lost: "Lost", waiting: "Waiting", stranded: "Stranded" };
 
 /** @param {Data} data */
 const movesSection = (data) => {
@@ -36,7 +36,7 @@ const movesSection = (data) => {
   ], flows.pairs, "No replica moves from one cluster to another."));
 };
 
-const GOALS_OUT = new Set(["Removed", "Lost", "Stranded"]);
+const GOALS_OUT = new Set(["Removed", "Lost", "Waiting", "Stranded"]);
 
 /** Regions on each side of a flow; the others are drawn together. */
 const ENDS_MAX = 12;

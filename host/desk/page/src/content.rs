@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use divvy_forecast::document::{ClusterRow, SideDocument, Totals};
-use divvy_forecast::headroom::document::HeadroomRow;
+use divvy_forecast::headroom::document::{HeadroomRow, HeadroomTotals};
 use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::Assignment;
 use divvy_forecast::verdict::Verdict;
@@ -50,6 +50,8 @@ pub struct Content {
     pub verdict: Verdict,
     /// Sums over all bindings, as the JSON has them.
     pub totals: Totals,
+    /// Sums over all measured bindings, as the JSON has them, also those that are not shown.
+    pub measured: HeadroomTotals,
     /// Growth of each measured binding. Empty unless the command is `divvy headroom`.
     pub growth: Vec<Growth>,
     /// Reasons.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use divvy_forecast::document::Totals;
+use divvy_forecast::headroom::document::HeadroomTotals;
 use divvy_forecast::load::tightest;
 use divvy_forecast::verdict::{Tone, Verdict};
 
@@ -143,6 +144,7 @@ fn figures_of_difference(content: &Content) -> Vec<Figure> {
                 String::new()
             },
         ),
+        missing_figure(totals),
         tightest_figure(content),
         neutral("moved", "Moved", plain(movement.moved), "from one cluster to another"),
         neutral("added", "Added", plain(movement.added), ""),
@@ -158,6 +160,26 @@ fn figures_of_difference(content: &Content) -> Vec<Figure> {
     }
     figures.insert(2, beyond_figure(totals));
     figures
+}
+
+/// Everything that is asked for and runs nowhere. Copies of duplicated workloads, and what was missing before, are no harm of a change.
+fn missing_figure(totals: &Totals) -> Figure {
+    let (newly, copies) = (totals.newly_missing, totals.missing_copies);
+    let mut details = Vec::new();
+    if totals.missing > newly {
+        details.push(format!("{} as before", plain(totals.missing - newly)));
+    }
+    if copies > 0 {
+        details.push(format!("{} in copies of duplicated workloads", plain(copies)));
+    }
+    Figure {
+        tone: match (totals.missing, newly - copies) {
+            (0, _) => Tone::Good,
+            (_, 1..) => Tone::Bad,
+            _ => Tone::Notable,
+        },
+        ..harm("missing", "Missing", totals.missing, details.join(", "))
+    }
 }
 
 fn beyond_figure(totals: &Totals) -> Figure {
@@ -268,6 +290,11 @@ fn figures_of_decisions(content: &Content, to: i64, used: usize) -> Vec<Figure> 
                 String::new()
             },
         ),
+        Figure {
+            tone: if totals.missing > 0 { Tone::Notable } else { Tone::Good },
+            ..harm("missing", "Missing", totals.missing, "replicas that run nowhere")
+        },
+        beyond_figure(totals),
         tightest_figure(content),
         neutral("scheduled", "Scheduled", plain(scheduled), "bindings"),
         neutral(
@@ -297,11 +324,14 @@ fn figures_of_decisions(content: &Content, to: i64, used: usize) -> Vec<Figure> 
 
 fn figures_of_headroom(content: &Content) -> Vec<Figure> {
     let rows = || content.growth.iter().map(|growth| &growth.row);
-    let is_refused = |result: &str| matches!(result, "NoClusterFit" | "Unschedulable" | "Error");
-    let refused = number(rows().filter(|row| is_refused(&row.result)).count());
-    let full = number(rows().filter(|row| row.headroom.is_some_and(|room| room <= 0)).count());
-    let unbounded = number(rows().filter(|row| row.is_unbounded).count());
-    let measured = number(content.growth.len());
+    let HeadroomTotals {
+        bindings,
+        unbounded,
+        at_limit,
+        failing,
+        ..
+    } = content.measured;
+    let (refused, full) = (number(failing), number(at_limit));
     let least = rows()
         .filter_map(|row| Some((row.headroom?, &row.binding)))
         .min_by_key(|(room, binding)| (*room, (*binding).clone()));
@@ -322,8 +352,13 @@ fn figures_of_headroom(content: &Content) -> Vec<Figure> {
         },
         tightest_figure(content),
         least,
-        neutral("unbounded", "Without bound", plain(unbounded), "capacity is ignored"),
-        neutral("measured", "Measured", plain(measured), "workloads"),
+        neutral(
+            "unbounded",
+            "Without bound",
+            plain(number(unbounded)),
+            "capacity is ignored",
+        ),
+        neutral("measured", "Measured", plain(number(bindings)), "workloads"),
     ]
 }
 

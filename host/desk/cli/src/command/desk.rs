@@ -10,6 +10,7 @@ use divvy_command::console::Console;
 use divvy_command::errors::{Failure, headline};
 use divvy_command::exit::Exit;
 use divvy_command::layout::Layout;
+use divvy_command::notes::folded;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_page::{Content as Page, Sheet};
@@ -128,7 +129,10 @@ pub(super) fn ask<Q: Question>(question: &Q, console: &Console) -> Result<Exit, 
     question.check()?;
     let mut input = question.read(console)?;
     let mut decided = question.decide(&mut input, console)?;
-    let answer = question.answer(&input, &mut decided, console)?;
+    let mut answer = question.answer(&input, &mut decided, console)?;
+    answer
+        .errors
+        .retain(|error| !(error.is_warning && presentation.is_quiet));
     binding_errors::report(&answer.errors, console);
     if !presentation.is_quiet {
         print(answer.document, answer.origin, &presentation, console)?;
@@ -150,15 +154,26 @@ fn print(
         Document::Content(content) => presentation.output.print(&*content, console),
         Document::Page(content) => {
             let heading = heading(origin, &presentation.time)?;
-            page::print(&Page { heading, ..*content }, console)
+            let notes = folded(&content.notes);
+            page::print(
+                &Page {
+                    heading,
+                    notes,
+                    ..*content
+                },
+                console,
+            )
         }
-        Document::Sheet(sheet) => sheets::print(*sheet, heading(origin, &presentation.time)?, console),
+        Document::Sheet(sheet) => {
+            let notes = folded(&sheet.notes);
+            sheets::print(Sheet { notes, ..*sheet }, heading(origin, &presentation.time)?, console)
+        }
         Document::Nothing => Ok(()),
     }
 }
 
 fn print_notes(notes: &[String], console: &Console) {
-    for note in notes {
-        console.message(|out| headline(out, "note", style::HINT, note));
+    for note in folded(notes) {
+        console.message(|out| headline(out, "note", style::HINT, &note));
     }
 }

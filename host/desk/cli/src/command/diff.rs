@@ -145,8 +145,8 @@ impl DiffArguments {
             beyond_top: shorten(self, document),
         };
         Ok(Answer {
-            exit: exit.max(futures.fault()).max(input.prepared.left_out.exit),
-            errors: self.errors_beside(futures.errors(), document),
+            exit: exit.max(futures.fault(self.strict)).max(input.prepared.left_out.exit),
+            errors: self.errors_beside(futures.errors(self.strict), document),
             notes: document.notes.clone(),
             document: present(compared, options, &input.clusters),
             origin: &input.prepared.origin,

@@ -9,7 +9,7 @@ use divvy_command::exit::Exit;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_forecast::glob::matches_parts;
-use divvy_forecast::policies::document::{Finding, PoliciesDocument, Severity};
+use divvy_forecast::policies::document::{Finding, PoliciesDocument, PolicyTotals, Severity};
 use divvy_forecast::policies::{Subjects, review};
 use divvy_karmada::api::{PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Detected;
@@ -34,7 +34,7 @@ Examples:
   divvy policies --kubeconfig karmada.config
 
   # What a pull request leads to; in CI, fail only if something cannot be scheduled or has lost its policy
-  divvy policies -f dump/ --overlay-from main/policies/ --overlay policies/ --severity error -q
+  divvy policies -f dump/ --overlay-from main/policies/ --overlay policies/ --new --severity error -q
 
   # All policies with what they select and govern; also overlaps
   divvy policies -f dump/ --severity info -o wide
@@ -98,6 +98,9 @@ pub(super) struct PoliciesArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay")]
     overlay_from: Vec<String>,
+    /// Report only findings that the input does not have without the overlay
+    #[arg(long, requires = "overlay")]
+    new: bool,
     /// Report only on policies and bindings in this namespace
     #[arg(long, short, value_name = "NAMESPACE")]
     namespace: Option<String>,
@@ -142,6 +145,8 @@ pub(super) struct Input {
     labels: WorkloadLabels,
     origin: Origin,
     left_out: LeftOut,
+    /// The findings without the overlay, if they are not to be reported.
+    known: Vec<Finding>,
 }
 
 /// The review, with the chosen policies and findings alone.
@@ -165,6 +170,10 @@ impl Question for PoliciesArguments {
         problems.extend(overlays.problems());
         let left_out = self.input.judge(&problems, console)?;
         manifests.warnings.append(&mut overlays.take_warnings());
+        let known = match self.new {
+            true => self.known(manifests.clone(), console)?,
+            false => Vec::new(),
+        };
         overlays.lay_over(&mut manifests)?;
         if manifests.policies.is_empty() {
             let hint = "a dump of a control plane has them with \
@@ -181,6 +190,7 @@ impl Question for PoliciesArguments {
             labels,
             origin,
             left_out,
+            known,
         })
     }
 
@@ -189,18 +199,10 @@ impl Question for PoliciesArguments {
         if !self.quiet {
             warnings::report(manifests, detected, &[], console);
         }
-        let policies = input.policies.iter();
-        let mut document = review(&Subjects {
-            policies: policies
-                .map(|policy| (&policy.object, location(&policy.source)))
-                .collect(),
-            bindings: &detected.bindings,
-            labels: &|binding| input.labels.for_binding(&binding.object),
-            unmatched: &detected.unmatched,
-            reserved: &detected.reserved,
-            clusters: manifests.clusters.iter().map(|cluster| &cluster.object).collect(),
-            beside: beside(manifests),
-        });
+        let mut document = reviewed(manifests, &input.policies, detected, &input.labels);
+        if self.new {
+            keep_new(&mut document, &input.known);
+        }
         let hidden = self.choose(&mut document)?;
         document.totals.left_out = input.left_out.objects;
         Ok(Reviewed { document, hidden })
@@ -239,7 +241,59 @@ impl Question for PoliciesArguments {
     }
 }
 
+/// The review of policies, which detection has taken out of the manifests.
+fn reviewed(
+    manifests: &Manifests,
+    policies: &[Located<PropagationPolicy>],
+    detected: &Detected,
+    labels: &WorkloadLabels,
+) -> PoliciesDocument {
+    review(&Subjects {
+        policies: policies
+            .iter()
+            .map(|policy| (&policy.object, location(&policy.source)))
+            .collect(),
+        bindings: &detected.bindings,
+        labels: &|binding| labels.for_binding(&binding.object),
+        unmatched: &detected.unmatched,
+        reserved: &detected.reserved,
+        clusters: manifests.clusters.iter().map(|cluster| &cluster.object).collect(),
+        beside: beside(manifests),
+    })
+}
+
+/// Leaves only findings that are not known, in the totals as well.
+fn keep_new(document: &mut PoliciesDocument, known: &[Finding]) {
+    document.findings.retain(|finding| !is_known(finding, known));
+    let count = |severity: Severity| {
+        let findings = document.findings.iter();
+        findings.filter(|finding| finding.severity == severity).count()
+    };
+    document.totals = PolicyTotals {
+        errors: count(Severity::Error),
+        warnings: count(Severity::Warning),
+        infos: count(Severity::Info),
+        ..document.totals
+    };
+}
+
+/// True if a finding is known: of the same kind, on the same object, and about nothing more.
+fn is_known(finding: &Finding, known: &[Finding]) -> bool {
+    known.iter().any(|known| {
+        let is_same = known.code == finding.code && known.object == finding.object;
+        is_same && finding.names.iter().all(|name| known.names.contains(name))
+    })
+}
+
 impl PoliciesArguments {
+    /// The findings of manifests without an overlay.
+    fn known(&self, mut manifests: Manifests, console: &Console) -> Result<Vec<Finding>, Failure> {
+        let labels = self.labels(&manifests, console)?;
+        let policies = manifests.policies.clone();
+        let detected = manifests.detect(WorkloadKinds::default());
+        Ok(reviewed(&manifests, &policies, &detected, &labels).findings)
+    }
+
     /// The labels of workloads: of the manifests and, if a selector of a policy needs them, of a live control plane.
     fn labels(&self, manifests: &Manifests, console: &Console) -> Result<WorkloadLabels, Failure> {
         let mut labels = WorkloadLabels::of(manifests);

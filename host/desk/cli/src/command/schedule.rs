@@ -1,10 +1,10 @@
 //! `divvy schedule`: where the bindings of the manifests would run.
 
+mod completing;
 mod deciding;
 mod explaining;
 mod findings;
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
@@ -15,9 +15,8 @@ use std::time::Instant;
 use clap::Args;
 use deciding::Deciding;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
-use divvy_forecast::load;
-use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
-use divvy_karmada::api::{Cluster, PropagationPolicy};
+use divvy_forecast::situation::assigned;
+use divvy_karmada::api::PropagationPolicy;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Located, Manifests, WorkloadLabels};
 use divvy_page::Explanations;
@@ -39,10 +38,8 @@ use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::tables::check_clusters;
 use super::{effects, reasons, record};
 use crate::report::binding_errors::BindingError;
-use crate::report::costs::Pricer;
 use crate::report::entry::{self, Print, ProfileSummary, Report, message};
 use crate::report::format::{Content, Printed};
-use crate::report::loads::{gone, loads};
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::table::{self, TableOptions};
 use crate::report::{cluster_views, structured, warnings};
@@ -72,6 +69,9 @@ Examples:
   divvy schedule -f dump/ -n shop -l 'tier in (gold,silver)' -o wide
   divvy schedule -f dump/ --cluster eu-1
 
+  # A fleet of thousands: the ten bindings that are worst off; all count
+  divvy schedule -f dump/ --top 10
+
   # What another strategy would do, and why
   divvy schedule -f fleet.yaml --strategy Average --explain
 
@@ -91,7 +91,13 @@ Examples:
 
 In the table, CHANGE is relative to the binding's last result. FREE is the number of further replicas \
 that fit after this decision. Replicas that it takes away still run, so their capacity does not count \
-as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.";
+as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.
+
+Each binding is decided on its own against what clusters report, as Karmada's scheduler decides one that \
+it is asked about, so that a result does not depend on which other bindings are in the input. Together, \
+results may exceed the room of a cluster, which a line below the table and `beyondCapacity` in JSON say. With \
+`--assume`, each result counts as used for those after it, as in `diff`, `headroom` and `survive`, which \
+forecast the whole fleet.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -111,6 +117,9 @@ pub(super) struct ScheduleArguments {
     /// Divide every binding with this strategy, regardless of its policy
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
+    /// Print at most this many bindings, the worst first; all count
+    #[arg(long, value_name = "N", conflicts_with = "cluster")]
+    top: Option<usize>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
@@ -279,6 +288,10 @@ impl Question for ScheduleArguments {
         };
         report.retain(|binding| input.shown.includes(binding));
         let is_hidden = exit > report.exit().max(left_out);
+        // A page has tables that a reader sorts.
+        if let (Some(most), false) = (self.top, self.output.is_page()) {
+            report.keep_top(most);
+        }
         let explained = (std::mem::take(explanations), std::mem::take(explained));
         let explaining = explaining.as_ref();
         Ok(Answer {
@@ -384,32 +397,6 @@ impl ScheduleArguments {
             console.message(|out| headline(out, "note", style::HINT, &message));
         }
         Ok(())
-    }
-
-    /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
-    fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
-        let pricing = input.profile.pricing();
-        let clusters = input.manifests.clusters.iter().map(|cluster| &cluster.object);
-        report.pricer = pricing.map(|pricing| Pricer::new(pricing, clusters.clone()));
-        report.explains = self.explain;
-        report
-            .strategy
-            .clone_from(&input.profile.plan_options().strategy_override);
-        report.assumes = self.assume;
-        report.left_out = input.left_out.objects;
-        let output = &self.output;
-        if self.choosing.shows_clusters() || output.is_page() || output.is_wide() || output.is_data() {
-            let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
-                object: located.object.clone(),
-                json: None,
-            });
-            report.clusters = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
-            let clusters: HashMap<&str, &Cluster> = clusters
-                .map(|cluster| (cluster.metadata.name.as_str(), cluster))
-                .collect();
-            let gone = gone(report, &input.profile).costs(|name| clusters.get(name).copied());
-            report.cost = load::total_costs(&report.clusters, gone.as_ref(), pricing);
-        }
     }
 
     /// True if the result is printed: standard output is not used for the recording.

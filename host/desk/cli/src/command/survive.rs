@@ -60,7 +60,7 @@ under the changed policy, without a loss and with each loss of a cluster that it
 Exit codes, the highest that applies:
   0  every chosen workload survives each loss, and none needs more than the capacity that is left
   1  some workload does not, or a loss puts replicas beyond the capacity of other clusters
-  2  wrong usage, profile, plugin or input, or an invalid binding
+  2  wrong usage, profile, plugin or input; with `--strict`, a binding that is invalid without any loss
   3  a plugin failed, or Divvy itself";
 
 /// Show which workloads do not survive the loss of a single cluster, region, zone or provider.
@@ -85,6 +85,9 @@ pub(super) struct SurviveArguments {
     /// Print at most this many workloads, those with the least left first; all count
     #[arg(long, value_name = "N")]
     top: Option<usize>,
+    /// Exit with 2 if a binding is invalid without any loss, which is not the fault of one
+    #[arg(long)]
+    strict: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
     output: Output,
@@ -173,8 +176,10 @@ impl Question for SurviveArguments {
             is_wide: self.output.is_wide(),
             hidden: all - document.bindings.len(),
         };
+        let sides = (&input.prepared.after, &input.loaded.side, input.options);
+        let exit_of_errors = diff::exit_of_errors(errors, self.strict, sides);
         Ok(Answer {
-            exit: exit.max(diff::exit_of_errors(errors)).max(left_out.exit),
+            exit: exit.max(exit_of_errors).max(left_out.exit),
             errors: Vec::new(),
             notes: document.notes.clone(),
             document: Document::new(
@@ -185,7 +190,11 @@ impl Question for SurviveArguments {
                 move |document, out, layout| report::write(document, options, out, layout),
             ),
             origin: &input.prepared.origin,
-            closing: Box::new(move |console| diff::report_errors(errors, "`divvy diff` says why", console)),
+            closing: Box::new(move |console| {
+                if self.strict || !self.situation.choosing.quiet {
+                    diff::report_errors(errors, self.strict, "`divvy diff` says why", console);
+                }
+            }),
         })
     }
 

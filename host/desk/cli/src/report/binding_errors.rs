@@ -1,6 +1,7 @@
 //! Errors of single bindings on standard error, where the report does not show them.
 //!
-//! A run that ends with exit code 2 or 3 always prints the reason, whatever the format of its result.
+//! A run that ends with exit code 2 or 3 always prints the reason, whatever the format of its result. An error that was there before the
+//! changes of a forecast, and does not determine its exit code, is a warning.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -23,6 +24,8 @@ pub(crate) struct BindingError {
     pub(crate) message: String,
     /// Suggested fix.
     pub(crate) hint: Option<String>,
+    /// True if it does not determine the exit code.
+    pub(crate) is_warning: bool,
 }
 
 impl BindingError {
@@ -32,6 +35,7 @@ impl BindingError {
             binding,
             message: error.to_string(),
             hint: error.hint().map(str::to_owned),
+            is_warning: false,
         }
     }
 }
@@ -46,14 +50,19 @@ fn write(errors: &[BindingError], out: &mut dyn Write, verbosity: u8) -> io::Res
     let mut groups: Vec<(&BindingError, Vec<&str>)> = Vec::new();
     let mut known = HashMap::new();
     for error in errors {
-        let index = *known.entry((&error.message, &error.hint)).or_insert(groups.len());
+        let index = *known
+            .entry((&error.message, &error.hint, error.is_warning))
+            .or_insert(groups.len());
         match groups.get_mut(index) {
             Some((_, bindings)) => bindings.push(&error.binding),
             None => groups.push((error, vec![&error.binding])),
         }
     }
     for (error, bindings) in groups {
-        headline(out, "error", style::ERROR, &error.message)?;
+        match error.is_warning {
+            true => headline(out, "warning", style::WARNING, &error.message)?,
+            false => headline(out, "error", style::ERROR, &error.message)?,
+        }
         remark(out, "in", &listed(bindings.into_iter(), most))?;
         if let Some(hint) = &error.hint {
             remark(out, "hint", hint)?;

@@ -131,6 +131,7 @@ pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
 fn gone(movement: &Movement) -> Vec<String> {
     let gone = [
         (movement.lost, "lost"),
+        (movement.waiting, "waiting"),
         (movement.removed, "removed"),
         (movement.stranded, "stranded"),
     ];
@@ -146,8 +147,13 @@ fn parts(costs: &Costs) -> Vec<String> {
     };
     let (parts, digits) = parts.written(change, DIGITS);
     let movement = &costs.movement;
+    let lost = match (movement.lost, movement.waiting) {
+        (0, 1..) => "waiting",
+        (_, 0) => "lost",
+        _ => "lost or waiting",
+    };
     let gone = [
-        (parts.lost, movement.lost, "lost"),
+        (parts.lost, movement.lost + movement.waiting, lost),
         (parts.removed, movement.removed, "removed"),
         (parts.stranded, movement.stranded, "stranded"),
     ];

@@ -1,18 +1,19 @@
 //! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use divvy_command::errors::location;
 use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
-use divvy_forecast::document::ClusterRow;
+use divvy_forecast::document::{ClusterRow, Totals};
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::decision::{Decision, Outcome};
+use divvy_scheduler::decision::{Decision, Outcome, Partial};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
 
@@ -26,8 +27,10 @@ use super::costs::Pricer;
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
-    /// The bindings, sorted by `<namespace>/<name>`.
+    /// The bindings, sorted by `<namespace>/<name>`; with `--top`, the worst ones.
     pub(crate) entries: Vec<Entry<'a>>,
+    /// The bindings that `--top` leaves out. They count.
+    pub(crate) beyond_top: Vec<Entry<'a>>,
     /// The clusters that were scheduled against, with their names.
     pub(crate) names: Names<'a>,
     /// The profile that decided.
@@ -42,6 +45,8 @@ pub(crate) struct Report<'a> {
     pub(crate) cost: Option<Costs>,
     /// Prices with which costs of bindings are counted.
     pub(crate) pricer: Option<Pricer<'a>>,
+    /// Replicas of all results that clusters gain although they do not fit, and the clusters that are full.
+    pub(crate) capacity: Totals,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
     /// Objects of the input that cannot be read and are left out.
@@ -139,6 +144,7 @@ impl<'a> Report<'a> {
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
         Self {
             entries,
+            beyond_top: Vec::new(),
             names: Names::of(fleet),
             profile,
             strategy: None,
@@ -146,6 +152,7 @@ impl<'a> Report<'a> {
             clusters: Vec::new(),
             cost: None,
             pricer: None,
+            capacity: Totals::default(),
             hidden: 0,
             left_out: 0,
             explains: true,
@@ -159,10 +166,31 @@ impl<'a> Report<'a> {
         self.hidden += before - self.entries.len();
     }
 
+    /// Keeps at most this many bindings, the worst first: those that fail, then those that miss the most replicas, then those that change
+    /// the most.
+    pub(crate) fn keep_top(&mut self, most: usize) {
+        let names = &self.names;
+        self.entries.sort_by_cached_key(|entry| {
+            let (before, after) = (assigned(entry.binding), entry.after(names));
+            let count = |assignment: &Assignment, cluster: &String| assignment.get(cluster).copied().unwrap_or(0);
+            let clusters: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+            let changes = clusters
+                .into_iter()
+                .map(|cluster| count(&after, cluster).abs_diff(count(&before, cluster)));
+            Reverse((entry.exit(), entry.missing(), changes.sum::<u64>()))
+        });
+        self.beyond_top = self.entries.split_off(most.min(self.entries.len()));
+    }
+
+    /// The bindings that count, also those that `--top` leaves out.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &Entry<'a>> {
+        self.entries.iter().chain(&self.beyond_top)
+    }
+
     /// Replicas of all bindings, and the clusters that have them.
     pub(crate) fn sums(&self) -> Sums<'_> {
         let mut sums = Sums::new(&self.names);
-        for entry in &self.entries {
+        for entry in self.counted() {
             sums.add(&entry.shares(&self.names), entry.has_last());
         }
         sums
@@ -170,8 +198,12 @@ impl<'a> Report<'a> {
 
     /// Number of bindings per outcome.
     pub(crate) fn outcomes(&self) -> Outcomes {
-        let mut outcomes = Outcomes::default();
-        for entry in &self.entries {
+        let mut outcomes = Outcomes {
+            beyond_capacity: self.capacity.beyond_capacity,
+            ..Outcomes::default()
+        };
+        for entry in self.counted() {
+            outcomes.missing += entry.missing();
             let count = match entry.decision.outcome.word() {
                 "Scheduled" => &mut outcomes.scheduled,
                 "Skipped" => &mut outcomes.skipped,
@@ -195,6 +227,7 @@ impl<'a> Report<'a> {
             },
             message: entry.message(),
             hint: entry.hint().map(str::to_owned),
+            is_warning: false,
         });
         errors.collect()
     }
@@ -247,6 +280,19 @@ impl<'a> Entry<'a> {
                 .map(|(cluster, replicas)| (cluster.to_owned(), replicas))
                 .collect(),
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
+        }
+    }
+
+    /// Replicas that the binding asks for and that run nowhere after this decision. A duplicated binding that is not scheduled has all of
+    /// them in each copy that it keeps, so that the sum of its last result says whether any is missing.
+    pub(crate) fn missing(&self) -> i64 {
+        match &self.decision.outcome {
+            Outcome::Scheduled(_) => self.decision.partial.as_ref().map_or(0, Partial::missing),
+            Outcome::Failed(_) => {
+                let last: i64 = self.binding.last().map(|(_, replicas)| replicas).sum();
+                (self.binding.replicas() - last).max(0)
+            }
+            Outcome::Skipped(_) => 0,
         }
     }
 

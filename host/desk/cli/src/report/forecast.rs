@@ -128,7 +128,7 @@ pub(super) fn side(side: &SideDocument) -> String {
 
 /// True for a row that the changes affect, or that needs attention.
 pub(crate) fn is_shown(row: &BindingRow) -> bool {
-    !row.movement.is_nothing() || row.newly_unschedulable || row.result == "Error"
+    !row.movement.is_nothing() || row.newly_unschedulable || row.newly_missing > 0 || row.result == "Error"
 }
 
 fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Grid<'a> {
@@ -174,7 +174,12 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
             grid.text(2, format!("{result}: {message}"), style);
         }
         let Movement { lost, stranded, .. } = row.movement;
-        for (count, word) in [(lost, "lost"), (stranded, "stranded")] {
+        // What is lost is missing as well, and is said once.
+        let missing = match row.newly_missing > lost + stranded {
+            true => row.newly_missing,
+            false => 0,
+        };
+        for (count, word) in [(lost, "lost"), (stranded, "stranded"), (missing, "missing")] {
             if let Ok(count @ 1..) = usize::try_from(count) {
                 grid.text(2, format!("{} {word}", counted(count, "replica")), style::BAD);
             }
@@ -228,6 +233,7 @@ fn sums_grid(sums: &Sums) -> Grid<'_> {
         Column::right("ADDED"),
         Column::right("REMOVED"),
         Column::right("LOST"),
+        Column::right("MISSING"),
         Column::right("UNSCHEDULABLE"),
         Column::right("SCHEDULABLE"),
         Column::right("IN ERROR"),
@@ -248,6 +254,7 @@ fn sums_grid(sums: &Sums) -> Grid<'_> {
             Cell::plain(movement.added.to_string()),
             Cell::plain(movement.removed.to_string()),
             Cell::new(lost.to_string(), harm(lost)),
+            Cell::plain(row.newly_missing.to_string()),
             Cell::new(failing.to_string(), harm(i64::from(failing > 0))),
             Cell::plain(row.newly_schedulable.to_string()),
             Cell::new(row.errors.to_string(), harm(i64::from(row.errors > 0))),

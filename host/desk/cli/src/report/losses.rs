@@ -52,6 +52,7 @@ fn failures_grid(rows: &[FailureRow], has_elsewhere: bool) -> Grid<'_> {
         columns.push(Column::right("LOST ELSEWHERE"));
     }
     columns.extend([
+        Column::right("MISSING"),
         Column::right("UNSCHEDULABLE"),
         Column::right("IN ERROR"),
         Column::right("BEYOND"),
@@ -75,7 +76,9 @@ fn failures_grid(rows: &[FailureRow], has_elsewhere: bool) -> Grid<'_> {
         if has_elsewhere {
             cells.push(Cell::new(elsewhere.to_string(), harm(elsewhere > 0)));
         }
+        let is_lacking = row.missing > row.missing_copies;
         cells.extend([
+            Cell::new(row.missing.to_string(), harm(is_lacking)),
             Cell::new(row.newly_unschedulable.to_string(), harm(row.newly_unschedulable > 0)),
             Cell::new(row.newly_in_error.to_string(), harm(row.newly_in_error > 0)),
             Cell::new(row.beyond_capacity.to_string(), harm(row.beyond_capacity > 0)),

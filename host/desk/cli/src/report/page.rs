@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::text::counted;
-use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view::Placed;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, Totals};
 use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
 use divvy_forecast::headroom::Subject;
-use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::movement::Movement;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::{Verdict, moves};
@@ -77,6 +76,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         is_partial: false,
         verdict: Verdict::default(),
         totals: Totals::default(),
+        measured: HeadroomTotals::default(),
         growth: Vec::new(),
         explanations,
         notes: Vec::new(),
@@ -106,16 +106,12 @@ pub(crate) fn decisions(
         }
     });
     let bindings: Vec<divvy_page::Binding> = bindings.collect();
-    let mut clusters = report.clusters.clone();
-    let add = |overflow: &mut Overflow| {
-        for (entry, binding) in report.entries.iter().zip(&bindings) {
-            overflow.add(entry.binding, &binding.from, &binding.to);
-        }
-    };
-    capacity::count(&mut clusters, add, &mut totals);
+    // Of all results, whether they are shown or not.
+    totals.beyond_capacity = report.capacity.beyond_capacity;
+    (totals.full, totals.newly_full) = (report.capacity.full, report.capacity.newly_full);
     Content {
         assumes,
-        clusters,
+        clusters: report.clusters.clone(),
         bindings,
         hidden: report.hidden,
         verdict: report.outcomes().verdict(),
@@ -152,6 +148,7 @@ fn count(entry: &Entry<'_>, binding: &divvy_page::Binding, totals: &mut Totals) 
     totals.changed += usize::from(!binding.movement.is_nothing());
     totals.replicas += binding.from.values().sum::<i64>();
     totals.movement += binding.movement;
+    totals.missing += entry.missing();
     totals.unschedulable += usize::from(fails);
     totals.newly_unschedulable += usize::from(binding.newly_unschedulable);
     totals.errors += usize::from(is_error);
@@ -267,6 +264,7 @@ pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], cl
         clusters,
         bindings,
         verdict: document.verdict(),
+        measured: document.totals,
         growth: growth.collect(),
         notes: document.notes.clone(),
         ..content(Command::Headroom, None, document.after.clone(), explanations)

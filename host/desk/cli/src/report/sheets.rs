@@ -73,14 +73,21 @@ fn figures_of_losses(document: &FailuresDocument) -> Vec<Figure> {
     let totals = document.totals;
     let beyond = totals.absorbed_beyond_capacity;
     let harmful = totals.losses - totals.absorbed - beyond;
-    let worst = document.failures.iter().map(|row| row.lost).max().unwrap_or_default();
-    let worst = usize::try_from(worst).unwrap_or_default();
+    let most = |of_row: fn(&FailureRow) -> i64| {
+        let counts = document.failures.iter().map(of_row);
+        usize::try_from(counts.max().unwrap_or_default()).unwrap_or_default()
+    };
+    let missing = document.failures.iter().map(|row| row.missing - row.missing_copies);
+    let missing_tone = match missing.max() {
+        Some(1..) => Tone::Bad,
+        _ => Tone::Notable,
+    };
     vec![
         harm(
             "harmful",
             "Not absorbed",
             harmful,
-            "replicas are lost, or bindings fail",
+            "replicas are lost or missing, or bindings fail",
             Tone::Bad,
         ),
         harm(
@@ -91,7 +98,20 @@ fn figures_of_losses(document: &FailuresDocument) -> Vec<Figure> {
             Tone::Bad,
         ),
         figure("absorbed", "Absorbed", totals.absorbed, "losses", Tone::Neutral),
-        harm("worst", "Worst loss", worst, "replicas lost at once", Tone::Bad),
+        harm(
+            "worst",
+            "Worst loss",
+            most(|row| row.lost),
+            "replicas lost at once",
+            Tone::Bad,
+        ),
+        harm(
+            "missing",
+            "Most missing",
+            most(|row| row.missing),
+            "replicas at once, with copies of duplicated workloads",
+            missing_tone,
+        ),
         figure("losses", "Losses", totals.losses, "each alone", Tone::Neutral),
     ]
 }
@@ -129,6 +149,7 @@ fn losses(document: &FailuresDocument, beyond_top: usize) -> Table {
             Kind::Number.column("Removed"),
             Kind::Harm.column("Lost"),
             Kind::Harm.column("Lost elsewhere"),
+            Kind::Number.column("Missing"),
             Kind::Harm.column("Unschedulable"),
             Kind::Harm.column("In error"),
             Kind::Harm.column("Beyond capacity"),
@@ -150,6 +171,7 @@ fn loss(row: &FailureRow) -> Vec<Value> {
         row.removed.into(),
         row.lost_here().into(),
         row.lost_elsewhere.into(),
+        row.missing.into(),
         row.newly_unschedulable.into(),
         row.newly_in_error.into(),
         row.beyond_capacity.into(),
@@ -521,67 +543,4 @@ fn reviewed(policies: &[PolicyRow]) -> Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use divvy_forecast::document::FailureTotals;
-
-    use super::*;
-
-    fn document() -> FailuresDocument {
-        let row = FailureRow {
-            name: "eu-1".to_owned(),
-            clusters: 1,
-            displaced: 10,
-            rehomed: 3,
-            removed: 2,
-            lost: 12,
-            lost_elsewhere: 7,
-            newly_unschedulable: 1,
-            newly_in_error: 0,
-            beyond_capacity: 0,
-            newly_full: 0,
-            too_full: false,
-            tightest: None,
-        };
-        let failures = vec![row];
-        FailuresDocument {
-            format: 1,
-            after: SideDocument::default(),
-            assumes: true,
-            each: "cluster".to_owned(),
-            totals: FailureTotals::of(&failures, 0),
-            failures,
-            errors: 0,
-            notes: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn a_page_of_losses_counts_those_beyond_the_top() {
-        let remark = |beyond_top| without_each(&document(), beyond_top).tables.remove(0).remark;
-        assert!(!remark(0).contains("--top"), "{}", remark(0));
-        assert!(
-            remark(1).ends_with(" Not shown: 1 more loss, which --top leaves out."),
-            "{}",
-            remark(1)
-        );
-        assert!(
-            remark(35).ends_with(" Not shown: 35 more losses, which --top leaves out."),
-            "{}",
-            remark(35)
-        );
-    }
-
-    #[test]
-    fn displaced_replicas_of_a_row_are_rehomed_removed_or_lost() {
-        let table = without_each(&document(), 0).tables.remove(0);
-        let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();
-        assert_eq!(
-            titles[2..7],
-            ["Displaced", "Rehomed", "Removed", "Lost", "Lost elsewhere"]
-        );
-        assert_eq!(
-            table.rows[0][2..7],
-            [10, 3, 2, 5, 7].map(|count: i64| Value::from(count))
-        );
-    }
-}
+mod tests;

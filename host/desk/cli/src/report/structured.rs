@@ -52,6 +52,10 @@ struct Totals {
     replicas: i128,
     added: i128,
     removed: i128,
+    /// Replicas that bindings ask for and that run nowhere.
+    missing: i64,
+    /// Replicas that clusters gain although they do not fit, by all bindings, whether they are shown or not.
+    beyond_capacity: i64,
     /// Clusters with one of the bindings.
     clusters: usize,
     /// Bindings that were decided, shown or not.
@@ -207,7 +211,7 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
     Tail {
         clusters: &report.clusters,
         totals: Totals {
-            bindings: report.entries.len(),
+            bindings: report.counted().count(),
             scheduled: outcomes.scheduled,
             skipped: outcomes.skipped,
             unschedulable: outcomes.unschedulable + outcomes.no_cluster_fit,
@@ -216,8 +220,10 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
             replicas: sums.total,
             added: sums.grown,
             removed: -sums.shrunk,
+            missing: outcomes.missing,
+            beyond_capacity: outcomes.beyond_capacity,
             clusters: sums.used(),
-            decided: report.entries.len() + report.hidden,
+            decided: report.counted().count() + report.hidden,
             left_out: report.left_out,
         },
         cost: report.cost.as_ref(),

@@ -15,6 +15,10 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| layout.paragraph(text, style, out);
     line(out, &report.outcomes().verdict().sentence, style::NAME)?;
     line(out, &replicas(&report.sums()), style::PLAIN)?;
+    if report.capacity.beyond_capacity > 0 && !report.assumes {
+        let text = "beyond capacity: each binding was decided on its own; with `--assume`, each counts the results before it as used";
+        line(out, text, style::NOTABLE)?;
+    }
     for text in report
         .cost
         .iter()
@@ -22,12 +26,15 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
     {
         line(out, &text, style::PLAIN)?;
     }
+    if !report.beyond_top.is_empty() {
+        let more = counted(report.beyond_top.len(), "binding");
+        line(out, &format!("{more} more, which `--top` leaves out"), style::FAINT)?;
+    }
     if report.hidden > 0 {
-        let all = report.entries.len() + report.hidden;
+        let chosen = report.counted().count();
         let text = format!(
-            "{} of {} shown; all were decided",
-            report.entries.len(),
-            counted(all, "binding")
+            "{chosen} of {} shown; all were decided",
+            counted(chosen + report.hidden, "binding")
         );
         line(out, &text, style::FAINT)?;
     }

@@ -7,10 +7,11 @@ use divvy_scheduler::fleet::Fleet;
 
 use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
-use super::survival::{Hit, Left, Survived, judge};
+use super::survival::{Judged, Left, Survived, judge};
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
 use crate::future::Prepared;
+use crate::missing::{Asked, Missing, Running, gone_copies};
 use crate::movement::{Ending, Movement};
 
 /// Loses one set of clusters after another, in memory that it keeps.
@@ -21,8 +22,8 @@ pub(super) struct Loser<'a> {
     undo: Undo,
     /// The limit of `--max-full`, in percent.
     max_full: Option<i64>,
-    /// The bindings that do not survive the latest loss; `None` if nobody asks.
-    hits: Option<Vec<Hit>>,
+    /// The bindings that do not survive the latest loss, and those that survive it in part; `None` if no caller asks.
+    survived: Option<Survived>,
     /// Per binding: true if it is counted. All are if this is `None`; all are decided.
     counted: Option<&'a [bool]>,
     /// Index of a binding of which is noted what the latest loss leaves, if it is concerned.
@@ -48,7 +49,7 @@ impl<'a> Loser<'a> {
             usage: ground.usage.clone(),
             undo: Undo::default(),
             max_full,
-            hits: None,
+            survived: None,
             counted: None,
             watched: None,
             left: None,
@@ -63,7 +64,7 @@ impl<'a> Loser<'a> {
 
     /// Notes the bindings that do not survive each loss.
     pub(super) fn noting_hits(mut self) -> Self {
-        self.hits = Some(Vec::new());
+        self.survived = Some(Survived::default());
         self
     }
 
@@ -73,9 +74,9 @@ impl<'a> Loser<'a> {
         self.left = None;
         let row = self.lose("", lost);
         Survived {
-            hits: self.hits.as_mut().map(std::mem::take).unwrap_or_default(),
             left: self.left,
             beyond_capacity: row.beyond_capacity,
+            ..self.survived.as_mut().map(std::mem::take).unwrap_or_default()
         }
     }
 
@@ -160,12 +161,16 @@ impl<'a> Loser<'a> {
         let (ground, is_lost) = (self.ground, counts.is_lost);
         let prepared = &ground.prepared[index];
         let (shares, failure) = after;
-        if let Some(hits) = &mut self.hits {
+        if let Some(survived) = &mut self.survived {
             let of_binding = match failure {
                 Some(failure) if !ground.clears(failure) => Left::kept(base, is_lost),
                 _ => Left::of(shares),
             };
-            hits.extend(judge(index, prepared, base, (of_binding, failure), ending));
+            match judge(index, prepared, base, (of_binding, failure), ending) {
+                Judged::Survives => {}
+                Judged::InPart(binding) => survived.in_part.push(binding),
+                Judged::Hit(hit) => survived.hits.push(hit),
+            }
             if self.watched == Some(index) {
                 self.left = Some(of_binding);
             }
@@ -175,7 +180,14 @@ impl<'a> Loser<'a> {
             true => &mut counts.chosen,
             false => &mut counts.others,
         };
-        if add(sums, prepared, base, after, ending, is_lost) {
+        let later = Later {
+            shares,
+            failure,
+            ending,
+            is_cleared: failure.is_some_and(|failure| ground.clears(failure)),
+        };
+        let running = || ground.kept(index, &[]);
+        if add(sums, prepared, base, later, running, is_lost) {
             self.usage
                 .change(&prepared.binding, &base.shares, shares, &mut self.undo);
         }
@@ -190,28 +202,54 @@ impl<'a> Loser<'a> {
     }
 }
 
-/// Adds a binding to the sums. Returns false if its clusters are the same as in the base.
+/// A binding after a loss.
+#[derive(Clone, Copy)]
+struct Later<'a> {
+    shares: &'a [Share],
+    failure: Option<BriefFailure>,
+    ending: Ending,
+    /// True if a failed decision takes all clusters away.
+    is_cleared: bool,
+}
+
+/// Adds a binding to the sums. Returns false if its clusters are the same as in the base. `running` are its replicas before any
+/// decision.
 fn add(
     sums: &mut FailureRow,
     prepared: &Prepared,
     base: &Placed,
-    (after, failure): (&[Share], Option<BriefFailure>),
-    ending: Ending,
+    later: Later<'_>,
+    running: impl FnOnce() -> Vec<Share>,
     is_lost: &[bool],
 ) -> bool {
+    let Later {
+        shares: after,
+        failure,
+        ending,
+        ..
+    } = later;
     let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
     sums.newly_unschedulable += usize::from(is_new);
     sums.newly_in_error += usize::from(is_error(failure) && !is_error(base.failure));
     if base.shares == after {
         return false;
     }
+    let running = running();
+    let missing = missing(prepared, &running, &base.shares, after);
+    let waits = |number: &u32, loss: i64| {
+        if later.is_cleared || is_lost.get(*number as usize) == Some(&true) {
+            return 0;
+        }
+        let running = count(&running, *number).min(count(&base.shares, *number));
+        loss - (running - count(after, *number)).max(0)
+    };
     let (from, to) = (base.shares.iter().copied(), after.iter().copied());
     let Movement {
         removed,
         lost,
         stranded,
         ..
-    } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
+    } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending, waits);
     let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
     let displaced: i64 = on_lost.map(|share| share.1).sum();
     // They are all of one kind, because a binding is either decided, fails, or is not scheduled.
@@ -221,7 +259,33 @@ fn add(
     sums.removed += removed.min(displaced);
     sums.lost += gone;
     sums.lost_elsewhere += (gone - displaced).max(0);
+    sums.missing += missing.replicas;
+    sums.missing_copies += missing.copies;
     true
+}
+
+/// Replicas on a cluster.
+fn count(shares: &[Share], number: u32) -> i64 {
+    let found = shares.binary_search_by_key(&number, |share| share.0);
+    found.map_or(0, |index| shares[index].1)
+}
+
+/// Replicas that are missing after a loss, and not in the base. `assigned` are those before any decision.
+fn missing(prepared: &Prepared, assigned: &[Share], base: &[Share], after: &[Share]) -> Missing {
+    let asked = Asked {
+        replicas: prepared.binding.replicas(),
+        is_duplicated: prepared.is_duplicated(),
+        is_skipped: prepared.skipped.is_some(),
+    };
+    let gone = |from: &[Share], to: &[Share]| match asked.is_duplicated {
+        true => gone_copies(from.iter().copied(), to.iter().copied()),
+        false => 0,
+    };
+    let on = |shares: &[Share]| Running::on(shares.iter().copied());
+    let had = on(assigned).replicas.max(on(base).replicas);
+    let in_base = asked.missing(on(base), had, gone(assigned, base));
+    let copies = gone(assigned, after).max(gone(base, after));
+    asked.missing(on(after), had, copies).since(in_base)
 }
 
 fn is_unschedulable(failure: Option<BriefFailure>) -> bool {

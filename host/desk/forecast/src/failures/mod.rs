@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ground::Ground;
 use loss::Loser;
+pub(crate) use survival::Judged;
 pub use survival::{Hit, HitCause, Left, Survived};
 
 use divvy_scheduler::profile::ConfiguredProfile;
@@ -85,7 +86,7 @@ impl Each {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failures {
     /// The losses, worst first: by replicas lost, then bindings that cannot be scheduled any more or are in error, then replicas
-    /// beyond capacity, then replicas displaced, then name.
+    /// missing, without copies of duplicated bindings, then replicas beyond capacity, then replicas displaced, then name.
     pub rows: Vec<FailureRow>,
     /// Bindings that are in error without any loss.
     pub errors: Errors,
@@ -135,7 +136,8 @@ pub fn failures(
     rows.sort_by(|left, right| {
         let severity = |row: &FailureRow| {
             let failing = row.newly_unschedulable + row.newly_in_error;
-            (row.lost, failing, row.beyond_capacity, row.displaced)
+            let missing = row.missing - row.missing_copies;
+            (row.lost, failing, missing, row.beyond_capacity, row.displaced)
         };
         severity(right)
             .cmp(&severity(left))

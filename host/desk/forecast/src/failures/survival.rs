@@ -23,6 +23,8 @@ pub struct Hit {
 pub struct Survived {
     /// The bindings that do not survive it.
     pub hits: Vec<Hit>,
+    /// The bindings that survive it with fewer replicas, as their quorum allows, by index.
+    pub in_part: Vec<u32>,
     /// What is left of the watched binding; `None` if the loss does not concern it.
     pub left: Option<Left>,
     /// Replicas that other clusters gain although they do not fit.
@@ -90,7 +92,17 @@ impl Left {
     }
 }
 
-/// The hit, if a binding does not survive.
+/// What a loss does to a binding.
+pub(crate) enum Judged {
+    /// It survives with all that it had.
+    Survives,
+    /// It survives with fewer replicas.
+    InPart(u32),
+    /// It does not survive.
+    Hit(Hit),
+}
+
+/// Judges what a loss leaves of a binding.
 ///
 /// A decision that succeeds places all replicas again, or as many as the quorum requires. Without one, a duplicated binding needs one
 /// copy, and a divided one everything that it had.
@@ -100,23 +112,21 @@ pub(super) fn judge(
     base: &Placed,
     (left, failure): (Left, Option<BriefFailure>),
     ending: Ending,
-) -> Option<Hit> {
+) -> Judged {
+    let binding = u32::try_from(index).unwrap_or(u32::MAX);
     let had = Left::of(&base.shares);
     let is_kept = match prepared.is_duplicated() {
         true => !left.is_nothing(),
         false => left.replicas >= had.replicas,
     };
     let cause = match (ending, failure) {
-        (Ending::Placed, _) => return None,
-        _ if had.is_nothing() || is_kept => return None,
+        _ if had.is_nothing() || is_kept => return Judged::Survives,
+        (Ending::Placed, _) if left.is_nothing() => return Judged::Survives,
+        (Ending::Placed, _) => return Judged::InPart(binding),
         (Ending::Skipped, _) => HitCause::Skipped,
         (Ending::Failed, Some(BriefFailure::Unschedulable)) => HitCause::Unschedulable,
         (Ending::Failed, Some(BriefFailure::FitsNowhere | BriefFailure::NoClusterFit)) => HitCause::NoClusterFit,
         (Ending::Failed, _) => HitCause::Error,
     };
-    Some(Hit {
-        binding: u32::try_from(index).unwrap_or(u32::MAX),
-        left,
-        cause,
-    })
+    Judged::Hit(Hit { binding, left, cause })
 }

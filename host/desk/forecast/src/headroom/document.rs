@@ -35,6 +35,8 @@ pub struct HeadroomTotals {
     pub replicas: i64,
     /// Bindings that can grow, without a bound or with one.
     pub growing: usize,
+    /// Growing bindings of which any number of replicas schedules.
+    pub unbounded: usize,
     /// Bindings that schedule as they are, and cannot grow.
     pub at_limit: usize,
     /// Bindings that do not schedule as they are.
@@ -54,6 +56,7 @@ impl HeadroomTotals {
             bindings: rows.len(),
             replicas: rows.iter().map(|row| row.replicas).sum(),
             growing,
+            unbounded: sound().filter(|row| row.is_unbounded).count(),
             at_limit: sound().count() - growing,
             failing: rows.iter().filter(is_failing).count(),
             left_out,

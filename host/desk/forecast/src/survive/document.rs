@@ -115,6 +115,8 @@ pub struct SurviveTotals {
     pub placed: usize,
     /// Placed bindings that survive every loss.
     pub surviving: usize,
+    /// Surviving bindings that some loss leaves with fewer replicas, as their quorum allows.
+    pub surviving_in_part: usize,
     /// Placed bindings that do not survive some loss.
     pub not_surviving: usize,
     /// Placed bindings of which some loss leaves nothing.

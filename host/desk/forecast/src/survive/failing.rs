@@ -7,7 +7,7 @@ use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::Loss;
 use crate::change::ResolvedChanges;
-use crate::failures::{Hit, HitCause, Left, Survival, Survived};
+use crate::failures::{Hit, HitCause, Judged, Left, Survival, Survived};
 use crate::future::{Entry, Explains, Fate, Future, Options};
 use crate::situation::{Assignment, Situation};
 
@@ -37,12 +37,15 @@ pub(super) fn survival(situation: &Situation, side: &ConfiguredProfile, losses: 
             };
             let (after, _) = changes.apply(situation);
             let after = Future::decide(&after, side, single);
-            let entries = after.entries.iter().zip(entries).zip(0..);
-            let hits = entries.filter_map(|((entry, base), index)| judge(index, entry, base, &loss.clusters));
-            Survived {
-                hits: hits.collect(),
-                ..Survived::default()
+            let mut survived = Survived::default();
+            for ((entry, base), index) in after.entries.iter().zip(entries).zip(0..) {
+                match judge(index, entry, base, &loss.clusters) {
+                    Judged::Survives => {}
+                    Judged::InPart(binding) => survived.in_part.push(binding),
+                    Judged::Hit(hit) => survived.hits.push(hit),
+                }
             }
+            survived
         }
     });
     let is_error = |entry: &Entry| {
@@ -66,13 +69,12 @@ fn left_of(targets: &Assignment, failed: &BTreeSet<String>) -> Left {
     left
 }
 
-/// The hit, if a binding does not survive. Replicas that stay on a failed cluster do not run.
-fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> Option<Hit> {
+/// What a failure does to a binding. Replicas that stay on a failed cluster do not run.
+fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> Judged {
     let had = left_of(&base.targets, &BTreeSet::new());
-    let is_cleared = entry.targets.is_empty() && !entry.binding.object.spec.clusters.is_empty();
     // A failed decision keeps what runs, also where a pending one would have put it.
     let left = match entry.error() {
-        Some(_) if !is_cleared => left_of(&base.targets, failed),
+        Some(_) if !entry.is_cleared => left_of(&base.targets, failed),
         _ => left_of(&entry.targets, failed),
     };
     let is_kept = match entry.is_duplicated() {
@@ -80,7 +82,7 @@ fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> 
         false => left.replicas >= had.replicas,
     };
     if had.is_nothing() || is_kept {
-        return None;
+        return Judged::Survives;
     }
     let stays = entry.targets.keys().any(|cluster| failed.contains(cluster));
     let cause = match (&entry.fate, entry.error()) {
@@ -91,10 +93,11 @@ fn judge(index: u32, entry: &Entry, base: &Entry, failed: &BTreeSet<String>) -> 
             _ => HitCause::Unschedulable,
         },
         _ if stays => HitCause::Stays,
+        _ if left.is_nothing() => return Judged::Survives,
         // As many as the quorum requires.
-        _ => return None,
+        _ => return Judged::InPart(index),
     };
-    Some(Hit {
+    Judged::Hit(Hit {
         binding: index,
         left,
         cause,

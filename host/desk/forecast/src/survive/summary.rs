@@ -1,7 +1,7 @@
 //! Rows and sums of what is left after each loss.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_scheduler::profile::ConfiguredProfile;
 
@@ -96,9 +96,13 @@ impl<'a> Choice<'a> {
             .filter(|(index, had)| self.includes(*index) && !had.is_nothing())
             .count();
         let losses = self.survival.losses.iter();
+        let in_part = losses.clone().flat_map(|survived| &survived.in_part);
+        let is_counted = |index: &&u32| usize::try_from(**index).is_ok_and(|index| self.includes(index));
+        let in_part = in_part.filter(is_counted).filter(|index| !fates.contains_key(index));
         SurviveTotals {
             placed,
             surviving: placed - fates.len(),
+            surviving_in_part: in_part.collect::<BTreeSet<_>>().len(),
             not_surviving: fates.len(),
             hanging: fates.values().filter(|fate| hangs(fate, |_| true)).count(),
             beyond_capacity: losses

@@ -21,7 +21,7 @@ pub(super) struct Matrix {
     changed: Vec<usize>,
 }
 
-/// Moves. Regions are indexes, or `added`, `removed`, `lost` and `stranded`.
+/// Moves. Regions are indexes, or `added`, `removed`, `lost`, `waiting` and `stranded`.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Flows {
@@ -112,19 +112,26 @@ pub(super) fn flows(content: &Content, names: &Names<'_>) -> Flows {
             }
         }
         let movement = &binding.movement;
-        let departure = match (movement.lost > 0, movement.stranded > 0) {
-            (true, _) => "lost",
+        // What is not lost waits, or was removed, or stranded: one of them, because a binding has one outcome.
+        let departure = match (movement.waiting > 0, movement.stranded > 0) {
+            (true, _) => "waiting",
             (_, true) => "stranded",
             _ => "removed",
         };
+        let mut lost = movement.lost;
         for (&(_, cluster), &left) in clusters.iter().zip(&left) {
             let region = Endpoint::Region(names.region_of(cluster));
-            let endpoints = match left {
-                0 => continue,
-                1.. => (Endpoint::Word("added"), region),
-                _ => (region, Endpoint::Word(departure)),
+            let mut add = |from, to, count: i64| {
+                if count > 0 {
+                    *regions.entry((from, to)).or_default() += count;
+                }
             };
-            *regions.entry(endpoints).or_default() += left.saturating_abs();
+            let gone = left.min(0).saturating_abs();
+            let of_lost = gone.min(lost);
+            lost -= of_lost;
+            add(Endpoint::Word("added"), region, left.max(0));
+            add(region, Endpoint::Word("lost"), of_lost);
+            add(region, Endpoint::Word(departure), gone - of_lost);
         }
     }
     let all_pairs = pairs.len();

@@ -70,10 +70,11 @@ others would change.";
 
 const EXIT_CODES: &str = "\
 Exit codes, the highest that applies:
-  0  nothing is lost
-  1  replicas are lost, stranded or down, a binding can no longer be scheduled or becomes invalid, \
-`--max-moved` or `--max-full` is exceeded, or, with `--exit-code`, anything changes
-  2  wrong usage, profile, plugin or input, or a binding that is invalid without the changes
+  0  nothing is lost, and nothing is newly missing but copies of duplicated workloads that run elsewhere
+  1  replicas are lost, stranded, down or newly missing, a binding can no longer be scheduled or becomes \
+invalid, a limit (`--max-moved`, `--max-removed`, `--max-missing`, `--max-full`) is exceeded, or, with \
+`--exit-code`, anything changes
+  2  wrong usage, profile, plugin or input; with `--strict` or without changes, an invalid binding
   3  a plugin failed, or Divvy itself";
 
 /// Heading of the options that are changes.
@@ -112,13 +113,31 @@ pub(in crate::command) struct DiffArguments {
         conflicts_with = "without_each",
         allow_negative_numbers = true
     )]
-    pub(super) max_moved: Option<MovedLimit>,
+    pub(super) max_moved: Option<ReplicaLimit>,
+    /// Exit with 1 if more replicas than this are removed by decision: a number, or a share such as `10%`
+    #[arg(
+        long,
+        value_name = "N|P%",
+        conflicts_with = "without_each",
+        allow_negative_numbers = true
+    )]
+    pub(super) max_removed: Option<ReplicaLimit>,
+    /// Exit with 1 if more replicas than this are newly missing: a number, or a share such as `10%`
+    ///
+    /// Missing are replicas that workloads ask for and that run nowhere: below the full count of a quorum, of a workload that waits, lost,
+    /// and in copies of a duplicated workload. Without this limit, none may be newly missing, except for copies of a duplicated workload
+    /// that runs on other clusters. With `--without-each`, it is the limit of each loss.
+    #[arg(long, value_name = "N|P%", allow_negative_numbers = true)]
+    pub(super) max_missing: Option<ReplicaLimit>,
     /// Exit with 1 if a cluster gains and is then fuller than this share of any resource, such as `100%`
     #[arg(long, value_name = "P%", allow_negative_numbers = true)]
     pub(super) max_full: Option<FullLimit>,
     /// Exit with 1 if anything changes
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
+    /// Exit with 2 if a binding is invalid without the changes, which is not their fault
+    #[arg(long)]
+    pub(super) strict: bool,
     /// Print the sums of each namespace or policy instead of every binding
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["without_each", "cluster"])]
     pub(super) sum: Option<SumOf>,
@@ -184,6 +203,9 @@ pub(in crate::command) struct ChangeArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
+    /// Take the status of clusters in `--overlay`, too, such as their capacity; without it, that of the input counts
+    #[arg(long, requires = "overlay", help_heading = CHANGES)]
+    pub(super) overlay_status: bool,
     /// Delete a policy or a workload: `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`
     ///
     /// `'KIND NAMESPACE/NAME'`, as messages write it, is the same. As in Karmada, a deleted policy leaves its bindings as they are, unless
@@ -299,9 +321,9 @@ impl SumOf {
     }
 }
 
-/// Replicas that may move.
+/// Replicas that may move, be removed, or be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MovedLimit {
+pub(super) enum ReplicaLimit {
     Replicas(i64),
     /// In hundredths of all replicas.
     Percent(i64),
@@ -321,7 +343,7 @@ impl std::str::FromStr for FullLimit {
     }
 }
 
-impl std::str::FromStr for MovedLimit {
+impl std::str::FromStr for ReplicaLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -340,11 +362,11 @@ fn whole_number(text: &str) -> Option<u32> {
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-impl MovedLimit {
-    pub(super) fn is_exceeded(self, moved: i64, replicas: i64) -> bool {
+impl ReplicaLimit {
+    pub(super) fn is_exceeded(self, count: i64, replicas: i64) -> bool {
         match self {
-            Self::Replicas(most) => moved > most,
-            Self::Percent(most) => i128::from(moved) * 100 > i128::from(replicas) * i128::from(most),
+            Self::Replicas(most) => count > most,
+            Self::Percent(most) => i128::from(count) * 100 > i128::from(replicas) * i128::from(most),
         }
     }
 }
@@ -424,6 +446,7 @@ impl ChangeArguments {
         }));
         texts.extend(self.overlay.iter().map(|path| format!("--overlay {path}")));
         texts.extend(self.overlay_from.iter().map(|path| format!("--overlay-from {path}")));
+        texts.extend(self.overlay_status.then(|| "--overlay-status".to_owned()));
         texts.extend(self.delete.iter().map(|object| format!("--delete {object}")));
         texts.sort();
         texts.dedup();

@@ -8,7 +8,7 @@ use divvy_command::progress::Progress;
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::document::{BindingRow, Document, FORMAT, SideDocument, Sums, Totals};
 use divvy_forecast::forecast::{Comparison, compare, placed};
-use divvy_forecast::future::{Explains, Future, Options};
+use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::latent::latent;
 use divvy_forecast::load;
 use divvy_forecast::notes;
@@ -110,6 +110,7 @@ impl Futures {
             clusters: comparison.clusters,
             totals: Totals {
                 left_out: Some(input.prepared.left_out.objects),
+                left_without_policy: input.prepared.left_without_policy,
                 ..comparison.totals
             },
             pending: comparison.pending,
@@ -147,28 +148,42 @@ impl Futures {
         }
     }
 
-    /// Errors of both sides that are not outcomes of scheduling, each once.
-    pub(super) fn errors(&self) -> Vec<BindingError> {
+    /// Errors of both sides that are not outcomes of scheduling, each once. A binding that is invalid without the changes is only warned
+    /// of, unless it determines the exit code.
+    pub(super) fn errors(&self, strict: bool) -> Vec<BindingError> {
         let base = self.base.iter().flat_map(|base| &base.entries);
+        let invalid = |entry: &&Entry| entry.error().is_some_and(|error| fault(error) == Exit::Usage);
+        let as_before: BTreeSet<_> = match strict {
+            true => BTreeSet::new(),
+            false => base
+                .clone()
+                .filter(invalid)
+                .map(|entry| entry.binding.identity())
+                .collect(),
+        };
         let entries = self.after.entries.iter().chain(base);
         let errors = entries.filter_map(|entry| Some((entry, entry.error()?)));
         let errors = errors.filter(|(_, error)| fault(error) > Exit::Success);
         let mut known = BTreeSet::new();
         errors
-            .map(|(entry, error)| BindingError::of(entry.binding.key(), error))
+            .map(|(entry, error)| BindingError {
+                is_warning: fault(error) == Exit::Usage && as_before.contains(&entry.binding.identity()),
+                ..BindingError::of(entry.binding.key(), error)
+            })
             .filter(|error| known.insert((error.binding.clone(), error.message.clone())))
             .collect()
     }
 
     /// Exit code of the errors of both sides. A binding that only the changes make invalid is an effect of the changes and counted as
-    /// such.
-    pub(super) fn fault(&self) -> Exit {
+    /// such. One that is invalid without them is not their fault, and only counts if `strict`.
+    pub(super) fn fault(&self, strict: bool) -> Exit {
         let worst = |future: &Future| {
             let errors = future.entries.iter().filter_map(|entry| entry.error());
             errors.map(fault).max().unwrap_or_default()
         };
         match (self.base.as_ref().map(worst), worst(&self.after)) {
             (None, after) | (Some(_), after @ Exit::Internal) => after,
+            (Some(Exit::Usage), _) if !strict => Exit::Success,
             (Some(base), _) => base,
         }
     }

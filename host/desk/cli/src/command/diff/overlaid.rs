@@ -27,6 +27,15 @@ pub(in crate::command) struct Overlays {
     /// The earlier state of the overlay: objects that it has and the overlay lacks are deleted.
     before: Option<Manifests>,
     deleted: Vec<DeletedObject>,
+    /// True if the status of a cluster in the overlay replaces that of the input.
+    lays_statuses: bool,
+}
+
+/// Everything that overlays and deletions change.
+pub(in crate::command) struct LaidOver {
+    changes: Vec<OverlayChange>,
+    /// Clusters whose status in the overlay differs and was left out.
+    ignored_statuses: BTreeSet<String>,
 }
 
 /// Identity of a binding in messages and sets.
@@ -40,6 +49,7 @@ impl Overlays {
         } = &arguments.changes;
         Self {
             deleted: arguments.changes.delete.clone(),
+            lays_statuses: arguments.changes.overlay_status,
             ..Self::of_paths((overlay, overlay_from), arguments.input.validate, kinds, keep_json)
         }
     }
@@ -59,6 +69,7 @@ impl Overlays {
             overlay: read(overlay),
             before: read(before),
             deleted: Vec::new(),
+            lays_statuses: false,
         }
     }
 
@@ -96,10 +107,21 @@ impl Overlays {
     }
 
     /// Lays the overlay over the input, and deletes the objects to delete. A name that neither has is an error.
-    pub(in crate::command) fn lay_over(&self, input: &mut Manifests) -> Result<Vec<OverlayChange>, Failure> {
+    pub(in crate::command) fn lay_over(&self, input: &mut Manifests) -> Result<LaidOver, Failure> {
         let mut changes = Vec::new();
+        let mut ignored_statuses = BTreeSet::new();
         if let Some(overlay) = &self.overlay {
             changes = input.overlay(overlay);
+            let differing = input.overlay_statuses(overlay, self.lays_statuses);
+            match self.lays_statuses {
+                true => {
+                    let is_laid = |object: &ObjectName| object.kind == "Cluster" && differing.contains(&object.name);
+                    for change in changes.iter_mut().filter(|change| is_laid(&change.object)) {
+                        change.kind = OverlayKind::Changed;
+                    }
+                }
+                false => ignored_statuses = differing,
+            }
         }
         if let (Some(before), Some(overlay)) = (&self.before, &self.overlay) {
             input.remove_dropped(before, overlay);
@@ -129,13 +151,16 @@ impl Overlays {
             }
         }
         match unknown.is_empty() {
-            true => Ok(changes),
+            true => Ok(LaidOver {
+                changes,
+                ignored_statuses,
+            }),
             false => Err(Failure::usage_errors(unknown)),
         }
     }
 
     /// One row per object: its change, and the effect of it.
-    pub(super) fn rows(&self, changes: &[OverlayChange], original: &Situation, laid: &Situation) -> Vec<OverlayRow> {
+    pub(super) fn rows(&self, over: &LaidOver, original: &Situation, laid: &Situation) -> Vec<OverlayRow> {
         let (before, after) = (Governed::of(original), Governed::of(laid));
         let policies = self.overlay.iter().flat_map(|overlay| &overlay.policies);
         let policies: BTreeMap<ObjectName, &PropagationPolicy> = policies
@@ -145,7 +170,7 @@ impl Overlays {
                 (ObjectName::new(&policy.kind, namespace, name), policy)
             })
             .collect();
-        let rows = changes.iter().map(|change| {
+        let rows = over.changes.iter().map(|change| {
             let object = &change.object;
             let row = OverlayRow {
                 object: object.to_string(),
@@ -159,7 +184,15 @@ impl Overlays {
                     let had = before.by_policy.get(object).unwrap_or(&nothing);
                     let has = after.by_policy.get(object).unwrap_or(&nothing);
                     let remarks = match policies.get(object) {
-                        Some(policy) => remarks_on_policy(policy, has.is_empty(), laid),
+                        Some(policy) => {
+                            let mut remarks = remarks_on_policy(policy, has.is_empty(), laid);
+                            // What was so before is not the overlay's doing.
+                            if change.kind == OverlayKind::Same {
+                                let known = remarks_on_policy(policy, had.is_empty(), original);
+                                remarks.retain(|remark| !known.contains(remark));
+                            }
+                            remarks
+                        }
                         None => remarks_on_deleted(had, &after),
                     };
                     OverlayRow {
@@ -170,7 +203,11 @@ impl Overlays {
                         ..row
                     }
                 }
-                "Cluster" | "ResourceBinding" | "ClusterResourceBinding" => row,
+                "Cluster" => OverlayRow {
+                    remarks: remarks_on_cluster(change, original, over),
+                    ..row
+                },
+                "ResourceBinding" | "ClusterResourceBinding" => row,
                 _ => OverlayRow {
                     remarks: remarks_on_resource(change, &before, &after),
                     ..row
@@ -283,6 +320,22 @@ fn remarks_on_deleted(had: &BTreeSet<Key<'_>>, after: &Governed<'_>) -> Vec<Stri
     match parts.is_empty() {
         false => parts,
         true => vec!["does nothing: it governs no binding of the input".to_owned()],
+    }
+}
+
+/// Remarks on a cluster.
+fn remarks_on_cluster(change: &OverlayChange, original: &Situation, over: &LaidOver) -> Vec<String> {
+    let name = &change.object.name;
+    if change.kind == OverlayKind::Deleted && !original.clusters.contains_key(name) {
+        return vec!["does nothing: the input has no such cluster".to_owned()];
+    }
+    match over.ignored_statuses.contains(name) {
+        true => {
+            vec![
+                "its status differs from that of the input, which counts; `--overlay-status` takes this one".to_owned(),
+            ]
+        }
+        false => Vec::new(),
     }
 }
 

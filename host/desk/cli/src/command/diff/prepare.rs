@@ -44,6 +44,8 @@ pub(in crate::command) struct Prepared {
     pub(in crate::command) notes: Vec<String>,
     /// The objects of the overlays, and those that are deleted.
     pub(super) overlay: Vec<OverlayRow>,
+    /// Bindings that overlays and deletions leave without a policy.
+    pub(super) left_without_policy: usize,
     /// Objects of the input with problems that did not end the run.
     pub(in crate::command) left_out: LeftOut,
     /// The bindings to show.
@@ -82,6 +84,8 @@ struct Laid {
     labels: WorkloadLabels,
     /// The objects of the overlays, and those that are deleted.
     rows: Vec<OverlayRow>,
+    /// Bindings that have a policy in the input and none with the overlays.
+    left_without_policy: usize,
 }
 
 /// Reads the input, lays the overlays over it and makes the changes. A change that cannot be made ends the
@@ -117,6 +121,7 @@ pub(in crate::command) fn prepare(
             situation: original.clone(),
             labels,
             rows: Vec::new(),
+            left_without_policy: 0,
         },
     };
     let shown = choosing.shown(laid.situation.bindings.iter().map(Arc::as_ref), &laid.labels)?;
@@ -140,6 +145,7 @@ pub(in crate::command) fn prepare(
         after,
         notes,
         overlay: laid.rows,
+        left_without_policy: laid.left_without_policy,
         left_out,
         shown,
         changes,
@@ -192,11 +198,28 @@ fn lay_over(
     let detected = manifests.detect(kinds.clone());
     let mut laid = situation(&manifests, detected);
     laid.changed.extend(overlays.clusters());
+    // As with `--without`: their replicas are lost, and bindings that list them are decided.
+    let deleted = original
+        .clusters
+        .keys()
+        .filter(|name| !laid.clusters.contains_key(*name));
+    let deleted: Vec<String> = deleted.cloned().collect();
+    laid.changed.extend(deleted.iter().cloned());
+    laid.gone.extend(deleted);
     Ok(Laid {
         rows: overlays.rows(&changes, original, &laid),
+        left_without_policy: left_without_policy(original, &laid),
         situation: laid,
         labels,
     })
+}
+
+/// Bindings that have a policy in one situation and none in another.
+fn left_without_policy(original: &Situation, laid: &Situation) -> usize {
+    let governed = original.bindings.iter().filter(|binding| binding.policy.is_some());
+    let governed: BTreeSet<_> = governed.map(|binding| binding.identity()).collect();
+    let left = laid.bindings.iter().filter(|binding| binding.policy.is_none());
+    left.filter(|binding| governed.contains(&binding.identity())).count()
 }
 
 /// Warnings about the input.

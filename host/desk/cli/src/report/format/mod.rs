@@ -30,6 +30,7 @@ pub(crate) const OFFERS: &[Offer] = &[
     names::OFFER,
     jsonpath::OFFER,
     markdown::OFFER,
+    markdown::WITH_LINK,
     page::OFFER,
 ];
 
@@ -189,6 +190,7 @@ mod tests {
         assert_eq!(names.len(), OFFERS.len());
         for offer in OFFERS {
             let text = match offer.name.split_once('=') {
+                Some(("markdown", _)) => "markdown=https://x.example/1".to_owned(),
                 Some((word, _)) => format!("{word}={{.binding}}"),
                 None => offer.name.to_owned(),
             };
