@@ -9,8 +9,8 @@ use crate::artifacts::repository;
 /// Its library. Compiled once for all tests: another compilation would replace a file that is in use.
 pub(crate) static HOSTILE: LazyLock<PathBuf> = LazyLock::new(|| library("hostile", &sources()));
 
-fn sources() -> [PathBuf; 1] {
-    [repository().join("tests/fixtures/hostile.c")]
+fn sources() -> [PathBuf; 2] {
+    ["hostile.c", "attacks.c"].map(|name| repository().join("tests/fixtures").join(name))
 }
 
 /// The same plugin, which runs a statement when its library is opened. Each test has a name of its own.

@@ -13,7 +13,7 @@ use crate::generated;
 
 const PAGE: &str = "docs/measurements.md";
 const HEADING: &str = "## What harm costs\n";
-const NEXT: &str = "\n## Building and continuous integration\n";
+const NEXT: &str = "\n## What attacks cost\n";
 
 /// What is done in Assign, in words.
 const IN_ASSIGN: [(&str, &str); 18] = [

@@ -109,6 +109,7 @@ fn anything_else_that_is_missing_is_reported_and_changes_no_decision() {
         (
             "limits",
             &[
+                "the limit of addresses",
                 "the limit of core dumps",
                 "the limit of descriptors",
                 "the limit of memory",

@@ -2,12 +2,13 @@
 //!
 //! - [`alike`] compares decisions. [`which`] says which plugins have a process of their own.
 //! - [`harm`] has a plugin that does harm at every point, and [`matrix`] compares it with the same harm in the scheduler's process.
-//!   [`skip`] goes on without such a plugin. [`output`] has one that prints.
+//!   [`skip`] goes on without such a plugin. [`output`] has one that prints. [`attacks`] has one that means to cost more than its own decision.
 //! - [`missing`] has systems that lack what isolation uses, [`paused`] a machine that is paused, and [`pod`] the restrictions of a pod.
 //!
 //! With the environment variable of [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
 
 mod alike;
+mod attacks;
 mod harm;
 mod matrix;
 mod missing;

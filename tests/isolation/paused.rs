@@ -16,7 +16,7 @@ fn signal(name: &str, process: u32) {
 }
 
 /// The workers of a process.
-fn workers(of: u32) -> Vec<u32> {
+pub(super) fn workers(of: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").expect("/proc can be read").flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |process: &u32| {

@@ -98,7 +98,7 @@ fn twenty_million_notes_are_left_out() {
 #[test]
 fn a_text_of_a_gibibyte_is_cut_where_it_is_shown() {
     let decision = check("long note", "texts cut: 1 (at most 65536 bytes)");
-    let expected = format!("{} … (cut, it has 1073741824 bytes)", "\0".repeat(TEXT_BYTES));
+    let expected = format!("{} … (cut, it has 1073741824 bytes)", "\u{fffd}".repeat(TEXT_BYTES));
     assert!(texts(&decision["explanation"]["notes"])[0] == expected);
     // As many of them as 16 MiB hold.
     let decision = check(
@@ -134,7 +134,7 @@ fn figures_beyond_the_limit_are_left_out() {
 
 #[test]
 fn log_records_are_limited_in_number_and_length() {
-    check("many log records", "log records left out: 3617 (at most 16384)");
+    check("many log records", "log records left out: 3617 (at most 16384, of 1 MiB)");
     let Decided { exit, log, .. } = decide("long log record");
     assert_eq!(exit, Some(0));
     assert!(log.contains(" … (cut, it has 1073741824 bytes)"), "{} bytes", log.len());
@@ -155,7 +155,7 @@ fn the_texts_of_a_failure_are_cut() {
     assert_eq!(exit, Some(3));
     let message = decision["message"].as_str().expect("a message");
     assert!(
-        message.ends_with("\0 … (cut, it has 1073741824 bytes)"),
+        message.ends_with("\u{fffd} … (cut, it has 1073741824 bytes)"),
         "{} bytes",
         message.len()
     );

@@ -47,6 +47,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             // Streams.
             "console form grid man_pages reading",
             // The profile, and the program around a command.
+            "log_lines",
             "chosen_profile ends libraries logging",
             "additional worker",
             "program setup",
@@ -55,8 +56,10 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/core/isolation/src",
         &[
+            "usage",
             "deadline error event header output region request sandbox",
-            "call control",
+            "call control watch",
+            "observed",
             "exchange",
             "messages process",
             "supervisor",
@@ -142,11 +145,12 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/core/loader/src",
         &[
-            "features file_names lists ownership tables",
+            "features file_names lists ownership shown tables",
             "unbuilt",
             "error",
-            "descriptors file functions",
+            "file functions",
             "description",
+            "descriptors",
             "library",
             "loader",
             "inspection missing",

@@ -15,7 +15,11 @@ const WRITE: usize = 0x2000_0000_0000;
 /// Start of the addresses at which everyone reads the same chunks.
 const READ: usize = 0x3000_0000_0000;
 
-/// The addresses at which chunks can be read.
+/// Distance of the first chunk that no other process gets from the first that others get.
+pub(crate) const KEPT: usize = (READ - WRITE) / 2;
+/// The addresses at which chunks can be read that other processes get.
+pub(crate) const SHARED_ADDRESSES: Range<usize> = READ..READ + KEPT;
+/// The addresses at which all chunks can be read.
 pub(crate) const READ_ADDRESSES: Range<usize> = READ..READ + (READ - WRITE);
 
 /// A chunk of memory: a file that the host writes and others read.

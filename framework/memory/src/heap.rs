@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::Unprotected;
-use crate::chunk::{Chunk, ChunkFile};
+use crate::chunk::{Chunk, ChunkFile, KEPT};
 
 /// Size of a chunk, unless a block needs a larger one. The size is only reserved: a page takes memory when it is first
 /// written.
@@ -21,8 +21,17 @@ const SMALL: usize = 128 << 10;
 /// Size of the parts of chunks from which small blocks are taken.
 const SHELF: usize = 1 << 20;
 
-/// All chunks, and the free room in them.
-#[derive(Debug, Default)]
+/// Who reads a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Plugins in this process, and every process that gets the chunks.
+    All,
+    /// Plugins in this process.
+    ThisProcess,
+}
+
+/// All chunks with the same readers, and the free room in them.
+#[derive(Debug)]
 struct Heap {
     chunks: Vec<Chunk>,
     /// Bytes of the last chunk that have been used; the bytes after them are zero.
@@ -31,7 +40,7 @@ struct Heap {
     next: usize,
     /// The part of a chunk from which the next small block is taken: chunk, first free byte, and end.
     shelf: (usize, usize, usize),
-    /// Dropped blocks, by size: chunk and first byte.
+    /// Dropped blocks, all zero, by size: chunk and first byte.
     free: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
@@ -40,6 +49,7 @@ pub(crate) struct Block {
     write: NonNull<u64>,
     read: NonNull<u64>,
     length: usize,
+    readers: Readers,
     chunk: usize,
     start: usize,
 }
@@ -49,15 +59,14 @@ unsafe impl Send for Block {}
 // SAFETY: shared references to a block only read.
 unsafe impl Sync for Block {}
 
-fn heap() -> MutexGuard<'static, Heap> {
-    static HEAP: Mutex<Heap> = Mutex::new(Heap {
-        chunks: Vec::new(),
-        used: 0,
-        next: 0,
-        shelf: (0, 0, 0),
-        free: BTreeMap::new(),
-    });
-    HEAP.lock().unwrap_or_else(PoisonError::into_inner)
+fn heap(readers: Readers) -> MutexGuard<'static, Heap> {
+    static ALL: Mutex<Heap> = Mutex::new(Heap::new(0));
+    static THIS_PROCESS: Mutex<Heap> = Mutex::new(Heap::new(KEPT));
+    let heap = match readers {
+        Readers::All => &ALL,
+        Readers::ThisProcess => &THIS_PROCESS,
+    };
+    heap.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// As [`crate::protection`]. The first call finds out, with a first chunk that stays.
@@ -65,7 +74,7 @@ pub(crate) fn protection() -> Result<(), Unprotected> {
     static KNOWN: OnceLock<Result<(), Unprotected>> = OnceLock::new();
     KNOWN
         .get_or_init(|| {
-            let made = heap().extend(0);
+            let made = heap(Readers::All).extend(0);
             made.map_err(|error| Unprotected {
                 reason: format!("no sealed file in memory could be made and mapped: {error}"),
             })
@@ -73,9 +82,9 @@ pub(crate) fn protection() -> Result<(), Unprotected> {
         .clone()
 }
 
-/// The number of chunks. It only grows.
+/// The number of chunks that other processes may read. It only grows.
 pub fn chunk_count() -> usize {
-    heap().chunks.len()
+    heap(Readers::All).chunks.len()
 }
 
 /// The chunks from number `first` on, for another process. Chunks are never dropped, so a process needs each only once.
@@ -84,7 +93,7 @@ pub fn chunk_count() -> usize {
 ///
 /// If the process has no file descriptors left.
 pub fn chunks(first: usize) -> io::Result<Vec<ChunkFile>> {
-    heap().chunks.iter().skip(first).map(Chunk::file).collect()
+    heap(Readers::All).chunks.iter().skip(first).map(Chunk::file).collect()
 }
 
 /// Bytes to reserve for a block. There are few sizes, each at most a quarter above the request, so that a snapshot that
@@ -101,6 +110,17 @@ fn rounded(bytes: usize) -> usize {
 }
 
 impl Heap {
+    /// A heap without memory, whose first chunk will be at this distance.
+    const fn new(next: usize) -> Self {
+        Self {
+            chunks: Vec::new(),
+            used: 0,
+            next,
+            shelf: (0, 0, 0),
+            free: BTreeMap::new(),
+        }
+    }
+
     /// Adds a chunk with room for `bytes` bytes.
     fn extend(&mut self, bytes: usize) -> io::Result<()> {
         let bytes = bytes.next_multiple_of(CHUNK).max(CHUNK);
@@ -111,14 +131,13 @@ impl Heap {
         Ok(())
     }
 
-    /// The chunk and first byte of a block of `bytes` bytes; true if the block was used before.
-    fn take(&mut self, bytes: usize) -> io::Result<(usize, usize, bool)> {
-        if let Some((chunk, start)) = self.free.get_mut(&bytes).and_then(Vec::pop) {
-            return Ok((chunk, start, true));
+    /// The chunk and first byte of a block of `bytes` bytes, all zero.
+    fn take(&mut self, bytes: usize) -> io::Result<(usize, usize)> {
+        if let Some(free) = self.free.get_mut(&bytes).and_then(Vec::pop) {
+            return Ok(free);
         }
         if bytes >= SMALL {
-            let (chunk, start) = self.take_new(bytes)?;
-            return Ok((chunk, start, false));
+            return self.take_new(bytes);
         }
         if self.shelf.2 - self.shelf.1 < bytes {
             let (chunk, start) = self.take_new(SHELF)?;
@@ -126,7 +145,7 @@ impl Heap {
         }
         let (chunk, start, _) = self.shelf;
         self.shelf.1 += bytes;
-        Ok((chunk, start, false))
+        Ok((chunk, start))
     }
 
     /// The chunk and first byte of pages that no block has had.
@@ -142,24 +161,20 @@ impl Heap {
 
 impl Block {
     /// A block of `length` words, all zero; `None` if there is no protected memory.
-    pub(crate) fn zeroed(length: usize) -> Option<Self> {
+    pub(crate) fn zeroed(length: usize, readers: Readers) -> Option<Self> {
         protection().ok()?;
         let bytes = rounded(length.checked_mul(size_of::<u64>())?);
-        let mut heap = heap();
-        let (chunk, start, is_used) = heap.take(bytes).ok()?;
+        let mut heap = heap(readers);
+        let (chunk, start) = heap.take(bytes).ok()?;
         let (write, read) = heap.chunks.get(chunk)?.addresses(start);
-        drop(heap);
-        let mut block = Self {
+        Some(Self {
             write,
             read,
             length,
+            readers,
             chunk,
             start,
-        };
-        if is_used {
-            block.as_mut_slice().fill(0);
-        }
-        Some(block)
+        })
     }
 
     #[inline]
@@ -179,8 +194,14 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        // Now rather than when it is used again: until then, others could read what is not theirs.
+        self.as_mut_slice().fill(0);
         let bytes = rounded(self.length * size_of::<u64>());
-        heap().free.entry(bytes).or_default().push((self.chunk, self.start));
+        heap(self.readers)
+            .free
+            .entry(bytes)
+            .or_default()
+            .push((self.chunk, self.start));
     }
 }
 
@@ -220,7 +241,7 @@ mod tests {
     #[test]
     fn small_blocks_share_pages_and_nothing_else() {
         let mut blocks: Vec<Block> = (0..5_000)
-            .map(|number| Block::zeroed(1 + number % 900).expect("this system has sealed files"))
+            .map(|number| Block::zeroed(1 + number % 900, Readers::All).expect("this system has sealed files"))
             .collect();
         for (block, number) in blocks.iter_mut().zip(0..) {
             block.as_mut_slice().fill(number);
@@ -232,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_at_the_other_address() {
-        let mut block = Block::zeroed(10).expect("this system has sealed files");
+        let mut block = Block::zeroed(10, Readers::All).expect("this system has sealed files");
         block.as_mut_slice()[9] = 4;
         assert_eq!(block.as_slice()[9], 4);
         let written = block.as_mut_slice().as_ptr();
@@ -240,15 +261,39 @@ mod tests {
     }
 
     #[test]
+    fn what_was_written_is_gone_with_its_block() {
+        for readers in [Readers::All, Readers::ThisProcess] {
+            let mut block = Block::zeroed(3, readers).expect("this system has sealed files");
+            block.as_mut_slice().fill(u64::MAX);
+            let read = block.read;
+            drop(block);
+            // SAFETY: chunks stay mapped as long as the process lives. Another test may have the block by now, and writes numbers.
+            let words = unsafe { std::slice::from_raw_parts(read.as_ptr(), 3) };
+            assert!(words.iter().all(|word| *word != u64::MAX), "{readers:?}");
+        }
+    }
+
+    #[test]
+    fn other_processes_get_no_chunk_of_this_process_alone() {
+        let own = Block::zeroed(1, Readers::ThisProcess).expect("this system has sealed files");
+        let address = own.as_slice().as_ptr().addr();
+        for chunk in chunks(0).expect("there are descriptors") {
+            assert!(!(chunk.read_address()..chunk.read_address() + chunk.bytes()).contains(&address));
+        }
+        let address = own.as_slice().as_ptr().cast();
+        assert!(crate::is_protected(address) && !crate::is_shared(address));
+    }
+
+    #[test]
     fn a_block_larger_than_a_chunk_gets_one_of_its_own() {
-        let mut block = Block::zeroed(CHUNK / 8 + 1).expect("there is address space");
+        let mut block = Block::zeroed(CHUNK / 8 + 1, Readers::All).expect("there is address space");
         block.as_mut_slice()[CHUNK / 8] = 1;
         assert_eq!(block.as_slice()[CHUNK / 8], 1);
     }
 
     #[test]
     fn the_addresses_that_plugins_see_cannot_be_made_writable() {
-        let block = Block::zeroed(SMALL / size_of::<u64>()).expect("this system has sealed files");
+        let block = Block::zeroed(SMALL / size_of::<u64>(), Readers::All).expect("this system has sealed files");
         let page = block.as_slice().as_ptr().cast_mut().cast();
         // SAFETY: the kernel refuses, which is what this test checks, so nothing changes.
         let refused = unsafe { mprotect(page, PAGE, MprotectFlags::READ | MprotectFlags::WRITE) };
@@ -257,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_files_cannot_be_written_mapped_for_writing_or_resized() {
-        let _block = Block::zeroed(1).expect("this system has sealed files");
+        let _block = Block::zeroed(1, Readers::All).expect("this system has sealed files");
         let chunks = chunks(0).expect("there are descriptors");
         let file = chunks.first().expect("there is one").file();
         let again = std::fs::OpenOptions::new()

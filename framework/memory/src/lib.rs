@@ -6,7 +6,8 @@
 //!
 //! Blocks are parts of large chunks, each with one file. Another process that receives the files of [`chunks`] and maps
 //! each at [`ChunkFile::read_address`] reads the same words at the same addresses. The seals keep it from writing to
-//! the files or changing their size, however it opens them again.
+//! the files or changing their size, however it opens them again. What is dropped is zeroed, and what no other process may see, such as the
+//! configuration of a plugin, is in chunks that none gets ([`Words::of_this_process`]).
 //!
 //! Where the system has no sealed files in memory, blocks are ordinary memory, which plugins can write to;
 //! [`protection`] returns the reason.
@@ -57,8 +58,17 @@ pub fn protection() -> Result<(), Unprotected> {
     return unprotected::protection();
 }
 
-/// True if plugins can only read at this address. Another process that maps the files of [`chunks`] reads the same words there.
+/// True if plugins can only read at this address, in this process and in others: one that maps the files of [`chunks`] reads the same words
+/// there.
 pub fn is_shared(address: *const u8) -> bool {
+    #[cfg(target_os = "linux")]
+    return chunk::SHARED_ADDRESSES.contains(&address.addr());
+    #[cfg(not(target_os = "linux"))]
+    return unprotected::is_shared(address);
+}
+
+/// True if plugins in this process can only read at this address, whether or not others can.
+pub fn is_protected(address: *const u8) -> bool {
     #[cfg(target_os = "linux")]
     return chunk::READ_ADDRESSES.contains(&address.addr());
     #[cfg(not(target_os = "linux"))]

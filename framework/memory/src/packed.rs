@@ -46,7 +46,15 @@ pub fn packed_words<T>(elements: &[T]) -> usize {
 impl Packer {
     /// A packer for tables that take this number of words together: the sum of [`packed_words`].
     pub fn new(words: usize) -> Self {
-        let mut words = Words::zeroed(words);
+        Self::filling(Words::zeroed(words))
+    }
+
+    /// As [`Self::new`], for tables that no other process can read.
+    pub fn of_this_process(words: usize) -> Self {
+        Self::filling(Words::of_this_process(words))
+    }
+
+    fn filling(mut words: Words) -> Self {
         let (write, read) = words.addresses();
         Self {
             words: Arc::new(words),

@@ -11,6 +11,8 @@ pub struct Slot {
     write: NonNull<u64>,
     /// Size of the memory at both addresses, in words.
     length: usize,
+    /// True if no other process reads it.
+    is_of_this_process: bool,
     /// The memory; `None` as long as its size is 0.
     words: Option<Box<Words>>,
 }
@@ -23,12 +25,22 @@ unsafe impl Sync for Slot {}
 impl Slot {
     /// A slot without memory.
     pub const fn new() -> Self {
+        Self::with_readers(false)
+    }
+
+    const fn with_readers(is_of_this_process: bool) -> Self {
         Self {
             read: NonNull::dangling(),
             write: NonNull::dangling(),
             length: 0,
+            is_of_this_process,
             words: None,
         }
+    }
+
+    /// A slot without memory, whose value no other process can read.
+    pub const fn of_this_process() -> Self {
+        Self::with_readers(true)
     }
 
     /// The value, at an address at which plugins see it.
@@ -52,7 +64,11 @@ impl Slot {
 
     #[cold]
     fn grow(&mut self, length: usize) {
-        let words = self.words.insert(Box::new(Words::zeroed(length)));
+        let words = match self.is_of_this_process {
+            true => Words::of_this_process(length),
+            false => Words::zeroed(length),
+        };
+        let words = self.words.insert(Box::new(words));
         (self.write, self.read) = words.addresses();
         self.length = length;
     }
@@ -76,5 +92,8 @@ mod tests {
         let shown = slot.show((1_i64, text.as_str(), [3_u8; 100]));
         assert_eq!((shown.0, shown.1, shown.2[99]), (1, "borrowed", 3));
         assert!(crate::is_shared(std::ptr::from_ref(shown).cast()));
+        let mut own = Slot::of_this_process();
+        let shown = std::ptr::from_ref(own.show(7_u64)).cast();
+        assert!(crate::is_protected(shown) && !crate::is_shared(shown));
     }
 }

@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
+#[cfg(target_os = "linux")]
+use crate::heap::{Block, Readers};
+
 /// Words that the host writes and plugins can only read. Initially zero.
 ///
 /// The host also reads at the addresses that plugins see, so that the processor's cache of addresses holds each page
@@ -12,7 +15,7 @@ pub struct Words(Storage);
 
 enum Storage {
     #[cfg(target_os = "linux")]
-    Protected(crate::heap::Block),
+    Protected(Block),
     Ordinary(Box<[u64]>),
 }
 
@@ -20,7 +23,16 @@ impl Words {
     /// `length` words, all zero.
     pub fn zeroed(length: usize) -> Self {
         #[cfg(target_os = "linux")]
-        if let Some(block) = crate::heap::Block::zeroed(length) {
+        if let Some(block) = Block::zeroed(length, Readers::All) {
+            return Self(Storage::Protected(block));
+        }
+        Self(Storage::Ordinary(vec![0; length].into()))
+    }
+
+    /// `length` words, all zero, that no other process can read.
+    pub fn of_this_process(length: usize) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Some(block) = Block::zeroed(length, Readers::ThisProcess) {
             return Self(Storage::Protected(block));
         }
         Self(Storage::Ordinary(vec![0; length].into()))

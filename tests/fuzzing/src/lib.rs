@@ -223,6 +223,7 @@ fn look(event: Event<'_>) {
             let names = reason.figures.as_slice().iter().map(|figure| figure.name.read());
             names.chain([reason.text.read()]).collect()
         }
+        Event::LeftOut(left_out) => format!("{left_out:?}"),
         Event::Fail(failure) => [failure.message, failure.path, failure.hint]
             .into_iter()
             .map(|text| text.read())

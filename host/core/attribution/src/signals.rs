@@ -145,7 +145,7 @@ fn report(signal: &'static str, origin: Origin) {
     static HAS_REPORTED_OTHER: AtomicBool = AtomicBool::new(false);
     let cause = fmt::from_fn(|to| match origin {
         Origin::Instruction(Some(address))
-            if divvy_framework_memory::is_shared(std::ptr::without_provenance(address)) =>
+            if divvy_framework_memory::is_protected(std::ptr::without_provenance(address)) =>
         {
             write!(to, "{signal} at address {address:#x}, which plugins can only read")
         }

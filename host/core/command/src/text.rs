@@ -43,10 +43,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// True for control characters, and for characters that change the direction of text.
-pub fn is_control(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+pub use divvy_loader::shown::is_control;
 
 /// True for control characters other than line breaks and tabs.
 pub fn is_hidden(character: char) -> bool {

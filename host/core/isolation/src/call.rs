@@ -13,6 +13,9 @@ pub trait IsolatedCall: Carry {
     /// Visits the fields with values that the plugin keeps.
     fn kept(&mut self, visit: impl FnMut(&mut Address));
 
+    /// Takes out the address of the sink, which is one of this process. A worker has a sink of its own.
+    fn hide_sink(&mut self);
+
     /// Takes the fields that the plugin writes from the answered call. Values that it keeps are its own addresses.
     fn take(&mut self, answered: &Self);
 
@@ -33,6 +36,10 @@ macro_rules! isolated {
                 visit(&mut self.snapshot_value);
                 visit(&mut self.binding_value);
                 $(visit(&mut self.$previous);)?
+            }
+
+            fn hide_sink(&mut self) {
+                self.sink = Address::NULL;
             }
 
             fn take(&mut self, answered: &Self) {

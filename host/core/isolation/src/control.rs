@@ -13,6 +13,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use crate::request::WorkerLibrary;
+use crate::sandbox::Missing;
 
 /// Largest message in bytes.
 const LARGEST: usize = 64 << 10;
@@ -45,6 +46,15 @@ pub struct MissingFacility {
     /// How to get it, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+impl From<&Missing> for MissingFacility {
+    fn from(missing: &Missing) -> Self {
+        Self {
+            message: missing.to_string(),
+            hint: missing.hint().map(ToOwned::to_owned),
+        }
+    }
 }
 
 /// Memory that the worker is to map.

@@ -1,93 +1,98 @@
-//! The time that a worker has for an operation. Looks are counted rather than time, and a worker that is ready to run but gets no
-//! processor is given more: a machine that was paused, or that has too much to do, has seen nothing hang.
+//! The time that a worker has for an operation, by the host's clock, whatever the worker does meanwhile.
+//!
+//! The host looks at a worker several times within its deadline. A look comes when its time has come, however often the worker wakes the
+//! host before, and looks are counted rather than time: a machine that was paused has seen nothing hang. A worker whose threads were ready
+//! to run while others had the processors is given more time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use divvy_attribution::ThreadUsage;
+use crate::usage::Usage;
 
 /// Looks at a worker within its deadline.
 const LOOKS: u32 = 20;
-/// Further deadlines for a worker that was ready to run and got no processor.
+/// Times that a worker gets more time that was ready to run and got no processor.
 const PATIENCE: u32 = 10;
+/// The most that it gets each time; otherwise another deadline.
+const MORE: Duration = Duration::from_secs(1);
+/// A time at which nothing is waited for any more, for a deadline that no clock can hold.
+const FAR: Duration = Duration::from_secs(1 << 32);
 
-/// The deadline of one operation.
+/// The deadline of one operation, however often the worker is asked for it.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     time: Duration,
+    /// The time after whose looks it is decided whether there is more: the deadline, and then what was added last.
+    part: Duration,
+    /// All parts so far.
+    whole: Duration,
+    next_look: Instant,
+    /// Looks in the present part.
     looks: u32,
     starved: u32,
-    /// Usage when the present deadline began.
+    /// Usage at the first look.
     used: Option<Usage>,
 }
 
 impl Deadline {
+    /// A deadline that begins now.
     pub(crate) fn new(time: Duration) -> Self {
         Self {
             time,
+            part: time,
+            whole: time,
+            next_look: after(time / LOOKS),
             looks: 0,
             starved: 0,
             used: None,
         }
     }
 
-    /// Time until the next look.
-    pub(crate) fn until_look(&self) -> Duration {
-        self.time / LOOKS
+    /// The whole time.
+    pub(crate) fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// Time between two looks.
+    pub(crate) fn between_looks(&self) -> Duration {
+        self.part / LOOKS
+    }
+
+    /// Time until the next look; `None` if it is due.
+    pub(crate) fn until_look(&self) -> Option<Duration> {
+        let left = self.next_look.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
     }
 
     /// Counts a look at a worker that has not answered. True if its time is over.
     pub(crate) fn is_over(&mut self, usage: impl FnOnce() -> Usage) -> bool {
+        // From now on, and not from the time at which it was due: it may have been due while the machine was paused.
+        self.next_look = after(self.between_looks());
         self.looks += 1;
-        if self.looks < LOOKS {
-            // At the first look, and not before the operation: most are answered before it.
-            if self.used.is_none() {
-                self.used = Some(usage());
-            }
+        // At the first look, and not before the operation: most are answered before it.
+        if self.used.is_none() {
+            self.used = Some(usage());
             return false;
         }
-        let now = usage();
-        if self.starved >= PATIENCE || !now.has_starved_since(self.used.unwrap_or_default(), self.time) {
+        if self.looks < LOOKS {
+            return false;
+        }
+        let before = self.used.as_ref();
+        let has_starved = before.is_some_and(|before| usage().has_starved_since(before, self.time, self.whole));
+        if self.starved >= PATIENCE || !has_starved {
             return true;
         }
-        (self.looks, self.starved, self.used) = (0, self.starved + 1, Some(now));
+        self.part = self.time.min(MORE);
+        self.whole = self.whole.saturating_add(self.part);
+        (self.looks, self.starved) = (0, self.starved + 1);
+        self.next_look = after(self.between_looks());
         false
     }
 }
 
-/// What a process has used, and whether it could use more.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Usage {
-    /// Processor time, in hundredths of a second.
-    ticks: u64,
-    /// True if a thread is ready to run.
-    is_ready: bool,
-}
-
-impl Usage {
-    /// Usage of a process; nothing if it has ended.
-    pub(crate) fn of(id: i32) -> Self {
-        let mut usage = Self::default();
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else {
-            return usage;
-        };
-        for thread in threads.flatten() {
-            let Ok(text) = std::fs::read_to_string(thread.path().join("stat")) else {
-                continue;
-            };
-            if let Some(thread) = ThreadUsage::read(&text) {
-                // A thread that waits for the disk is about to be ready.
-                usage.is_ready |= matches!(thread.state, 'R' | 'D');
-                usage.ticks += thread.ticks;
-            }
-        }
-        usage
-    }
-
-    /// True if the process is ready to run, and got the processor for less than half of the time since then.
-    fn has_starved_since(self, before: Self, between: Duration) -> bool {
-        let used = self.ticks.saturating_sub(before.ticks);
-        self.is_ready && u128::from(used) * 10 < between.as_millis() / 2
-    }
+/// The time after this duration.
+fn after(duration: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(duration).unwrap_or(now + FAR)
 }
 
 #[cfg(test)]
@@ -96,15 +101,18 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Number of looks until the time of a process is over, whose ticks grow by `ticks` per look. It has used much before.
-    fn looks(ticks: u64, is_ready: bool) -> u32 {
+    /// Number of looks until the time of a process is over, of which a thread gets a processor for `used` milliseconds per look, and
+    /// waits for one for `waited`. Both have been more before.
+    fn looks(used: u64, waited: u64) -> u32 {
         let mut deadline = Deadline::new(SECOND);
-        let mut used = 100_000;
         let mut looks = 0;
         loop {
             looks += 1;
-            used += ticks;
-            if deadline.is_over(|| Usage { ticks: used, is_ready }) {
+            let usage = || Usage {
+                used: Duration::from_millis(100_000 + used * u64::from(looks)),
+                waited: [(1, Duration::from_millis(50_000 + waited * u64::from(looks)))].into(),
+            };
+            if deadline.is_over(usage) {
                 return looks;
             }
         }
@@ -112,28 +120,44 @@ mod tests {
 
     #[test]
     fn a_process_that_gets_no_processor_has_more_time() {
-        // All of the time, five hundredths of a second per look, and a little more than half of it.
-        assert_eq!(looks(5, true), LOOKS);
-        assert_eq!(looks(3, true), LOOKS);
-        assert_eq!(looks(2, true), LOOKS * (PATIENCE + 1));
-        assert_eq!(looks(0, true), LOOKS * (PATIENCE + 1));
-        // It waits for something that does not come.
-        assert_eq!(looks(0, false), LOOKS);
+        // All of the time, and a little more than half of it.
+        assert_eq!(looks(50, 0), LOOKS);
+        assert_eq!(looks(26, 24), LOOKS);
+        assert_eq!(looks(0, 50), LOOKS * (PATIENCE + 1));
+        // Until it has had a processor for half of its deadline.
+        assert_eq!(looks(20, 30), LOOKS * 2);
+        assert_eq!(looks(8, 42), LOOKS * 4);
+        // It waits for something that does not come, and wakes up from time to time.
+        assert_eq!(looks(0, 0), LOOKS);
+        assert_eq!(looks(1, 5), LOOKS);
     }
 
     #[test]
     fn a_process_that_gets_a_processor_again_has_one_more_deadline() {
         let mut deadline = Deadline::new(SECOND);
-        let mut ticks = 0;
+        let (mut used, mut waited) = (0, 0);
         let mut over = (1..).map(|look| {
-            ticks += if look > LOOKS { 5 } else { 0 };
-            deadline.is_over(|| Usage { ticks, is_ready: true })
+            (used, waited) = match look > LOOKS {
+                true => (used + 50, waited),
+                false => (used, waited + 50),
+            };
+            deadline.is_over(|| Usage {
+                used: Duration::from_millis(used),
+                waited: [(1, Duration::from_millis(waited))].into(),
+            })
         });
         assert_eq!(over.position(|is_over| is_over), Some(2 * LOOKS as usize - 1));
     }
 
     #[test]
-    fn the_usage_of_this_process_is_found() {
-        assert!(Usage::of(std::process::id().cast_signed()).is_ready);
+    fn a_look_comes_when_its_time_has_come() {
+        let mut deadline = Deadline::new(SECOND);
+        assert!(deadline.until_look().is_some_and(|left| left <= SECOND / LOOKS));
+        deadline.next_look = Instant::now();
+        assert_eq!(deadline.until_look(), None);
+        assert!(!deadline.is_over(Usage::default));
+        assert!(deadline.until_look().is_some());
+        // No clock can hold it.
+        assert!(Deadline::new(Duration::MAX).until_look().is_some());
     }
 }

@@ -19,6 +19,8 @@ pub enum IsolationError {
         program: PathBuf,
         /// Error of the operating system.
         reason: String,
+        /// True if processes, threads or memory have run out, which a worker that was ended may have had.
+        is_exhausted: bool,
     },
     /// The worker could not confine itself.
     #[error("the worker cannot be confined: {reason}")]
@@ -78,6 +80,27 @@ pub enum IsolationError {
         /// What it was doing.
         operation: Operation,
     },
+    /// The worker had more threads than it may, and was ended.
+    #[error("its worker had {threads} threads, {limit} are allowed, and was ended when it was to {operation}")]
+    Threads {
+        /// Threads that it had.
+        threads: u64,
+        /// Threads that it may have.
+        limit: u64,
+        /// What it was doing.
+        operation: Operation,
+    },
+    /// The worker used the processors beyond its calls, and was ended.
+    #[error(
+        "for {} its worker used more than half a processor beyond its calls, and was ended when it was to {operation}",
+        seconds(*.time)
+    )]
+    Processors {
+        /// The time for which it did.
+        time: Duration,
+        /// What it was doing.
+        operation: Operation,
+    },
     /// The call is larger than the largest exchange.
     #[error("the call does not fit into {bytes} bytes of shared memory")]
     TooLarge {
@@ -98,7 +121,41 @@ impl IsolationError {
     pub fn ended_worker(&self) -> bool {
         matches!(
             self,
-            Self::Died { .. } | Self::Late { .. } | Self::Protocol { .. } | Self::Memory { .. }
+            Self::Died { .. }
+                | Self::Late { .. }
+                | Self::Protocol { .. }
+                | Self::Memory { .. }
+                | Self::Threads { .. }
+                | Self::Processors { .. }
+        )
+    }
+
+    /// True if the next process of the worker can be expected to end in the same way: the plugin hung when it was opened or constructed
+    /// again, as it had been before, or its processes have too much again and again while they are asked for nothing.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Late { operation, .. } => matches!(operation, Operation::Open | Operation::Construct),
+            Self::Memory { operation, .. } | Self::Threads { operation, .. } | Self::Processors { operation, .. } => {
+                *operation == Operation::Rest
+            }
+            _ => false,
+        }
+    }
+
+    /// True if the worker was ended while it was asked for nothing.
+    pub(crate) fn is_of_rest(&self) -> bool {
+        matches!(
+            self,
+            Self::Memory {
+                operation: Operation::Rest,
+                ..
+            } | Self::Threads {
+                operation: Operation::Rest,
+                ..
+            } | Self::Processors {
+                operation: Operation::Rest,
+                ..
+            }
         )
     }
 
@@ -168,6 +225,8 @@ pub enum Operation {
     Construct,
     /// It answers a call.
     Call,
+    /// It waits for the next call.
+    Rest,
 }
 
 impl std::fmt::Display for Operation {
@@ -177,6 +236,7 @@ impl std::fmt::Display for Operation {
             Self::Open => "open the library",
             Self::Construct => "construct the plugin",
             Self::Call => "answer a call",
+            Self::Rest => "wait for the next call",
         })
     }
 }

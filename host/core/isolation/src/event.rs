@@ -12,6 +12,7 @@ const TEXT: u32 = 4;
 const EXPLAIN: u32 = 5;
 const FAIL: u32 = 6;
 const DOCUMENT: u32 = 7;
+const LEFT_OUT: u32 = 8;
 
 /// The code that a worker answers for the first reason of an operation; the next ones get the next codes. The host replaces
 /// them by its own, which are below.
@@ -32,6 +33,21 @@ pub enum Event<'a> {
     Explain(&'a Reason<'a>),
     /// A failure.
     Fail(&'a Failure<'a>),
+    /// What the worker left out, because a call may not hand over as much.
+    LeftOut(LeftOut),
+}
+
+/// Numbers of what a call handed over beyond the limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Reasons, explanations and notes.
+    pub texts: u64,
+    /// Texts that were cut.
+    pub cut: u64,
+    /// Figures of reasons.
+    pub figures: u64,
+    /// Log records.
+    pub log_records: u64,
 }
 
 /// Writes events behind each other into memory that begins at an address.
@@ -171,6 +187,15 @@ impl Writer {
         );
     }
 
+    pub(crate) fn left_out(&mut self, left_out: LeftOut) {
+        let numbers = [left_out.texts, left_out.cut, left_out.figures, left_out.log_records];
+        self.event(
+            LEFT_OUT,
+            |bytes| numbers.iter().for_each(|number| bytes.extend(number.to_ne_bytes())),
+            size_of_val(&numbers),
+        );
+    }
+
     pub(crate) fn document(&mut self, text: &str) {
         let text = PluginText::new(text);
         self.event(DOCUMENT, |bytes| put_text(bytes, text), text_size(text));
@@ -233,6 +258,16 @@ pub(crate) fn read(
                     available,
                     ..Failure::DEFAULT
                 }));
+            }
+            LEFT_OUT => {
+                let mut number = || rest.take().map(u64::from_ne_bytes);
+                let left_out = LeftOut {
+                    texts: number()?,
+                    cut: number()?,
+                    figures: number()?,
+                    log_records: number()?,
+                };
+                take(Event::LeftOut(left_out));
             }
             DOCUMENT => documents.push(rest.text()?.read().into_owned()),
             _ => return Err(Malformed),
@@ -311,6 +346,7 @@ mod tests {
                     reason.text.read()
                 )
             }
+            Event::LeftOut(left_out) => format!("left out {left_out:?}"),
             Event::Fail(failure) => format!(
                 "fail {:#x} {} {} {} {} {}",
                 failure.code,
@@ -346,6 +382,11 @@ mod tests {
             available: 3,
             ..Failure::DEFAULT
         });
+        writer.left_out(LeftOut {
+            texts: 3,
+            log_records: 4,
+            ..LeftOut::default()
+        });
         writer.document("{}");
         writer
     }
@@ -373,6 +414,7 @@ mod tests {
             "text 1 4 too far",
             "explain 9 2 [\"share=-1\"] a\u{fffd}",
             "fail 0x10001 no room   5 3",
+            "left out LeftOut { texts: 3, cut: 0, figures: 0, log_records: 4 }",
         ];
         assert_eq!(said, expected);
     }
@@ -384,7 +426,7 @@ mod tests {
         let refused = |bytes: &[u8]| read(bytes, &mut |_| 0, &mut Vec::new()).is_err();
         // A part that ends with an event is fine, every other is not.
         let whole = (0..=bytes.len()).filter(|end| !refused(&bytes[..*end])).count();
-        assert_eq!(whole, 8);
+        assert_eq!(whole, 9);
         for place in 0..bytes.len() {
             for value in [0, 1, 127, 255] {
                 let mut changed = bytes.clone();

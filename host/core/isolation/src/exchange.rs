@@ -1,6 +1,7 @@
 //! The host's side of an exchange: a call goes in, the answer comes out.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use divvy_framework_abi::carry::Room;
 use rustix::thread::futex;
@@ -75,6 +76,11 @@ impl Exchange {
         let state = &self.header().state;
         state.store(state::ENDED, Ordering::SeqCst);
         wake(state);
+    }
+
+    /// Gives memory back, but not that of the header. What is read there next is zero.
+    pub(crate) fn empty(&self) {
+        self.region.empty();
     }
 
     /// The events of an answer, copied once, as nothing else of them is read; `None` if there cannot be as many.
@@ -203,13 +209,14 @@ pub(crate) fn wake(state: &AtomicU32) {
     let _woken = futex::wake(state, futex::Flags::empty(), u32::MAX);
 }
 
-/// Waits until a state may differ from `known`, at most for `limit`. Returns false if the limit has passed.
-pub(crate) fn wait(state: &AtomicU32, known: u32, limit: Option<std::time::Duration>) -> bool {
+/// Waits until a state may differ from `known`, at most for `limit`. Anyone who maps the state can end the wait before.
+pub(crate) fn wait(state: &AtomicU32, known: u32, limit: Option<Duration>) {
     let limit = limit.map(|limit| futex::Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: limit.subsec_nanos().into(),
     });
-    futex::wait(state, futex::Flags::empty(), known, limit.as_ref()) != Err(rustix::io::Errno::TIMEDOUT)
+    // Whether it was woken or the limit has passed is seen from the state and the clock.
+    let _woken = futex::wait(state, futex::Flags::empty(), known, limit.as_ref());
 }
 
 /// The numbers of an answer to a construction.

@@ -10,8 +10,9 @@
 //!   because a worker reads them where the host does (`divvy_framework_memory`).
 //! - `event`: what a plugin hands over during a call. The worker writes it down, and the host trusts none of it.
 //! - `request`: the libraries and plugins that the host asks for. `output`: what a worker prints. [`messages`]: what a worker answers as bytes, for tests that make it up.
-//! - `supervisor`, `process`, `deadline`: starting, watching and ending workers. `plugin`: instances and what they keep.
-//! - `sandbox`: what a worker gives up before it opens a library.
+//! - `supervisor`, `process`: starting, asking and ending workers. `deadline`, `usage`, `watch`: how long they may take, and what they may
+//!   have. `plugin`: instances and what they keep.
+//! - `sandbox`: what a worker gives up before it opens a library. `observed`: what a process gives up that opens one to look at it.
 //! - `worker`: the other side, which is the program of [`set_program`] with one command.
 //!
 //! Like the loader, this crate is for Linux. It knows processes and the ABI, and neither profiles nor decisions.
@@ -24,6 +25,7 @@ mod event;
 mod exchange;
 mod header;
 pub mod messages;
+mod observed;
 mod output;
 mod plugin;
 mod process;
@@ -35,12 +37,15 @@ mod sandbox;
 #[cfg(feature = "testing")]
 pub mod sandbox;
 mod supervisor;
+mod usage;
+mod watch;
 pub mod worker;
 
 pub use call::IsolatedCall;
 pub use control::MissingFacility;
 pub use error::{Ending, IsolationError, Operation};
-pub use event::Event;
+pub use event::{Event, LeftOut};
+pub use observed::confine_this_process;
 pub use plugin::{Answered, Constructed, IsolatedPlugin};
 pub use process::WorkerProgram;
 pub use request::{LibraryRequest, WorkerLibrary};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use divvy_framework_abi::service::level;
 use divvy_framework_abi::{Address, PluginText};
@@ -15,7 +15,11 @@ use crate::exchange::{loaded, read_events};
 use crate::header::operation;
 use crate::process::Process;
 use crate::request::{Construction, LibraryRequest};
-use crate::supervisor::{CONSTRUCTION, IsolatedLibrary, Worker, usual_deadline};
+use crate::supervisor::{CONSTRUCTION, IsolatedLibrary, Worker, time_again, usual_deadline};
+use crate::watch;
+
+/// Processes of a worker that were ended while they were asked for nothing, of which the last one costs the next call.
+const RESTS: u32 = 3;
 
 /// Features of a constructed plugin, as bits of [`divvy_framework_abi::descriptor::feature`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +49,8 @@ pub struct IsolatedPlugin {
     /// Time for a call.
     deadline: Duration,
     configuration: String,
+    /// Time that the constructor took at first.
+    construction: OnceLock<Duration>,
     instance: Mutex<Option<Instance>>,
     kept: Mutex<Kept>,
 }
@@ -94,6 +100,7 @@ impl IsolatedPlugin {
             library: library.request,
             deadline: library.deadline.unwrap_or_else(usual_deadline),
             configuration,
+            construction: OnceLock::new(),
             instance: Mutex::new(None),
             kept: Mutex::default(),
         }
@@ -112,7 +119,9 @@ impl IsolatedPlugin {
     pub fn construct(&self, level: u32, take: &mut dyn FnMut(Event<'_>) -> u32) -> Result<Constructed, IsolationError> {
         let process = self.worker.process()?;
         let mut instance = locked(&self.instance);
-        let (constructed, address) = self.constructed(&process, level, take)?;
+        let begun = Instant::now();
+        let (constructed, address) = self.constructed(&process, level, CONSTRUCTION, take)?;
+        let _known = self.construction.set(begun.elapsed());
         *instance = (constructed.code == 0).then_some(Instance {
             generation: process.generation,
             address,
@@ -124,10 +133,11 @@ impl IsolatedPlugin {
         &self,
         process: &Process,
         level: u32,
+        time: Duration,
         take: &mut dyn FnMut(Event<'_>) -> u32,
     ) -> Result<(Constructed, u64), IsolationError> {
         let construction = Construction {
-            library: self.worker.number(process, &self.library)?,
+            library: self.worker.number(process, &self.library, self.deadline)?,
             configuration: self.configuration.clone(),
         };
         let operation = Operation::Construct;
@@ -136,7 +146,7 @@ impl IsolatedPlugin {
         let mut answer = None;
         let asked = process.ask(
             operation,
-            CONSTRUCTION,
+            time,
             &mut |exchange, _| {
                 let header = exchange.header();
                 header.operation.store(operation::CONSTRUCT, Ordering::Relaxed);
@@ -174,7 +184,9 @@ impl IsolatedPlugin {
         if let Some(known) = instance.filter(|known| known.generation == process.generation) {
             return Ok(known.address);
         }
-        let (constructed, address) = self.constructed(process, level, take)?;
+        let first = self.construction.get().copied().unwrap_or_default();
+        let time = time_again(first, self.deadline);
+        let (constructed, address) = self.constructed(process, level, time, take)?;
         if constructed.code != 0 {
             // It was constructed from the same configuration before.
             return Err(IsolationError::NotOpened {
@@ -195,7 +207,8 @@ impl IsolatedPlugin {
     /// Makes a call. `take` gets what the plugin hands over, and answers its texts by codes.
     ///
     /// A call during which the worker ended is made once more, alone and by a new process: another call may have been at fault, one
-    /// that was made at the same time, or an earlier one that left the process broken.
+    /// that was made at the same time, or an earlier one that left the process broken. It is not if nothing can be expected of another
+    /// process.
     ///
     /// # Errors
     ///
@@ -211,11 +224,21 @@ impl IsolatedPlugin {
             self.attempt(call, level, take)
         };
         match first {
-            Err(error) if error.ended_worker() => {
+            Err(error) if error.ended_worker() && !self.is_hopeless(&error) => {
+                // Another worker may have what this one is short of.
+                watch::look_at_all();
                 let _alone = self.worker.calls.write().unwrap_or_else(PoisonError::into_inner);
                 self.attempt(call, level, take)
             }
             answered => answered,
+        }
+    }
+
+    /// True if another process of the worker can be expected to end as this one has.
+    fn is_hopeless(&self, error: &IsolationError) -> bool {
+        match error.is_of_rest() {
+            true => self.worker.ended_at_rest.fetch_add(1, Ordering::Relaxed) % RESTS == RESTS - 1,
+            false => error.is_lasting(),
         }
     }
 
@@ -234,6 +257,7 @@ impl IsolatedPlugin {
         })?;
         let releases = self.releases(process.generation);
         let mut sent = *call;
+        sent.hide_sink();
         self.resolve(&mut sent, process.generation);
         let mut code = 0;
         let asked = process.ask(

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::control::{self, Memory, MissingFacility, Start, Started};
-use crate::deadline::{Deadline, Usage};
+use crate::deadline::Deadline;
 use crate::error::{Ending, IsolationError, Operation};
 use crate::exchange::{Exchange, TooSmall, wait};
 use crate::header::state;
@@ -22,13 +23,13 @@ use crate::output::Output;
 use crate::region::{LARGEST, Region};
 use crate::request::LibraryRequest;
 use crate::sandbox;
+use crate::usage::Usage;
+use crate::watch::{self, Activity, Excess, Seen, Watched};
 
 /// Size of an exchange at first. Only pages that are written take memory.
 const FIRST_BYTES: usize = 4 << 20;
 /// Answers between two looks at how much memory a worker uses.
 const ANSWERS_BETWEEN_LOOKS: u32 = 64;
-/// Memory that a worker may use beyond its plugins', for itself.
-const OWN_MEMORY: u64 = 64 << 20;
 
 /// Puts into an exchange what a worker needs. The flag is true if the worker has already done it once.
 type Fill<'a, T> = dyn FnMut(&Exchange, bool) -> Result<T, TooSmall> + 'a;
@@ -68,6 +69,10 @@ pub(crate) struct Process {
     /// Bytes of memory that its plugins may use.
     memory: u64,
     answers: AtomicU32,
+    activity: Activity,
+    seen: Mutex<Seen>,
+    /// What it was ended for, until an operation has failed for it.
+    excess: Mutex<Option<Excess>>,
 }
 
 /// The end of a process, and the exchanges whose callers must be woken by it.
@@ -139,16 +144,19 @@ impl Process {
         let failed = |error: std::io::Error| IsolationError::NotStarted {
             program: program.path.clone(),
             reason: error.to_string(),
+            is_exhausted: matches!(
+                error.kind(),
+                std::io::ErrorKind::WouldBlock | std::io::ErrorKind::OutOfMemory
+            ),
         };
         let message = control::written(start).map_err(|error| IsolationError::not_asked(Operation::Start, &error))?;
         let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|error| failed(error.into()))?;
-        rustix::net::sockopt::set_socket_timeout(
-            &socket,
-            rustix::net::sockopt::Timeout::Recv,
-            Some(Deadline::new(deadline).until_look()),
-        )
-        .map_err(|error| failed(error.into()))?;
+        // A worker may stop to read what it is sent.
+        for direction in [Timeout::Recv, Timeout::Send] {
+            let limit = Some(Deadline::new(deadline).between_looks());
+            set_socket_timeout(&socket, direction, limit).map_err(|error| failed(error.into()))?;
+        }
         let (output, printing) = Output::new().map_err(failed)?;
         let mut command = Command::new(&program.path);
         command
@@ -183,9 +191,15 @@ impl Process {
             missing: Vec::new(),
             memory: start.memory,
             answers: AtomicU32::new(0),
+            activity: Activity::default(),
+            seen: Mutex::default(),
+            excess: Mutex::default(),
         };
         process.missing = process.confine(&message, deadline)?;
-        Ok(Arc::new(process))
+        let process = Arc::new(process);
+        let watched: Weak<dyn Watched> = Arc::<Self>::downgrade(&process);
+        watch::begin(watched).map_err(failed)?;
+        Ok(process)
     }
 
     /// Has the worker confine itself, which a [`Start`] asks for, and returns the facilities that are missing but not required.
@@ -294,6 +308,8 @@ impl Process {
         fill: &mut Fill<'_, T>,
         take: &mut Take<'_, T>,
     ) -> Result<(), IsolationError> {
+        // Both are of all that is done for this answer, however often the worker is asked.
+        let (mut time, _active) = (Deadline::new(deadline), self.activity.begin());
         let (mut bytes, mut is_repeated) = (FIRST_BYTES, false);
         loop {
             let exchange = self.exchange(bytes)?;
@@ -301,47 +317,81 @@ impl Process {
                 Ok(filled) => filled,
                 Err(TooSmall) if bytes >= LARGEST => return Err(IsolationError::TooLarge { bytes }),
                 Err(TooSmall) => {
-                    locked(&self.idle).push(exchange);
+                    self.put_back(exchange);
                     bytes *= 2;
                     continue;
                 }
             };
             exchange.ask();
-            self.wait(&exchange, operation, deadline)?;
+            self.wait(&exchange, operation, &mut time)?;
             if exchange.lost_events() && bytes < LARGEST {
                 // The plugin is asked once more, since its answer is incomplete.
-                locked(&self.idle).push(exchange);
+                self.put_back(exchange);
                 (bytes, is_repeated) = (bytes * 2, true);
                 continue;
             }
             let events = exchange.events();
             let events = events.ok_or_else(|| self.break_off("more events than there is room for", operation))?;
             take(&exchange, filled, &events).map_err(|reason| self.break_off(reason, operation))?;
-            locked(&self.idle).push(exchange);
+            self.put_back(exchange);
             return Ok(());
         }
     }
 
-    /// Ends the process if it uses more memory than it may. The kernel's limit does not count what was written and then made
-    /// read-only.
-    fn check_memory(&self, operation: Operation) -> Result<(), IsolationError> {
-        // A process that has ended is noticed elsewhere.
-        let Ok(bytes) = sandbox::memory_used(self.id.as_raw_nonzero().get().unsigned_abs()) else {
-            return Ok(());
-        };
-        if bytes <= self.memory.saturating_add(OWN_MEMORY) {
-            return Ok(());
+    /// An exchange is free for the next call. A large one gives its memory back.
+    fn put_back(&self, exchange: Arc<Exchange>) {
+        if exchange.region().bytes() > FIRST_BYTES {
+            exchange.empty();
         }
-        self.kill();
-        Err(IsolationError::Memory {
-            bytes,
-            limit: self.memory,
-            operation,
-        })
+        locked(&self.idle).push(exchange);
+    }
+
+    /// Ends the process if it has more memory or threads than it may.
+    fn check_footprint(&self, operation: Operation) -> Result<(), IsolationError> {
+        // A process that has ended is noticed elsewhere.
+        let footprint = sandbox::footprint(self.number().unsigned_abs()).ok();
+        match footprint.and_then(|footprint| watch::excess(footprint, self.memory)) {
+            None => Ok(()),
+            Some(excess) => {
+                self.kill();
+                Err(excess.error(operation))
+            }
+        }
+    }
+
+    /// Memory of exchanges that the worker has written to since they were last used.
+    fn shared_excess(&self) -> Option<Excess> {
+        if !self.activity.is_idle() {
+            return None;
+        }
+        let exchanges = locked(&self.end.exchanges).clone();
+        let allocated = exchanges.iter().map(|exchange| exchange.region().allocated());
+        let common = exchanges.len().saturating_mul(FIRST_BYTES);
+        let found = watch::shared_excess(allocated.sum(), common as u64);
+        // A call that has begun since then has a right to more.
+        found.filter(|_| self.activity.is_idle())
+    }
+
+    /// What the process was ended for since anyone asked.
+    pub(crate) fn take_excess(&self) -> Option<Excess> {
+        locked(&self.excess).take()
+    }
+
+    /// The error of an operation during which the process has ended.
+    fn died(&self, ending: Ending, operation: Operation) -> IsolationError {
+        match self.take_excess() {
+            Some(excess) => excess.error(operation),
+            None => IsolationError::Died { ending, operation },
+        }
+    }
+
+    /// The process's number.
+    fn number(&self) -> i32 {
+        self.id.as_raw_nonzero().get()
     }
 
     fn usage(&self) -> Usage {
-        Usage::of(self.id.as_raw_nonzero().get())
+        Usage::of(self.number())
     }
 
     /// Takes what the process has printed, line by line.
@@ -350,18 +400,17 @@ impl Process {
     }
 
     /// Waits for the answer.
-    fn wait(&self, exchange: &Exchange, operation: Operation, deadline: Duration) -> Result<(), IsolationError> {
+    fn wait(&self, exchange: &Exchange, operation: Operation, time: &mut Deadline) -> Result<(), IsolationError> {
         let turn = &exchange.header().state;
-        let mut time = Deadline::new(deadline);
         loop {
             if let Some(ending) = self.end.ending() {
-                return Err(IsolationError::Died { ending, operation });
+                return Err(self.died(ending, operation));
             }
             match turn.load(Ordering::Acquire) {
                 state::ANSWERED => {
                     let answers = self.answers.fetch_add(1, Ordering::Relaxed);
                     return match answers % ANSWERS_BETWEEN_LOOKS {
-                        0 => self.check_memory(operation),
+                        0 => self.check_footprint(operation),
                         _ => Ok(()),
                     };
                 }
@@ -370,26 +419,48 @@ impl Process {
                 _ => {
                     let ending = self.end.ending();
                     return Err(match ending {
-                        Some(ending) => IsolationError::Died { ending, operation },
+                        Some(ending) => self.died(ending, operation),
                         None => self.break_off("the state of the exchange is unknown", operation),
                     });
                 }
             }
-            if wait(turn, state::ASKED, Some(time.until_look())) {
+            // The worker can wake this thread at any time, which puts no look off.
+            if let Some(left) = time.until_look() {
+                wait(turn, state::ASKED, Some(left));
                 continue;
             }
             self.output.collect();
-            self.check_memory(operation)?;
+            self.check_footprint(operation)?;
             if !time.is_over(|| self.usage()) {
                 continue;
             }
             return match self.kill() {
                 // It ended by itself in the last moment.
-                ending @ (Ending::Code(_) | Ending::Signal(4..=8 | 11)) => {
-                    Err(IsolationError::Died { ending, operation })
-                }
-                _ => Err(IsolationError::Late { deadline, operation }),
+                ending @ (Ending::Code(_) | Ending::Signal(4..=8 | 11)) => Err(self.died(ending, operation)),
+                _ => Err(IsolationError::Late {
+                    deadline: time.time(),
+                    operation,
+                }),
             };
+        }
+    }
+}
+
+impl Watched for Process {
+    /// Whether or not the worker is asked for something. The next operation gets the error.
+    fn look(&self) {
+        if self.has_ended() {
+            return;
+        }
+        let footprint = sandbox::footprint(self.number().unsigned_abs()).ok();
+        let found = footprint
+            .and_then(|footprint| watch::excess(footprint, self.memory))
+            .or_else(|| self.shared_excess())
+            .or_else(|| locked(&self.seen).look(self.number(), &self.activity));
+        if let Some(found) = found {
+            // Before the end, so that whoever notices the end finds the reason.
+            *locked(&self.excess) = Some(found);
+            self.kill();
         }
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use divvy_framework_memory::{Access, map_at};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::munmap;
 
 /// Address of the first region, behind everything that `divvy-framework-memory` maps.
@@ -16,8 +16,10 @@ const FIRST: usize = 0x4000_0000_0000;
 const DISTANCE: usize = 1 << 30;
 /// Number of regions that fit below the addresses that Linux gives to libraries.
 const REGIONS: usize = 0x4000;
-/// Largest size of a region in bytes.
-pub(crate) const LARGEST: usize = DISTANCE / 4;
+/// Largest size of a region in bytes: the texts that a call may hand over take less than half of it.
+pub(crate) const LARGEST: usize = DISTANCE / 16;
+/// Bytes at the beginning of a region that always keep their memory: a page, however large pages are.
+const KEPT: usize = 64 << 10;
 
 /// Memory that both sides read and write. Its size is fixed.
 #[derive(Debug)]
@@ -59,6 +61,22 @@ impl Region {
         self.bytes
     }
 
+    /// Bytes of memory that the region takes, by whichever side they were written.
+    pub(crate) fn allocated(&self) -> u64 {
+        // A block of the figure has 512 bytes, whatever those of the file have.
+        fstat(&self.file).map_or(0, |known| {
+            u64::try_from(known.st_blocks).unwrap_or(0).saturating_mul(512)
+        })
+    }
+
+    /// Gives memory back, except for that of a page at the beginning. It is zero when it is next read.
+    pub(crate) fn empty(&self) {
+        let (from, length) = (KEPT as u64, self.bytes.saturating_sub(KEPT) as u64);
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // Where the system cannot, the worker's next call uses the same memory.
+        let _emptied = fallocate(&self.file, mode, from, length);
+    }
+
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -72,5 +90,26 @@ impl Drop for Region {
         if unmapped.is_ok() {
             numbers().remove(&self.number);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_that_is_emptied_takes_no_memory_and_is_zero() {
+        let region = Region::new(4 << 20).expect("this system has files in memory");
+        let last = (region.address() + region.bytes() - 1) as *mut u8;
+        let middle = (region.address() + (2 << 20)) as *mut u8;
+        for byte in [middle, last] {
+            // SAFETY: the region is mapped, and no one else writes to it.
+            unsafe { byte.write_volatile(7) };
+        }
+        assert!(region.allocated() > 0);
+        region.empty();
+        assert_eq!(region.allocated(), 0);
+        // SAFETY: as above.
+        assert_eq!(unsafe { (middle.read_volatile(), last.read_volatile()) }, (0, 0));
     }
 }

@@ -36,17 +36,22 @@ pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static
     table.as_slice().iter().map(read).collect()
 }
 
+/// Maximum length of the documents of a kind together, in bytes.
+const DOCUMENTS_BYTES: u64 = 16 << 20;
+
 /// Documents that a plugin has handed over.
 #[derive(Default)]
-struct Documents {
+pub(crate) struct Documents {
     taken: Vec<String>,
+    /// Bytes of those.
+    bytes: u64,
     /// The first limit that is exceeded, with its unit, and the number that exceeds it.
     excess: Option<(String, u64)>,
 }
 
 impl Documents {
     /// Takes a document unless a limit is exceeded.
-    fn take(&mut self, text: PluginText<'_>) {
+    pub(crate) fn take(&mut self, text: PluginText<'_>) {
         let bytes = text.bytes().len() as u64;
         let number = self.taken.len() as u64 + 1;
         if bytes > u64::from(limit::DOCUMENT_BYTES) {
@@ -55,8 +60,31 @@ impl Documents {
         } else if number > u64::from(limit::DOCUMENTS) {
             let expected = || (format!("{} documents", limit::DOCUMENTS), number);
             self.excess.get_or_insert_with(expected);
+        } else if self.bytes + bytes > DOCUMENTS_BYTES {
+            let expected = || (format!("{DOCUMENTS_BYTES} bytes together"), self.bytes + bytes);
+            self.excess.get_or_insert_with(expected);
         } else {
+            self.bytes += bytes;
             self.taken.push(text.read().into_owned());
+        }
+    }
+
+    /// The documents, of a kind of [`document`], unless they exceed a limit.
+    pub(crate) fn within_limits(self, document: u32, plugin: &str, path: &Path) -> Result<Vec<String>, LoadError> {
+        match self.excess {
+            None => Ok(self.taken),
+            Some((expected, actual)) => Err(LoadError::TooMuchHandedOver {
+                plugin: plugin.to_owned(),
+                path: path.to_owned(),
+                documents: match document {
+                    document::CONFIGURATION_SCHEMA => "schema of its configuration",
+                    document::PREFERENCES_SCHEMA => "schema of its preferences",
+                    document::RULE_LISTS => "lists of a policy",
+                    _ => "tables",
+                },
+                expected,
+                actual,
+            }),
         }
     }
 }
@@ -104,21 +132,6 @@ impl Functions {
 
     /// The documents of a kind of [`document`], unless they exceed a limit; none if the plugin has none.
     pub(crate) fn documents(&self, document: u32, plugin: &str, path: &Path) -> Result<Vec<String>, LoadError> {
-        let Documents { taken, excess } = self.handed_over(document, plugin);
-        match excess {
-            None => Ok(taken),
-            Some((expected, actual)) => Err(LoadError::TooMuchHandedOver {
-                plugin: plugin.to_owned(),
-                path: path.to_owned(),
-                documents: match document {
-                    document::CONFIGURATION_SCHEMA => "schema of its configuration",
-                    document::PREFERENCES_SCHEMA => "schema of its preferences",
-                    document::RULE_LISTS => "lists of a policy",
-                    _ => "tables",
-                },
-                expected,
-                actual,
-            }),
-        }
+        self.handed_over(document, plugin).within_limits(document, plugin, path)
     }
 }

@@ -5,6 +5,7 @@
 //! - `file`, `descriptors`: what a file says before it is opened; `functions`, `description`: what a plugin says afterwards.
 //! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: reasons why it was not found.
 //! - [`inspection`]: the contents of a file that is not opened. [`features`]: promises and needs in words.
+//! - [`shown`]: texts of plugins as people may see them.
 //! - [`DeclaredTable`], [`RuleList`]: tables and policy lists that a plugin declares.
 //!
 //! This crate knows files and the ABI. Constructing plugins and calling them is up to `divvy-scheduler`.
@@ -23,6 +24,7 @@ mod lists;
 mod loader;
 pub mod missing;
 mod ownership;
+pub mod shown;
 mod tables;
 mod unbuilt;
 

@@ -65,6 +65,16 @@ struct Checked {
     plugins: Vec<DescribedPlugin>,
 }
 
+impl Checked {
+    /// Checks what the plugin says about itself once its library is open.
+    fn check_description(&self, description: &LibraryDescription, path: &Path) -> Result<(), LoadError> {
+        let plugin = self.record.name();
+        // `descriptors::check` has found it.
+        let described = self.plugins.iter().find(|described| described.name == plugin);
+        described.map_or(Ok(()), |described| description.check(described.stated(), &plugin, path))
+    }
+}
+
 impl PluginFile {
     /// Reads a file and the records in it, without running any of its code.
     ///
@@ -237,12 +247,13 @@ impl PluginFile {
     }
 
     /// The plugin of a library that another process has opened, with the plugin's description from there. Everything that can be
-    /// checked without opening the library is checked.
+    /// checked without opening the library is checked. What the file states counts; of the description, only the documents are taken,
+    /// which the file does not have.
     ///
     /// # Errors
     ///
     /// A [`LoadError`] if the name, the ABI or the checksum does not match, there is no certificate, or the description is
-    /// invalid.
+    /// invalid or differs from the file.
     pub fn opened_elsewhere(
         self,
         options: LoadOptions<'_>,
@@ -250,6 +261,7 @@ impl PluginFile {
     ) -> Result<PluginLibrary, LoadError> {
         let checked = self.checked(options)?;
         descriptors::check(&checked.plugins, &checked.record, &self.path)?;
+        checked.check_description(&description, &self.path)?;
         let checksum = self.checksum().to_owned();
         PluginLibrary::described(&checked.record, description, None, self.path, checksum)
     }

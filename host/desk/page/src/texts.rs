@@ -31,7 +31,10 @@ impl Texts {
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
-            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+            )
     };
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -50,5 +53,6 @@ mod tests {
     #[test]
     fn hidden_characters_are_escaped() {
         assert_eq!(visible("web\u{202e}\u{1b}[31m\té\n"), "web\\u{202e}\\u{1b}[31m\té\n");
+        assert_eq!(visible("web\u{200f}\u{2028}"), "web\\u{200f}\\u{2028}");
     }
 }

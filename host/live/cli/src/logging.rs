@@ -5,6 +5,7 @@
 use clap::ValueEnum;
 use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure};
+use divvy_command::log_lines::{LineForm, LogLines};
 use divvy_command::logging::{chosen_levels, has_colour, levels};
 use divvy_controller::observe::CYCLE;
 use opentelemetry::trace::TracerProvider;
@@ -48,12 +49,14 @@ pub(super) fn start_service(
                 .json()
                 .flatten_event(true)
                 .with_span_list(false)
-                .with_writer(std::io::stderr)
+                .with_writer(LogLines::new(LineForm::Json))
                 .with_filter(levels),
         ),
         LogFormat::Text => Box::new(
             tracing_subscriber::fmt::layer()
-                .with_writer(std::io::stderr)
+                .with_writer(LogLines::new(LineForm::Text {
+                    has_colour: has_colour(),
+                }))
                 .with_ansi(has_colour())
                 .with_target(console.verbosity() > 0 || chosen_levels().is_some())
                 .with_filter(levels),

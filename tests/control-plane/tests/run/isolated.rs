@@ -17,7 +17,7 @@ pub(crate) fn hostile(folder: &Path) -> PathBuf {
     let compiled = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
         .args(["-std=c99", "-O1", "-shared", "-fPIC", "-I"])
         .arg(repository.join("framework/abi/include"))
-        .arg(repository.join("tests/fixtures/hostile.c"))
+        .args(["hostile.c", "attacks.c"].map(|name| repository.join("tests/fixtures").join(name)))
         .arg("-o")
         .arg(&library)
         .status();

@@ -15,6 +15,8 @@ pub enum Facility {
     Landlock,
     /// `RLIMIT_DATA`: private writable memory.
     MemoryLimit,
+    /// `RLIMIT_AS`: addresses, and so tables of pages.
+    AddressLimit,
     /// `RLIMIT_STACK`: the main thread's stack.
     StackLimit,
     /// `RLIMIT_NOFILE`: open descriptors.
@@ -30,11 +32,12 @@ pub enum Facility {
 impl Facility {
     /// All of them.
     #[cfg(feature = "testing")]
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NoNewPrivileges,
         Self::Seccomp,
         Self::Landlock,
         Self::MemoryLimit,
+        Self::AddressLimit,
         Self::StackLimit,
         Self::DescriptorLimit,
         Self::CoreLimit,
@@ -50,6 +53,7 @@ impl Facility {
                 "the plugin can read every file that this process can read, the scheduler's memory in /proc included"
             }
             Self::MemoryLimit => "the plugin's memory is not limited",
+            Self::AddressLimit => "the plugin's tables of pages are not limited",
             Self::StackLimit => "the plugin's stack may not be limited",
             Self::DescriptorLimit => "the plugin's open descriptors are not limited",
             Self::CoreLimit => "a crash of the plugin may write a core dump",
@@ -66,6 +70,7 @@ impl fmt::Display for Facility {
             Self::Seccomp => "seccomp",
             Self::Landlock => "landlock",
             Self::MemoryLimit => "the limit of memory",
+            Self::AddressLimit => "the limit of addresses",
             Self::StackLimit => "the limit of the stack",
             Self::DescriptorLimit => "the limit of descriptors",
             Self::CoreLimit => "the limit of core dumps",

@@ -17,10 +17,11 @@
 //!
 //! Not prevented:
 //! - The existence, size and times of files are visible: landlock does not restrict `stat`.
-//! - The limit of memory is one for programs that do not mean to evade it; [`memory_used`] shows the host what the kernel does not count.
-//! - Memory of the kernel is not limited: page tables of memory that is only read, pipes, stacks of threads inside the kernel. Threads
-//!   are limited by the memory of their stacks as long as the C library makes them. The container's limits apply to all of it.
-//! - Processor time is not limited.
+//! - The limit of memory is one for programs that do not mean to evade it; [`footprint`] shows the host what the kernel does not count, and
+//!   the number of threads, which the kernel limits for a user and not for a process.
+//! - Memory of the kernel is limited only by others: tables of pages by the limit of addresses, pipes by that of descriptors, stacks of threads
+//!   inside the kernel by the number of threads.
+//! - Processor time is not limited by the kernel. The host sees it.
 //! - What the process was given is shared with whoever gave it: the position in a file, and the memory behind a descriptor. Standard
 //!   output and error should be pipes of their own, and shared memory sealed.
 //!
@@ -35,7 +36,7 @@ mod linux;
 pub use confinement::Missing;
 pub use environment::environment;
 pub use limits::Limits;
-pub use linux::{close_inherited, confine, memory_used};
+pub use linux::{Footprint, close_inherited, confine, confine_observed, footprint};
 
 /// For the tests, which look at more than a worker needs.
 #[cfg(feature = "testing")]

@@ -4,6 +4,7 @@
 //! before that. Each further one hands over memory. Every exchange has a thread, which waits for its turn.
 
 mod memory;
+mod quota;
 mod serve;
 mod services;
 
@@ -14,7 +15,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::control::{self, Memory, MissingFacility, Start, Started};
 use crate::header::Layout;
-use crate::sandbox::{self, Limits, Missing};
+use crate::sandbox::{self, Limits};
 
 /// Reason why a worker ended before its host wanted it to.
 #[derive(Debug, thiserror::Error)]
@@ -91,18 +92,11 @@ fn confine(start: &Start) -> Started {
     };
     match sandbox::confine(&limits) {
         Ok(confinement) => Started::Confined {
-            missing: confinement.missing().iter().map(missing).collect(),
+            missing: confinement.missing().iter().map(MissingFacility::from).collect(),
         },
         Err(error) => Started::Refused {
             reason: error.to_string(),
             hint: error.hint().map(ToOwned::to_owned),
         },
-    }
-}
-
-fn missing(missing: &Missing) -> MissingFacility {
-    MissingFacility {
-        message: missing.to_string(),
-        hint: missing.hint().map(ToOwned::to_owned),
     }
 }

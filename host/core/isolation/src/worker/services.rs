@@ -5,11 +5,12 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use divvy_framework_abi::reason::Reason;
-use divvy_framework_abi::service::{Failure, Services, level, text_kind};
+use divvy_framework_abi::reason::{FigureRow, Reason};
+use divvy_framework_abi::service::{Failure, Services, level, limit, text_kind};
 use divvy_framework_abi::sized::SizePrefixed;
-use divvy_framework_abi::{Address, Function, PluginText, Pointer};
+use divvy_framework_abi::{Address, Function, PluginText, Pointer, Slice};
 
+use super::quota::Quota;
 use crate::event::{FIRST_PROVISIONAL, Writer};
 
 /// Bytes that threads of a plugin's own may hand over between two calls.
@@ -24,6 +25,9 @@ struct Recording {
     writer: Writer,
     /// Texts so far.
     texts: u32,
+    quota: Quota,
+    /// Number of the first reason beyond the limits, whose code the others get.
+    further: Option<u32>,
     /// True during an operation.
     is_open: bool,
 }
@@ -67,8 +71,17 @@ impl Context {
 
     /// Writes on this thread during a call, and otherwise for the next call.
     fn write(&self, write: impl FnOnce(&mut Writer)) {
+        self.write_within(|_| true, write);
+    }
+
+    /// As [`Self::write`], during a call only if it is within its quota.
+    fn write_within(&self, is_within: impl FnOnce(&mut Quota) -> bool, write: impl FnOnce(&mut Writer)) {
         RECORDING.with_borrow_mut(|recording| match recording.is_open {
-            true => write(&mut recording.writer),
+            true => {
+                if is_within(&mut recording.quota) {
+                    write(&mut recording.writer);
+                }
+            }
             false => write(&mut self.background.lock().unwrap_or_else(PoisonError::into_inner)),
         });
     }
@@ -80,6 +93,8 @@ pub(super) fn begin(capacity: usize, level: u32) {
     RECORDING.with_borrow_mut(|recording| {
         recording.writer.clear(capacity);
         recording.texts = 0;
+        recording.quota = Quota::default();
+        recording.further = None;
         recording.is_open = true;
     });
 }
@@ -97,6 +112,9 @@ pub(super) fn end(context: Option<&Context>, take: impl FnOnce(&[u8], u64)) {
             let mut background = context.background.lock().unwrap_or_else(PoisonError::into_inner);
             recording.writer.append(background.finish().0);
             background.clear(BACKGROUND_BYTES);
+        }
+        if let Some(left_out) = recording.quota.left_out() {
+            recording.writer.left_out(left_out);
         }
         let (bytes, lost) = recording.writer.finish();
         take(bytes, lost);
@@ -116,19 +134,31 @@ unsafe extern "C" fn log_level(_context: *const c_void) -> u32 {
 unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
     // SAFETY: `new` made the context from a value that is never freed.
     let context = unsafe { &*context.cast::<Context>() };
-    context.write(|writer| writer.log(severity, target, message));
+    let most = limit::TEXT_BYTES as usize;
+    let kept = [target, message].map(|text| text.bytes().len().min(most));
+    let is_within = |quota: &mut Quota| quota.takes_log_record(kept[0] + kept[1]);
+    context.write_within(is_within, |writer| {
+        // What is cut here is cut with a remark by the host, as it is in its own process.
+        let [target, message] = [target, message].map(|text| text.cut(limit::TEXT_BYTES + 4));
+        writer.log(severity, target, message);
+    });
+}
+
+/// The name of a metric. One that is too long stays so, and is not valid.
+fn metric_name(name: PluginText<'_>) -> PluginText<'_> {
+    name.cut(limit::FIGURE_NAME_BYTES + 4)
 }
 
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {
     // SAFETY: as for `log`.
     let context = unsafe { &*context.cast::<Context>() };
-    context.write(|writer| writer.count(name, amount));
+    context.write(|writer| writer.count(metric_name(name), amount));
 }
 
 unsafe extern "C" fn observe(context: *const c_void, name: PluginText<'_>, value: f64) {
     // SAFETY: as for `log`.
     let context = unsafe { &*context.cast::<Context>() };
-    context.write(|writer| writer.observe(name, value));
+    context.write(|writer| writer.observe(metric_name(name), value));
 }
 
 unsafe extern "C" fn text(_sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
@@ -137,12 +167,23 @@ unsafe extern "C" fn text(_sink: *const c_void, kind: u32, row: u32, text: Plugi
         if !recording.is_open {
             return 0;
         }
-        recording.writer.text(kind, row, text);
+        let is_reason = kind == text_kind::REASON;
+        let kept = recording.quota.text(text);
+        if !recording.quota.takes_text(kept.len()) {
+            match recording.further {
+                _ if !is_reason => return 0,
+                Some(further) => return FIRST_PROVISIONAL.saturating_add(further),
+                // The host leaves it out as well, and answers with the code that all further ones share.
+                None => recording.quota.leaves_out_one_less(),
+            }
+            recording.further = Some(recording.texts);
+        }
+        recording.writer.text(kind, row, PluginText::from_bytes(&kept));
         let number = recording.texts;
         recording.texts += 1;
-        match kind {
-            text_kind::REASON => FIRST_PROVISIONAL.saturating_add(number),
-            _ => 0,
+        match is_reason {
+            true => FIRST_PROVISIONAL.saturating_add(number),
+            false => 0,
         }
     })
 }
@@ -153,8 +194,22 @@ unsafe extern "C" fn explain(_sink: *const c_void, reason: *const Reason<'_>) {
         return;
     };
     RECORDING.with_borrow_mut(|recording| {
-        if recording.is_open {
-            recording.writer.explain(&reason);
+        if !recording.is_open {
+            return;
+        }
+        let figures = reason.figures.as_slice();
+        let is_kept = |figure: &&FigureRow<'_>| figure.name.bytes().len() <= limit::FIGURE_NAME_BYTES as usize;
+        let kept = figures.iter().take(limit::FIGURES as usize).filter(is_kept);
+        let kept: Vec<FigureRow<'_>> = kept.copied().collect();
+        let names: usize = kept.iter().map(|figure| figure.name.bytes().len()).sum();
+        let text = recording.quota.text(reason.text);
+        if recording.quota.takes_text(text.len().saturating_add(names)) {
+            recording.quota.leaves_out_figures(figures.len() - kept.len());
+            recording.writer.explain(&Reason {
+                figures: Slice::new(&kept),
+                text: PluginText::from_bytes(&text),
+                ..reason
+            });
         }
     });
 }
@@ -166,7 +221,14 @@ unsafe extern "C" fn fail(_sink: *const c_void, failure: *const Failure<'_>) {
     };
     RECORDING.with_borrow_mut(|recording| {
         if recording.is_open {
-            recording.writer.fail(&failure);
+            let [message, path, hint] =
+                [failure.message, failure.path, failure.hint].map(|text| recording.quota.text(text));
+            recording.writer.fail(&Failure {
+                message: PluginText::from_bytes(&message),
+                path: PluginText::from_bytes(&path),
+                hint: PluginText::from_bytes(&hint),
+                ..failure
+            });
         }
     });
 }

@@ -21,8 +21,10 @@ use structure::Structure;
 
 pub use structure::InvalidField;
 
+use crate::description::{LibraryDescription, PointDescription, StrategyDescription};
 use crate::error::LoadError;
 use crate::features::{extension_points, known_parts};
+use crate::shown::one_line;
 
 /// A plugin as its descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct DescribedPlugin {
     minors: (u32, u32),
     /// True if it has every function that a host calls.
     is_complete: bool,
+    /// All of it in the form in which an opened library describes itself, without documents, which no file has.
+    stated: LibraryDescription,
 }
 
 /// A strategy as a descriptor describes it.
@@ -112,6 +116,11 @@ pub(crate) fn check(plugins: &[DescribedPlugin], record: &PluginRecord, path: &P
 }
 
 impl DescribedPlugin {
+    /// What the library must say about the plugin once it is open.
+    pub(crate) fn stated(&self) -> &LibraryDescription {
+        &self.stated
+    }
+
     /// True if the plugin answers a kind of calls.
     pub fn serves(&self, point: u32) -> bool {
         self.points.contains(&point)
@@ -165,10 +174,23 @@ pub(crate) fn read(file: &object::File<'_>) -> Result<Vec<DescribedPlugin>, Desc
 }
 
 fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidField> {
-    // Not part of the result, but a host reads them too, so they must be readable.
-    for text in [field!(Descriptor.version), field!(Descriptor.sdk_version)] {
-        descriptor.text(text, limit::NAME_BYTES)?;
-    }
+    let description = descriptor.text(field!(Descriptor.description), limit::DESCRIPTION_BYTES)?;
+    let description = one_line(&description).into_owned();
+    let short = |field| -> Result<String, InvalidField> {
+        let text = descriptor.text(field, limit::NAME_BYTES)?;
+        Ok(one_line(&text).into_owned())
+    };
+    let mut stated = LibraryDescription {
+        version: short(field!(Descriptor.version))?,
+        description: description.clone(),
+        sdk_version: short(field!(Descriptor.sdk_version))?,
+        points: Vec::new(),
+        strategies: Vec::new(),
+        rule_lists: Vec::new(),
+        tables: Vec::new(),
+        configuration_schema: None,
+        preferences_schema: None,
+    };
     let mut is_complete = true;
     for function in [
         field!(Descriptor.construct),
@@ -180,7 +202,7 @@ fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidFiel
     descriptor.has_function(field!(Descriptor.describe))?;
     let mut plugin = DescribedPlugin {
         name: descriptor.text(field!(Descriptor.name), limit::NAME_BYTES)?,
-        description: descriptor.text(field!(Descriptor.description), limit::DESCRIPTION_BYTES)?,
+        description,
         points: Vec::new(),
         strategies: Vec::new(),
         features: 0,
@@ -191,6 +213,7 @@ fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidFiel
             descriptor.number(field!(Descriptor.least_minor)),
         ),
         is_complete,
+        stated: stated.clone(),
     };
     for point in descriptor.table(field!(Descriptor.points), kind::POINT, limit::POINTS)? {
         let served = point.number(field!(PointDescriptor.point));
@@ -198,16 +221,33 @@ fn plugin(descriptor: &Structure<'_, '_>) -> Result<DescribedPlugin, InvalidFiel
         let acts_on = point.word(field!(PointDescriptor.acts_on))?;
         plugin.acts_on.push((served, acts_on));
         let required = point.word(field!(PointDescriptor.required))?;
+        let optional = point.word(field!(PointDescriptor.optional))?;
         plugin.required |= required;
-        plugin.features |= required | point.word(field!(PointDescriptor.optional))?;
+        plugin.features |= required | optional;
+        stated.points.push(PointDescription {
+            point: served,
+            required,
+            optional,
+            reads: point.word(field!(PointDescriptor.reads))?,
+            acts_on,
+        });
     }
     for strategy in descriptor.table(field!(Descriptor.strategies), kind::STRATEGY, limit::STRATEGIES)? {
         let required = strategy.word(field!(StrategyDescriptor.required))?;
+        let optional = strategy.word(field!(StrategyDescriptor.optional))?;
+        let name = strategy.text(field!(StrategyDescriptor.name), limit::NAME_BYTES)?;
+        let name = one_line(&name).into_owned();
         plugin.required |= required;
+        stated.strategies.push(StrategyDescription {
+            name: name.clone(),
+            required,
+            optional,
+        });
         plugin.strategies.push(DescribedStrategy {
-            name: strategy.text(field!(StrategyDescriptor.name), limit::NAME_BYTES)?,
-            features: required | strategy.word(field!(StrategyDescriptor.optional))?,
+            name,
+            features: required | optional,
         });
     }
+    plugin.stated = stated;
     Ok(plugin)
 }

@@ -8,7 +8,7 @@ use divvy_framework_abi::call::CallFunction;
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework_abi::{ABI_VERSION, Str};
-use divvy_framework_memory::Pool;
+use divvy_framework_memory::{Packer, packed_words};
 use divvy_isolation::{IsolatedLibrary, IsolatedPlugin};
 use divvy_loader::{LoadError, PluginLibrary};
 
@@ -68,8 +68,9 @@ impl PluginInstance {
     /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
     /// feature that this host does not have. The host then rejects the profile.
     pub fn construct(library: &PluginLibrary, configuration: &serde_json::Value) -> Result<Self, LoadError> {
-        let mut text = Pool::new();
-        text.push_str(&configuration.to_string());
+        // No plugin in another process sees it: it may hold secrets.
+        let text = configuration.to_string();
+        let text = Packer::of_this_process(packed_words(text.as_bytes())).text(&text);
         let services = HostServices::for_instance(library.name());
         let sink = CallSink::new(None);
         let mut call = ConstructCall {

@@ -25,7 +25,7 @@ struct Unprotected {
 // SAFETY: no address is ever returned.
 unsafe impl Room for Unprotected {
     fn is_shared(&self, address: *const u8, _bytes: usize) -> bool {
-        divvy_framework_memory::is_shared(address)
+        divvy_framework_memory::is_protected(address)
     }
 
     fn input(&mut self, _bytes: usize, _alignment: usize) -> Option<*mut u8> {

@@ -25,6 +25,7 @@ use super::construct::InProcess;
 use super::error::{CallError, RefusedRow};
 use super::inputs::unprotected_input;
 use super::limits::Handed;
+use super::log;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::suspension::WorkerFailures;
 use super::value::{KeptValue, Owner, PreparedState};
@@ -430,17 +431,17 @@ impl PluginInstance {
         if panics.load(Ordering::Relaxed) != 0 {
             panics.store(0, Ordering::Relaxed);
         }
-        if self.is_failing.load(Ordering::Relaxed) {
-            self.answered();
+        if self.is_failing.load(Ordering::Relaxed) || self.workers.owes() {
+            self.answered(C::KIND);
         }
         Ok(())
     }
 
     /// Forgets failures: a call was answered.
     #[cold]
-    fn answered(&self) {
+    fn answered(&self, kind: u32) {
         self.is_failing.store(false, Ordering::Relaxed);
-        self.workers.answered();
+        self.workers.answered(kind);
     }
 
     /// Makes a call in the plugin's worker, and returns the code that the plugin returned.
@@ -455,7 +456,8 @@ impl PluginInstance {
         let answered = answered.map_err(|error| {
             self.is_failing.store(true, Ordering::Relaxed);
             if error.ended_worker() {
-                self.workers.failed(&error.to_string());
+                self.workers
+                    .failed(log::binding(), C::KIND, &error.to_string(), error.is_lasting());
             }
             CallError::Isolated {
                 plugin: self.name().to_owned(),

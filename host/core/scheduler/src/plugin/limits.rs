@@ -2,24 +2,50 @@
 //!
 //! The numbers are those of [`divvy_framework_abi::service::limit`]. What exceeds one is dropped before it is copied; it is counted,
 //! for one warning per call.
+//!
+//! A text is read as one line without control characters, so wherever it is shown, it begins no line of its own and looks like what it is.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use divvy_framework_abi::PluginText;
 use divvy_framework_abi::service::limit;
+use divvy_isolation::LeftOut;
+use divvy_loader::shown::{self, one_line};
 
-thread_local! {
-    /// Log records of the call that this thread makes; `None` outside of calls, where a plugin's own threads log.
-    static LOG_RECORDS: Cell<Option<u64>> = const { Cell::new(None) };
+/// Maximum length of the log messages of a call together, in bytes.
+const LOG_BYTES: u64 = 1 << 20;
+
+/// What a call has logged.
+#[derive(Debug, Clone, Copy, Default)]
+struct Logged {
+    records: u64,
+    bytes: u64,
+    dropped: u64,
 }
 
-/// A text of a plugin, which ends with a remark if it was cut.
+thread_local! {
+    /// What the call that this thread makes has logged; `None` outside of calls, where a plugin's own threads log.
+    static LOGGED: Cell<Option<Logged>> = const { Cell::new(None) };
+}
+
+/// A text of a plugin in one line, which ends with a remark if it was cut.
 pub(super) fn read(text: PluginText<'_>) -> String {
+    read_with(text, one_line)
+}
+
+/// As [`read`], but with the line breaks of the text, which separate parts of it.
+pub(super) fn read_parts(text: PluginText<'_>) -> String {
+    read_with(text, shown::lines)
+}
+
+fn read_with(text: PluginText<'_>, shown: fn(&str) -> Cow<'_, str>) -> String {
     let bytes = text.bytes().len();
     let kept = text.cut(limit::TEXT_BYTES);
+    let read = kept.read();
     match kept.bytes().len() == bytes {
-        true => kept.read().into_owned(),
-        false => format!("{} … (cut, it has {bytes} bytes)", kept.read()),
+        true => shown(&read).into_owned(),
+        false => format!("{} … (cut, it has {bytes} bytes)", shown(&read)),
     }
 }
 
@@ -28,11 +54,20 @@ fn is_cut(text: PluginText<'_>) -> bool {
     text.bytes().len() > limit::TEXT_BYTES as usize
 }
 
-/// Counts a log record of this thread; false if its call has written as many as it may.
-pub(super) fn takes_log_record() -> bool {
-    let records = LOG_RECORDS.get().map(|records| records.saturating_add(1));
-    LOG_RECORDS.set(records);
-    records.is_none_or(|records| records <= u64::from(limit::LOG_RECORDS))
+/// Counts a log record of this thread; false if its call has written as much as it may.
+pub(super) fn takes_log_record(texts: [PluginText<'_>; 2]) -> bool {
+    let Some(mut logged) = LOGGED.get() else {
+        return true;
+    };
+    let kept = texts.map(|text| text.bytes().len().min(limit::TEXT_BYTES as usize) as u64);
+    let bytes = kept.iter().fold(logged.bytes, |all, bytes| all.saturating_add(*bytes));
+    let is_taken = logged.records < u64::from(limit::LOG_RECORDS) && bytes <= LOG_BYTES;
+    match is_taken {
+        true => (logged.records, logged.bytes) = (logged.records + 1, bytes),
+        false => logged.dropped = logged.dropped.saturating_add(1),
+    }
+    LOGGED.set(Some(logged));
+    is_taken
 }
 
 /// What one call has handed over, and what of it was dropped.
@@ -50,15 +85,13 @@ impl Handed {
     /// Begins to count the log records of this thread's call.
     #[inline]
     pub(super) fn begin() {
-        LOG_RECORDS.set(Some(0));
+        LOGGED.set(Some(Logged::default()));
     }
 
     /// Ends the count of [`Self::begin`].
     #[inline]
     pub(super) fn end(&self) {
-        let written = LOG_RECORDS.take().unwrap_or_default();
-        self.log_records
-            .set(written.saturating_sub(u64::from(limit::LOG_RECORDS)));
+        self.log_records.set(LOGGED.take().unwrap_or_default().dropped);
     }
 
     /// Counts a text with some more bytes than its own; false if the call has handed over as much as it may.
@@ -90,6 +123,17 @@ impl Handed {
         count(&self.figures, number as u64);
     }
 
+    /// Counts what a worker has left out by the same limits. Its numbers are its own, and only said.
+    pub(super) fn leaves_out(&self, left_out: LeftOut) {
+        count(&self.dropped, left_out.texts);
+        count(&self.cut, left_out.cut);
+        count(&self.figures, left_out.figures);
+        if let Some(mut logged) = LOGGED.get() {
+            logged.dropped = logged.dropped.saturating_add(left_out.log_records);
+            LOGGED.set(Some(logged));
+        }
+    }
+
     /// True if anything was dropped.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
@@ -105,7 +149,12 @@ impl Handed {
             (self.dropped.get(), "texts left out", limit::TEXTS, ", of 16 MiB"),
             (self.cut.get(), "texts cut", limit::TEXT_BYTES, " bytes"),
             (self.figures.get(), "figures left out", limit::FIGURES, " per reason"),
-            (self.log_records.get(), "log records left out", limit::LOG_RECORDS, ""),
+            (
+                self.log_records.get(),
+                "log records left out",
+                limit::LOG_RECORDS,
+                ", of 1 MiB",
+            ),
         ];
         let dropped = parts.iter().filter(|(number, ..)| *number > 0);
         let said: Vec<String> = dropped

@@ -17,6 +17,7 @@ use divvy_framework_abi::{Address, Function, PluginText, Pointer, Slice};
 use divvy_framework_calls::metrics::{MetricFigures, PluginMetrics, Refusal};
 use divvy_framework_memory::Slot;
 use divvy_isolation::Event;
+use divvy_loader::shown::one_line;
 
 use super::limits::{self, Handed};
 use super::log::PluginLog;
@@ -51,9 +52,10 @@ impl HostServices {
         }))
     }
 
-    /// The table that the plugin sees, in memory that it can only read. It is never freed.
+    /// The table that the plugin sees, in memory that it can only read, and no other process: it has addresses of this one. It is never
+    /// freed.
     pub(super) fn table(&'static self) -> Pointer<'static, Services> {
-        let [context, table] = Box::leak(Box::new([Slot::new(), Slot::new()]));
+        let [context, table] = Box::leak(Box::new([Slot::of_this_process(), Slot::of_this_process()]));
         Pointer::new(table.show(Services {
             // What the plugin sees is where the host finds the address of its own value.
             context: Address::of(context.show(self)),
@@ -97,12 +99,13 @@ impl HostServices {
             Event::Text(kind, row, text) => return sink.take_text(kind, row, text),
             Event::Explain(reason) => sink.take_reason(reason),
             Event::Fail(failure) => sink.take_failure(failure),
+            Event::LeftOut(left_out) => sink.handed.leaves_out(left_out),
         }
         0
     }
 
     fn log(&self, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
-        if limits::takes_log_record() {
+        if limits::takes_log_record([target, message]) {
             self.log.record(severity, &limits::read(target), &limits::read(message));
         }
     }
@@ -268,7 +271,7 @@ impl<'a> CallSink<'a> {
         let reported = Reported {
             code: failure.code,
             message: limits::read(failure.message),
-            path: limits::read(failure.path),
+            path: limits::read_parts(failure.path),
             hint: (!hint.is_empty()).then_some(hint),
             figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
         };
@@ -281,6 +284,10 @@ impl<'a> CallSink<'a> {
     pub(super) fn reported(&self, code: u32) -> Reported {
         let mut reported = self.failure.take().unwrap_or_default();
         reported.code = code;
+        // The path of a row has parts; any other is one text.
+        if code != failure::TABLE {
+            reported.path = one_line(&reported.path).into_owned();
+        }
         if reported.message.is_empty() {
             reported.message = match code {
                 failure::NOT_SERVED => "does not serve this call".to_owned(),
@@ -335,5 +342,23 @@ unsafe extern "C" fn fail(sink: *const c_void, failure: *const Failure<'_>) {
     // SAFETY: the plugin hands over a failure of its minor version.
     if let Some(failure) = unsafe { Failure::read(failure) } {
         CallSink::with_current(sink, |sink| sink.take_failure(&failure));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It has addresses of this process's code, which no worker may learn.
+    #[test]
+    fn no_other_process_sees_a_table_of_services() {
+        divvy_framework_memory::protection().expect("this system has sealed files");
+        let table = HostServices::for_instance("tested").table();
+        let services: *const u8 = table.address().cast();
+        // SAFETY: `table` has just written it, and it is never freed.
+        let context = unsafe { (*table.address()).context.get() };
+        for address in [services, context.cast_const().cast()] {
+            assert!(divvy_framework_memory::is_protected(address) && !divvy_framework_memory::is_shared(address));
+        }
     }
 }

@@ -14,7 +14,9 @@ use divvy_conformance::check::{self, Effort};
 use divvy_conformance::generate::Shape;
 use divvy_conformance::supervise::{Event, Loaded};
 use divvy_conformance::{Case, Subject};
-use divvy_loader::PluginFile;
+use divvy_loader::{PluginDirectories, PluginFile};
+use divvy_profile::{Isolation, ProfileConfiguration};
+use divvy_scheduler::profile::libraries::Libraries;
 
 use super::VerifyArguments;
 
@@ -136,6 +138,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     for table in chosen.configuration.plugin.values_mut() {
         table.path = table.path.take().map(|path| std::path::absolute(&path).unwrap_or(path));
     }
+    confine(arguments, &chosen.configuration, &plugin, &directories)?;
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
         Ok(subject) => return Ok(subject),
         Err(errors) => errors,
@@ -145,12 +148,43 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     ))
 }
 
+/// Confines this process before it runs anything of a plugin that the profile would run in a worker. The checks look at what a plugin does to
+/// the process, so it is this one.
+fn confine(
+    arguments: &VerifyArguments,
+    configuration: &ProfileConfiguration,
+    plugin: &str,
+    directories: &PluginDirectories,
+) -> Result<(), Failure> {
+    let libraries = Libraries::new(configuration, directories);
+    // One that is not found is an error of the profile.
+    let located = libraries.locate(plugin);
+    if located.is_none_or(|located| libraries.isolation(plugin, &located) == Isolation::None) {
+        return Ok(());
+    }
+    let names = plugin_names(configuration);
+    let own = configuration.plugin.get(plugin);
+    let files = names.iter().filter_map(|name| Some(libraries.locate(name)?.path));
+    let granted = own.into_iter().flat_map(|table| table.read.iter().cloned());
+    let cases = arguments.cases.iter().chain(&arguments.child.one).cloned();
+    let read: Vec<PathBuf> = files.chain(granted).chain(cases).filter(|path| path.exists()).collect();
+    // What is missing is what a profile with the plugin reports.
+    let confined = divvy_isolation::confine_this_process(&read).map_err(|error| {
+        let diagnostic = Diagnostic::new(format!("the plugin `{plugin}` cannot be verified: {error}"));
+        Failure::usage(match error.hint() {
+            Some(hint) => diagnostic.with_hint(hint),
+            None => diagnostic,
+        })
+    });
+    confined.map(drop)
+}
+
 /// The profile with the plugin, and the plugin's name. A profile that uses the plugin keeps it where it is, and only
 /// its file is replaced.
 fn with_subject(
     chosen: ChosenProfile,
     arguments: &VerifyArguments,
-    directories: &divvy_loader::PluginDirectories,
+    directories: &PluginDirectories,
 ) -> Result<(ChosenProfile, String), Failure> {
     let argument = arguments.plugin.as_str();
     let used = plugin_names(&chosen.configuration);

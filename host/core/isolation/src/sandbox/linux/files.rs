@@ -52,6 +52,9 @@ const KERNEL: [&str; 3] = [
     "/proc/sys/vm/overcommit_memory",
 ];
 
+/// What a process that looks at itself reads besides: its own folder of the kernel's.
+const ITSELF: [&str; 1] = ["/proc/self"];
+
 /// Descriptors of everything that may be read.
 pub(super) struct Grants {
     files: Vec<OwnedFd>,
@@ -59,8 +62,8 @@ pub(super) struct Grants {
     kernel: Vec<OwnedFd>,
 }
 
-/// Opens everything that may be read.
-pub(super) fn open(granted: &[PathBuf]) -> Result<Grants, SandboxError> {
+/// Opens everything that may be read. A process that looks at itself reads what the kernel says of it, too.
+pub(super) fn open(granted: &[PathBuf], looks_at_itself: bool) -> Result<Grants, SandboxError> {
     let mut files: Vec<OwnedFd> = SYSTEM
         .iter()
         .filter_map(|path| path_descriptor(Path::new(path)).ok())
@@ -72,8 +75,10 @@ pub(super) fn open(granted: &[PathBuf]) -> Result<Grants, SandboxError> {
         })?;
         files.push(descriptor);
     }
+    let itself = ITSELF.iter().filter(|_| looks_at_itself);
     let kernel = KERNEL
         .iter()
+        .chain(itself)
         .filter_map(|path| path_descriptor(Path::new(path)).ok())
         .collect();
     Ok(Grants { files, kernel })

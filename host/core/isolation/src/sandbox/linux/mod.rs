@@ -8,13 +8,14 @@ mod resources;
 mod usage;
 
 use std::fs;
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 
 #[cfg(feature = "testing")]
 pub use calls::forbid;
 pub use descriptors::close_inherited;
-pub use usage::memory_used;
+pub use usage::{Footprint, footprint};
 
 use crate::sandbox::confinement::{Confinement, Facility, Missing};
 use crate::sandbox::error::SandboxError;
@@ -29,7 +30,7 @@ use crate::sandbox::limits::Limits;
 /// [`Confinement::missing`].
 pub fn confine(limits: &Limits) -> Result<Confinement, SandboxError> {
     one_thread()?;
-    let grants = files::open(&limits.read)?;
+    let grants = files::open(&limits.read, false)?;
     let filters = calls::filters(std::process::id(), limits.memory_bytes)?;
 
     // Nothing can be undone from here on.
@@ -45,6 +46,31 @@ pub fn confine(limits: &Limits) -> Result<Confinement, SandboxError> {
     };
     // Last, because the filter forbids all of the above.
     calls::apply(&filters)?;
+    Ok(Confinement::new(landlock_abi, absent))
+}
+
+/// As [`confine`], for a process that opens libraries to look at what they do to it: it may start processes and ask for what it does not get,
+/// so that both are seen. It reads what is granted and what the kernel says of it, writes nothing, has no network and reaches no other
+/// process. Its memory is not limited.
+///
+/// # Errors
+///
+/// As [`confine`].
+pub fn confine_observed(read: &[PathBuf]) -> Result<Confinement, SandboxError> {
+    one_thread()?;
+    let grants = files::open(read, true)?;
+
+    // Nothing can be undone from here on.
+    rustix::thread::set_no_new_privs(true).map_err(|errno| missing(Facility::NoNewPrivileges, errno))?;
+    let mut absent: Vec<Missing> = capabilities::drop_all().err().into_iter().collect();
+    let landlock_abi = match files::restrict(grants) {
+        Ok(abi) => Some(abi),
+        Err(missing) => {
+            absent.push(missing);
+            None
+        }
+    };
+    calls::apply(&calls::observed_filters(std::process::id(), landlock_abi.is_some())?)?;
     Ok(Confinement::new(landlock_abi, absent))
 }
 

@@ -25,12 +25,19 @@ use crate::sandbox::limits::Limits;
 /// Bytes of the main thread's stack, as Linux limits it by default. `RLIMIT_DATA` does not count it, and it may be unlimited.
 const STACK_BYTES: u64 = 8 << 20;
 
+/// Bytes of addresses beyond what the process has when it is confined: reservations, and memory that is shared with the host. Their tables
+/// of pages take at most 256 MiB.
+const ADDRESS_BYTES: u64 = 128 << 30;
+
 /// Sets all limits, and returns those that could not be set.
 pub(super) fn apply(limits: &Limits) -> Vec<Missing> {
     let own = usage::writable().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
     let memory = own.and_then(|own| lower(Resource::Data, own.saturating_add(limits.memory_bytes)));
+    let mapped = usage::mapped().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    let addresses = mapped.and_then(|mapped| lower(Resource::As, mapped.saturating_add(ADDRESS_BYTES)));
     let results = [
         (Facility::MemoryLimit, memory),
+        (Facility::AddressLimit, addresses),
         (Facility::StackLimit, lower(Resource::Stack, STACK_BYTES)),
         (Facility::DescriptorLimit, lower(Resource::Nofile, limits.descriptors)),
         (Facility::CoreLimit, lower(Resource::Core, 0)),

@@ -115,7 +115,7 @@ pub(super) fn watched() -> Trial {
         let (child, mut socket) = grounds.start(EVADES, true);
         // The process has used its memory, and waits.
         socket.read_exact(&mut [0])?;
-        let used = divvy_isolation::sandbox::memory_used(child.id())?;
+        let used = divvy_isolation::sandbox::footprint(child.id())?.memory;
         let score = std::fs::read_to_string(format!("/proc/{}/oom_score_adj", child.id()))?;
         socket.write_all(b"x")?;
         let answer = Answer::read(&child.wait_with_output()?);

@@ -138,6 +138,7 @@ const OTHERS: &[(&str, Check)] = &[
         let confinement = sandbox::confine(&grounds.limits()).expect("limits are not required");
         for facility in [
             Facility::MemoryLimit,
+            Facility::AddressLimit,
             Facility::StackLimit,
             Facility::DescriptorLimit,
             Facility::CoreLimit,

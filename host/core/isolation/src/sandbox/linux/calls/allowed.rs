@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use libc::c_long;
 use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls with any arguments.
 const ANY: &[&[c_long]] = &[MEMORY, FILES, WAITING, CONTROL, SIGNALS, THREADS, TIME, FACTS, OLD];
@@ -144,7 +144,7 @@ const THREAD_FLAGS: i32 = libc::CLONE_VM
 
 /// Flags of `open` with which something could be written or created. `O_TMPFILE` contains `O_DIRECTORY`, with which folders are read;
 /// it works only with a flag for writing.
-const WRITE_FLAGS: i32 = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
+pub(super) const WRITE_FLAGS: i32 = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
 
 /// The rules for the process with this number and this amount of memory, by system call.
 pub(super) fn rules(process: u32, memory_bytes: u64) -> Result<Rules, BackendError> {
@@ -237,7 +237,7 @@ pub(super) fn first_is(value: u64) -> Result<SeccompRule, BackendError> {
     rule([number(0, value)])
 }
 
-fn rule<const CONDITIONS: usize>(
+pub(super) fn rule<const CONDITIONS: usize>(
     conditions: [Result<SeccompCondition, BackendError>; CONDITIONS],
 ) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
@@ -252,17 +252,17 @@ fn any_of<const VALUES: usize>(argument: u8, values: [i64; VALUES]) -> Result<Ve
 }
 
 /// The argument is this number of 32 bits. The kernel ignores the other bits as well.
-fn number(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+pub(super) fn number(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
 /// The argument is this address.
-fn address(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+pub(super) fn address(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, value)
 }
 
 /// The argument's bits in `mask` are those of `value`. All flags that have a meaning are in the lower 32 bits.
-fn flags(argument: u8, mask: i32, value: i32) -> Result<SeccompCondition, BackendError> {
+pub(super) fn flags(argument: u8, mask: i32, value: i32) -> Result<SeccompCondition, BackendError> {
     let bits = |number: i32| u64::from(number.cast_unsigned());
     let operation = SeccompCmpOp::MaskedEq(bits(mask));
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, bits(value))

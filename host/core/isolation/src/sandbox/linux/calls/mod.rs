@@ -8,6 +8,7 @@
 //! what they mean.
 
 mod allowed;
+mod denied;
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -31,6 +32,20 @@ pub(super) fn filters(process: u32, memory_bytes: u64) -> Result<Filters, Backen
     Ok(Filters([
         program(absent, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?,
         program(rules, SeccompAction::Errno(errno(libc::EPERM)), SeccompAction::Allow)?,
+    ]))
+}
+
+/// Makes the filters for a process with this number that is observed: everything is allowed but what reaches beyond it and is of no interest
+/// to an observer. Where landlock is missing, the filter also refuses to open files for writing and to start programs.
+pub(super) fn observed_filters(process: u32, has_landlock: bool) -> Result<Filters, BackendError> {
+    let absent = BTreeMap::from(ABSENT.map(|call| (call, Vec::new())));
+    Ok(Filters([
+        program(absent, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?,
+        program(
+            denied::rules(process, has_landlock)?,
+            SeccompAction::Allow,
+            SeccompAction::Errno(errno(libc::EPERM)),
+        )?,
     ]))
 }
 
