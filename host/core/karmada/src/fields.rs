@@ -1,11 +1,15 @@
-//! Every field of Karmada's resources, by which misspelt ones are recognised.
+//! Every field of Karmada's resources, and of Kubernetes' workloads, by which misspelt ones are recognised.
 //!
 //! The types of [`crate::api`] list only what a scheduler reads, so they cannot distinguish a misspelt field from one that
 //! other controllers read. `schemas/` has all of them, as Karmada v1.19-rc defines them.
 
+mod workloads;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
+
+use crate::api::TypeMeta;
 
 /// The lists of fields. Each resource begins with a line `## KIND GROUP/VERSION …`; `As KIND, …` repeats another one's fields.
 const TEXTS: [&str; 3] = [
@@ -107,6 +111,20 @@ impl FieldTree {
     pub fn of(kind: &str) -> Option<&'static Self> {
         static KINDS: LazyLock<BTreeMap<&str, FieldTree>> = LazyLock::new(read);
         KINDS.get(kind)
+    }
+
+    /// The fields of one of Kubernetes' own workloads; `None` for any other kind.
+    pub fn of_workload(type_meta: &TypeMeta) -> Option<&'static Self> {
+        static KINDS: LazyLock<BTreeMap<(&str, &str), FieldTree>> = LazyLock::new(workloads::read);
+        KINDS.get(&(type_meta.api_version.as_str(), type_meta.kind.as_str()))
+    }
+
+    /// A list of such items.
+    fn list_of(item: Self) -> Self {
+        Self {
+            each: Some(Box::new(item)),
+            ..Self::default()
+        }
     }
 
     /// The fields of this object; `None` for any other value, and for an object whose fields are not listed.

@@ -465,7 +465,14 @@ impl<'options> ObjectReader<'options> {
         let mut findings = Findings::default();
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
-        let found = self.unknown_annotations(&metadata, document);
+        let mut found = self.unknown_annotations(&metadata, document);
+        // An API server has none of them, unless it is newer than the lists.
+        if metadata.resource_version.is_empty()
+            && self.options.validation != Validation::Ignore
+            && let Some(tree) = FieldTree::of_workload(&type_meta)
+        {
+            found.extend(unknown_fields(document, tree));
+        }
         let source = location.at(document.first_line());
         self.naming(&type_meta, &metadata, &source);
         let faulty = self.report_faults(&type_meta, &metadata, (found, faults), &source, location);
