@@ -115,8 +115,8 @@ impl FieldTree {
 
     /// The fields of one of Kubernetes' own workloads; `None` for any other kind.
     pub fn of_workload(type_meta: &TypeMeta) -> Option<&'static Self> {
-        static KINDS: LazyLock<BTreeMap<(&str, &str), FieldTree>> = LazyLock::new(workloads::read);
-        KINDS.get(&(type_meta.api_version.as_str(), type_meta.kind.as_str()))
+        static KINDS: LazyLock<BTreeMap<&str, FieldTree>> = LazyLock::new(workloads::read);
+        KINDS.get(format!("{} {}", type_meta.api_version, type_meta.kind).as_str())
     }
 
     /// A list of such items.

@@ -12,21 +12,23 @@ const TEXT: &str = include_str!("../../schemas/kubernetes.txt");
 /// Lines of the text, by their names.
 type Types = BTreeMap<&'static str, &'static str>;
 
-/// The kinds, by API version and kind.
-pub(super) fn read() -> BTreeMap<(&'static str, &'static str), FieldTree> {
-    let types: Types = TEXT.lines().filter_map(|line| line.split_once(": ")).collect();
-    let kinds = types
-        .keys()
-        .filter_map(|name| Some((*name, name.split_once(' ')?)))
-        .filter(|(name, _)| !name.starts_with('#'));
-    let kinds = kinds.map(|(name, kind)| {
-        let mut tree = tree(name, &types);
+/// The kinds, each by its API version and its name: `apps/v1 Deployment`.
+pub(super) fn read() -> BTreeMap<&'static str, FieldTree> {
+    let types = types();
+    let kinds = types.keys().filter(|name| name.contains(' '));
+    let kinds = kinds.map(|kind| {
+        let mut tree = tree(kind, &types);
         for name in METADATA {
             tree.at("metadata").at(name);
         }
-        (kind, tree)
+        (*kind, tree)
     });
     kinds.collect()
+}
+
+fn types() -> Types {
+    let lines = TEXT.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(": ")).collect()
 }
 
 /// The fields of a type; none, so that any value is accepted, if it has no line.
@@ -53,7 +55,7 @@ mod tests {
 
     #[test]
     fn every_type_of_a_field_has_a_line() {
-        let lines: Types = TEXT.lines().filter_map(|line| line.split_once(": ")).collect();
+        let lines = types();
         let types = lines.values().flat_map(|line| line.split(' '));
         for (_, below) in types.filter_map(|field| field.split_once(':')) {
             assert!(lines.contains_key(below), "{below}");
@@ -64,7 +66,7 @@ mod tests {
     fn workloads_have_their_fields_down_to_the_requests() {
         let kinds = read();
         assert_eq!(kinds.len(), 6);
-        let deployment = &kinds[&("apps/v1", "Deployment")];
+        let deployment = &kinds["apps/v1 Deployment"];
         let pod = &deployment.fields["spec"].fields["template"].fields["spec"];
         let container = pod.fields["containers"].each().expect("it is a list");
         assert!(container.fields["resources"].fields.contains_key("requests"));
@@ -72,6 +74,6 @@ mod tests {
         let probe = &container.fields["livenessProbe"];
         assert!(probe.fields().is_none() && probe.each().is_none());
         assert!(deployment.fields["metadata"].fields.contains_key("labels"));
-        assert!(!kinds.contains_key(&("batch.volcano.sh/v1alpha1", "Job")));
+        assert!(!kinds.contains_key("batch.volcano.sh/v1alpha1 Job"));
     }
 }
