@@ -92,10 +92,13 @@ fn a_number_beyond_every_type_is_an_error() {
         );
         for text in [yaml, json] {
             let manifests = read_text("f.yaml", &text, &ReadOptions::default());
-            assert_eq!(manifests.problems.len(), 1, "{text}");
+            assert!(!manifests.problems.is_empty(), "{text}");
             assert!(manifests.resources.is_empty(), "{text}");
             let message = manifests.problems[0].to_string();
-            assert!(message.contains("number") && message.len() < 300, "{message}");
+            assert!(
+                message.contains("spec.replicas") && message.contains("number"),
+                "{message}"
+            );
         }
     }
 }
