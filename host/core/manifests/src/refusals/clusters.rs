@@ -1,6 +1,7 @@
 //! The rules for clusters that decide where workloads may run: `ValidateClusterTaints`.
 //!
-//! A cluster in a file is often a sketch of one that does not exist yet, so what only connects to it (`syncMode`, `secretRef`) may be absent.
+//! A cluster in a file is often a sketch of one that does not exist yet, so what only connects to it (`syncMode`, `secretRef`) may be
+//! absent.
 
 use divvy_karmada::api::{Cluster, is_label_value};
 use divvy_spanned::FieldPath;

@@ -1,8 +1,8 @@
 //! Objects that Karmada's API server or its webhooks refuse, although all their types are right.
 //!
-//! Words and limits come from the CRDs (`divvy_karmada::fields`), the rules from `pkg/util/validation`, `pkg/apis/cluster/validation` and the
-//! webhooks of karmada-io/karmada. An object that came from an API server has passed both, so that only files are checked; the findings are
-//! problems or warnings as unknown fields are.
+//! Words and limits come from the CRDs (`divvy_karmada::fields`), the rules from `pkg/util/validation`, `pkg/apis/cluster/validation`
+//! and the webhooks of karmada-io/karmada. An object that came from an API server has passed both, so that only files are checked;
+//! the findings are problems or warnings as unknown fields are.
 
 mod clusters;
 mod overrides;

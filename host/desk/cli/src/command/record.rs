@@ -1,7 +1,8 @@
 //! `divvy schedule --record`: writes the decisions of a run to a recording.
 //!
 //! A recording in a regular file is written to a file without a name, which gets its name once it is complete: it is never half
-//! written, and a run that is ended in the middle leaves nothing behind. Links are followed, and anything else (a pipe, a device) is opened and written directly.
+//! written, and a run that is ended in the middle leaves nothing behind. Links are followed, and anything else (a pipe, a device)
+//! is opened and written directly.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
