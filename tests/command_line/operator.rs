@@ -4,8 +4,8 @@ use std::fs;
 
 use super::run;
 
-/// Schedules a Deployment of two replicas under a policy with this placement, beside the fleet.
-fn placed(placement: &str) -> (Option<i32>, String, String) {
+/// Schedules a Deployment of two replicas under a policy with this placement, beside the fleet, with further arguments.
+fn placed(placement: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("web.yaml");
     let text = format!(
@@ -14,14 +14,17 @@ fn placed(placement: &str) -> (Option<i32>, String, String) {
          apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec: {{replicas: 2}}\n"
     );
     fs::write(&file, text).expect("the file can be written");
-    run(&["schedule", "-f", "fleet.yaml", "-f", &file.display().to_string()])
+    let file = file.display().to_string();
+    run(&[&["schedule", "-f", "fleet.yaml", "-f", &file], arguments].concat())
 }
 
 #[test]
 fn a_toleration_without_a_key_is_read_as_karmada_reads_it() {
     // `west-1` has a taint with this value.
-    let (exit, stdout, stderr) =
-        placed("{clusterTolerations: [{operator: Equal, value: \"true\", effect: NoSchedule}]}");
+    let (exit, stdout, stderr) = placed(
+        "{clusterTolerations: [{operator: Equal, value: \"true\", effect: NoSchedule}]}",
+        &[],
+    );
     assert_eq!(exit, Some(0), "{stderr}");
     assert!(stdout.contains("on 3 clusters: east-1, east-2, west-1"), "{stdout}");
 }
@@ -30,10 +33,18 @@ fn a_toleration_without_a_key_is_read_as_karmada_reads_it() {
 fn weights_below_one_are_refused_with_their_location() {
     for weight in [-1, 0] {
         let list = format!("[{{targetCluster: {{clusterNames: [east-1]}}, weight: {weight}}}]");
-        let (exit, stdout, stderr) = placed(&format!(
+        let placement = format!(
             "{{replicaScheduling: {{replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, \
              weightPreference: {{staticWeightList: {list}}}}}}}"
-        ));
+        );
+        let (exit, _, stderr) = placed(&placement, &[]);
+        assert_eq!(exit, Some(2), "{stderr}");
+        let expected = format!(
+            "web.yaml:6: spec.placement.replicaScheduling.weightPreference.staticWeightList[0].weight: expected at least 1, got `{weight}`"
+        );
+        assert!(stderr.contains(&expected), "{stderr}");
+        // Where no one checks what Karmada would refuse, the plugin that reads the weights does.
+        let (exit, stdout, stderr) = placed(&placement, &["--validate", "ignore"]);
         assert_eq!(exit, Some(2), "{stderr}");
         let expected = format!("staticWeightList[0]: expected `weight` of at least 1, got {weight}");
         assert!(stdout.contains(&expected), "{stdout}");

@@ -96,6 +96,22 @@ fn a_check_lists_the_pace_and_the_settings_of_moves() {
 }
 
 #[test]
+fn moves_of_nothing_are_refused_with_the_line() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("profile.toml");
+    let text = "[[profile]]\nname = \"p\"\nextends = \"default\"\n[profile.moves]\npace = \"surge\"\nmax-surge = \"0%\"\nmax-unavailable = 0\n";
+    std::fs::write(&file, text).expect("the file can be written");
+    let path = file.display().to_string();
+    let (exit, stdout, stderr) = run(&["profile", "check", &path]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    let expected = format!(
+        "error: {path}:6: `[profile.moves]` allows no surge and no unavailable replica: nothing could ever move\n  \
+         hint: allow at least one replica in `max-surge` or in `max-unavailable`\n"
+    );
+    assert!(stderr.starts_with(&expected), "{stderr}");
+}
+
+#[test]
 fn every_problem_in_a_profile_is_reported_with_its_line() {
     let (exit, stdout, stderr) = run(&["profile", "check", "--profile", "broken.toml"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""));

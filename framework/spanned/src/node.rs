@@ -128,15 +128,17 @@ impl Node {
         child.is_some_and(|child| child.skip(rest))
     }
 
-    /// Converts the value to `serde_json`. Hidden values and infinities become `null`.
+    /// Converts the value to `serde_json`. Hidden values become `null`, and a number beyond every double becomes its text: it must not
+    /// be read as absent.
     pub fn to_json(&self) -> Value {
         match &self.value {
             NodeValue::Null | NodeValue::Skipped => Value::Null,
             NodeValue::Bool(value) => Value::Bool(*value),
             NodeValue::Integer(value) => Value::Number((*value).into()),
             NodeValue::Unsigned(value) => Value::Number((*value).into()),
-            // JSON has no infinity, and no Kubernetes field takes one.
-            NodeValue::Float(number) => Number::from_f64(number.value).map_or(Value::Null, Value::Number),
+            NodeValue::Float(number) => {
+                Number::from_f64(number.value).map_or_else(|| Value::String(number.text.to_string()), Value::Number)
+            }
             NodeValue::Text(text) => Value::String(text.to_string()),
             NodeValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             NodeValue::Mapping(entries) => {
@@ -154,7 +156,10 @@ impl Node {
             NodeValue::Bool(value) => format!("the boolean `{value}`"),
             NodeValue::Integer(value) => format!("the number `{value}`"),
             NodeValue::Unsigned(value) => format!("the number `{value}`"),
-            NodeValue::Float(number) => format!("the number `{}`", number.text),
+            NodeValue::Float(number) => match number.text.get(..TEXT_LENGTH_MAX) {
+                Some(start) if number.text.len() > TEXT_LENGTH_MAX => format!("the number `{start}…`"),
+                _ => format!("the number `{}`", number.text),
+            },
             NodeValue::Text(text) if text.chars().count() > TEXT_LENGTH_MAX => {
                 let start: String = text.chars().take(TEXT_LENGTH_MAX).collect();
                 format!("the string {start:?}…")

@@ -1,15 +1,21 @@
-//! Every field of Karmada's resources, by which misspelt ones are recognised.
+//! Every field of Karmada's resources, and of Kubernetes' workloads, by which misspelt ones are recognised.
 //!
 //! The types of [`crate::api`] list only what a scheduler reads, so they cannot distinguish a misspelt field from one that
 //! other controllers read. `schemas/` has all of them, as Karmada v1.19-rc defines them.
 
+mod workloads;
+
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
+use crate::api::TypeMeta;
+
 /// The lists of fields. Each resource begins with a line `## KIND GROUP/VERSION …`; `As KIND, …` repeats another one's fields.
-const TEXTS: [&str; 2] = [
+const TEXTS: [&str; 3] = [
     include_str!("../schemas/karmada.txt"),
     include_str!("../schemas/cluster.txt"),
+    include_str!("../schemas/overrides.txt"),
 ];
 
 /// Fields that Divvy reads and Karmada's API server prunes, so that they occur in files only: the end of the kind, the path,
@@ -21,10 +27,14 @@ pub const EXTENSIONS: [(&str, &str, &str); 6] = [
         "one type serves replicas with and without components",
     ),
     ("Binding", "spec.placement.clusterPriority", PRIORITIES),
-    ("Policy", "spec.placement.clusterPriority", PRIORITIES),
+    ("PropagationPolicy", "spec.placement.clusterPriority", PRIORITIES),
     ("Binding", EXTENDED_PREFERENCE, STRATEGY),
-    ("Policy", EXTENDED_PREFERENCE, STRATEGY),
-    ("Policy", "spec.replicas", "a proposal for a policy's own total"),
+    ("PropagationPolicy", EXTENDED_PREFERENCE, STRATEGY),
+    (
+        "PropagationPolicy",
+        "spec.replicas",
+        "a proposal for a policy's own total",
+    ),
 ];
 const PRIORITIES: &str = "a proposal for priorities of clusters beside any strategy";
 const EXTENDED_PREFERENCE: &str = "spec.placement.replicaScheduling.extendReplicaDivisionPreference";
@@ -88,6 +98,10 @@ pub struct FieldTree {
     allowed: Vec<&'static str>,
     /// The fewest items that the API server takes in a list.
     items_min: usize,
+    /// The fewest and the most characters that the API server takes in a text.
+    lengths: (usize, Option<usize>),
+    /// The least number that the API server takes.
+    minimum: Option<i64>,
     /// True if the API server refuses an object without the field.
     is_required: bool,
 }
@@ -97,6 +111,20 @@ impl FieldTree {
     pub fn of(kind: &str) -> Option<&'static Self> {
         static KINDS: LazyLock<BTreeMap<&str, FieldTree>> = LazyLock::new(read);
         KINDS.get(kind)
+    }
+
+    /// The fields of one of Kubernetes' own workloads; `None` for any other kind.
+    pub fn of_workload(type_meta: &TypeMeta) -> Option<&'static Self> {
+        static KINDS: LazyLock<BTreeMap<&str, FieldTree>> = LazyLock::new(workloads::read);
+        KINDS.get(format!("{} {}", type_meta.api_version, type_meta.kind).as_str())
+    }
+
+    /// A list of such items.
+    fn list_of(item: Self) -> Self {
+        Self {
+            each: Some(Box::new(item)),
+            ..Self::default()
+        }
     }
 
     /// The fields of this object; `None` for any other value, and for an object whose fields are not listed.
@@ -122,6 +150,16 @@ impl FieldTree {
     /// The fewest items that Karmada's API server takes in this list.
     pub fn items_min(&self) -> usize {
         self.items_min
+    }
+
+    /// The fewest and the most characters that Karmada's API server takes in this text; `None` for any number.
+    pub fn lengths(&self) -> (usize, Option<usize>) {
+        self.lengths
+    }
+
+    /// The least number that Karmada's API server takes for this field; `None` for any.
+    pub fn minimum(&self) -> Option<i64> {
+        self.minimum
     }
 
     /// True if Karmada's API server refuses an object without this field.
@@ -177,11 +215,10 @@ fn allowed(description: &'static str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The number in a description such as `array required minItems=1`.
-fn items_min(description: &str) -> usize {
-    let mut words = description.split(' ');
-    let number = words.find_map(|word| word.strip_prefix("minItems="));
-    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+/// The number of a limit in a description such as `array required minItems=1`.
+fn limit<Number: FromStr>(description: &str, name: &str) -> Option<Number> {
+    let mut words = description.split(' ').filter_map(|word| word.split_once('='));
+    words.find(|(word, _)| *word == name)?.1.parse().ok()
 }
 
 fn tree(kind: &str, paths: Vec<(&'static str, &'static str)>) -> FieldTree {
@@ -190,7 +227,12 @@ fn tree(kind: &str, paths: Vec<(&'static str, &'static str)>) -> FieldTree {
         let field = tree.at(path);
         field.allowed = allowed(description);
         field.is_required = description.split(' ').any(|word| word == "required");
-        field.items_min = items_min(description);
+        field.items_min = limit(description, "minItems").unwrap_or(0);
+        field.lengths = (
+            limit(description, "minLength").unwrap_or(0),
+            limit(description, "maxLength"),
+        );
+        field.minimum = limit(description, "minimum");
     }
     for name in METADATA {
         tree.at("metadata").at(name);
@@ -200,7 +242,7 @@ fn tree(kind: &str, paths: Vec<(&'static str, &'static str)>) -> FieldTree {
             tree.at(path);
         }
     }
-    if kind != "Cluster" {
+    if kind.ends_with("PropagationPolicy") || kind.ends_with("Binding") {
         tree.at(PREFERENCES).accepts_objects = true;
     }
     tree
@@ -217,6 +259,9 @@ mod tests {
             "ClusterResourceBinding",
             "PropagationPolicy",
             "ClusterPropagationPolicy",
+            "OverridePolicy",
+            "ClusterOverridePolicy",
+            "FederatedResourceQuota",
             "Cluster",
         ] {
             let tree = FieldTree::of(kind).unwrap_or_else(|| panic!("{kind} is listed"));
@@ -236,6 +281,14 @@ mod tests {
         let selectors = &spec.fields["resourceSelectors"];
         assert_eq!((selectors.items_min(), selectors.is_required()), (1, true));
         assert_eq!((spec.items_min(), spec.fields["placement"].is_required()), (0, false));
+        let placement = &spec.fields["placement"];
+        let group = placement.fields["clusterAffinities"].each().expect("it is a list");
+        assert_eq!(group.fields["affinityName"].lengths(), (1, Some(32)));
+        assert_eq!(group.fields["clusterNames"].lengths(), (0, None));
+        let weights = &placement.fields["replicaScheduling"].fields["weightPreference"];
+        let weight = weights.fields["staticWeightList"].each().expect("it is a list");
+        assert_eq!(weight.fields["weight"].minimum(), Some(1));
+        assert_eq!(spec.fields["priority"].minimum(), None);
     }
 
     #[test]

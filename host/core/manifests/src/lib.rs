@@ -120,7 +120,7 @@ impl Manifests {
         let mut detector = Detector::new(workload_kinds);
         // Each list is taken as a whole, so that its memory is free for the bindings.
         for policy in std::mem::take(&mut self.policies) {
-            detector.apply_policy(policy.object);
+            detector.apply_policy(policy.object, Some(policy.source));
         }
         for binding in std::mem::take(&mut self.bindings) {
             detector.apply_binding(binding.object, Some(binding.source));

@@ -368,23 +368,27 @@ impl<'options> ObjectReader<'options> {
         let mut findings = Findings::default();
         object.validate(&mut findings);
         add_findings(findings, document, &mut faults);
-        let refusals = match self.options.validation {
-            Validation::Ignore => Vec::new(),
-            _ => object.refusals(document, FieldTree::of(&type_meta.kind)),
-        };
         let (api_version, kind, metadata) = object.head();
+        // The type may be that of a list.
+        api_version.clone_from(&type_meta.api_version);
+        kind.clone_from(&type_meta.kind);
         default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
+        let is_served = !metadata.resource_version.is_empty();
         let mut found = Vec::new();
         if self.options.validation != Validation::Ignore {
             let tree = FieldTree::of(&type_meta.kind);
             found = tree.map_or_else(Vec::new, |tree| unknown_fields(document, tree));
-            found.extend(refusals);
+            if !is_served {
+                let refusals = object.refusals(document, tree).into_iter();
+                found.extend(refusals.filter(|refusal| !is_reported(&refusal.path, &faults)));
+            }
+            let (_, _, metadata) = object.head();
             found.extend(self.unknown_annotations(metadata, document));
         }
         let source = location.at(document.first_line());
+        let (_, _, metadata) = object.head();
         self.naming(&type_meta, metadata, &source);
         let faulty = self.report_faults(&type_meta, metadata, (found, faults), &source, location);
-        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let object = match faulty {
             Some(faulty) => Err(faulty),
             None => {
@@ -461,7 +465,14 @@ impl<'options> ObjectReader<'options> {
         let mut findings = Findings::default();
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
-        let found = self.unknown_annotations(&metadata, document);
+        let mut found = self.unknown_annotations(&metadata, document);
+        // An API server has none of them, unless it is newer than the lists.
+        if metadata.resource_version.is_empty()
+            && self.options.validation != Validation::Ignore
+            && let Some(tree) = FieldTree::of_workload(&type_meta)
+        {
+            found.extend(unknown_fields(document, tree));
+        }
         let source = location.at(document.first_line());
         self.naming(&type_meta, &metadata, &source);
         let faulty = self.report_faults(&type_meta, &metadata, (found, faults), &source, location);
@@ -514,16 +525,20 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
     }
 }
 
+/// True if a field, or one that it is in, has a fault already. A key that is given twice does not make the rest unreadable.
+fn is_reported(path: &FieldPath, faults: &[Fault]) -> bool {
+    let mut unreadable = faults
+        .iter()
+        .filter(|fault| !matches!(fault.cause, Cause::DuplicateKey { .. }));
+    unreadable.any(|fault| path.is_within(&fault.path))
+}
+
 /// Adds the findings of validation, except for fields that could not be read in the first location: those have their
 /// type's default, so a finding about them would be misleading.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
-    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
-    let unreadable = faults.iter().filter(is_unreadable).map(|fault| fault.path.clone());
-    let unreadable: Vec<FieldPath> = unreadable.collect();
-    for (path, cause) in findings.found {
-        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
-            continue;
-        }
+    let found = findings.found.into_iter();
+    let found: Vec<_> = found.filter(|(path, _)| !is_reported(path, faults)).collect();
+    for (path, cause) in found {
         let line = document.tree(faults).line_of(&path);
         faults.push(Fault::with_usual_hint(path, line, cause));
     }

@@ -16,7 +16,7 @@ use divvy_karmada::api::{
 
 use divvy_karmada::fields::FieldTree;
 
-use super::refusals::refusals;
+use super::refusals::Refused;
 
 /// Maximum length of the name of an affinity group in Karmada, in characters.
 const AFFINITY_NAME_LENGTH_MAX: usize = 32;
@@ -38,7 +38,7 @@ pub(super) trait Validate {
     /// Adds all problems of the object to `findings`.
     fn validate(&self, findings: &mut Findings);
 
-    /// What Karmada would refuse in an object that did not come from an API server.
+    /// What Karmada would refuse besides, in an object that did not come from an API server.
     fn refusals(&self, _document: &Document<'_>, _tree: Option<&FieldTree>) -> Vec<Fault> {
         Vec::new()
     }
@@ -106,6 +106,16 @@ impl Validate for Cluster {
             findings.known(path.key("effect"), &taint.effect);
         }
     }
+
+    fn refusals(&self, document: &Document<'_>, _tree: Option<&FieldTree>) -> Vec<Fault> {
+        // Nearly every cluster has no taints, and a large fleet is read without its tree.
+        if self.spec.taints.is_empty() {
+            return Vec::new();
+        }
+        let mut refused = Refused::new(document);
+        refused.taints(self);
+        refused.found()
+    }
 }
 
 impl Validate for PropagationPolicy {
@@ -128,10 +138,9 @@ impl Validate for PropagationPolicy {
     }
 
     fn refusals(&self, document: &Document<'_>, tree: Option<&FieldTree>) -> Vec<Fault> {
-        match self.metadata.resource_version.is_empty() {
-            true => refusals(self, document, tree),
-            false => Vec::new(),
-        }
+        let mut refused = Refused::by_definition(document, tree);
+        refused.policy(self);
+        refused.found()
     }
 }
 
@@ -143,6 +152,31 @@ impl Validate for OverridePolicy {
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
     }
+
+    fn refusals(&self, document: &Document<'_>, tree: Option<&FieldTree>) -> Vec<Fault> {
+        let mut refused = Refused::by_definition(document, tree);
+        refused.overrides(self);
+        // No decision depends on these selectors, so that they are no reason to leave out what an API server has taken.
+        let mut findings = Findings::default();
+        let spec = FieldPath::dotted("spec");
+        if let Some(clusters) = &self.spec.target_cluster {
+            validate_affinity(clusters, &spec.key("targetCluster"), &mut findings);
+        }
+        for (path, rule) in each(&spec.key("overrideRules"), &self.spec.override_rules) {
+            if let Some(clusters) = &rule.target_cluster {
+                validate_affinity(clusters, &path.key("targetCluster"), &mut findings);
+            }
+        }
+        for (path, selector) in each(&spec.key("resourceSelectors"), &self.spec.resource_selectors) {
+            if let Some(labels) = &selector.label_selector {
+                validate_labels(labels, &path.key("labelSelector"), &mut findings);
+            }
+        }
+        for (path, cause) in findings.found {
+            refused.refuse(path, cause);
+        }
+        refused.found()
+    }
 }
 
 impl Validate for FederatedResourceQuota {
@@ -152,6 +186,12 @@ impl Validate for FederatedResourceQuota {
 
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
+    }
+
+    fn refusals(&self, document: &Document<'_>, tree: Option<&FieldTree>) -> Vec<Fault> {
+        let mut refused = Refused::by_definition(document, tree);
+        refused.quota(self);
+        refused.found()
     }
 }
 

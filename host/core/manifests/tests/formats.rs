@@ -80,6 +80,29 @@ fn integers_of_yaml_1_1_are_those_of_kubectl() {
     }
 }
 
+/// A number that no double holds was read as if the field were absent, which means one replica.
+#[test]
+fn a_number_beyond_every_type_is_an_error() {
+    for digits in [10, 20, 40, 310] {
+        let number = "9".repeat(digits);
+        let yaml =
+            format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {number}\n");
+        let json = format!(
+            r#"{{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {{"name": "web"}}, "spec": {{"replicas": {number}}}}}"#
+        );
+        for text in [yaml, json] {
+            let manifests = read_text("f.yaml", &text, &ReadOptions::default());
+            assert!(!manifests.problems.is_empty(), "{text}");
+            assert!(manifests.resources.is_empty(), "{text}");
+            let message = manifests.problems[0].to_string();
+            assert!(
+                message.contains("spec.replicas") && message.contains("number"),
+                "{message}"
+            );
+        }
+    }
+}
+
 #[test]
 fn flinks_configuration_takes_any_values() {
     for slots in ["2", "'2'", "2.0"] {

@@ -1,6 +1,74 @@
-//! Policies that Karmada's API server or webhook refuses, and those that it takes.
+//! Objects that Karmada's API server or webhooks refuse, and those that they take.
+
+use std::collections::BTreeSet;
 
 use divvy_manifests::{ReadOptions, Validation, read_text};
+
+/// Objects of every kind that Karmada refuses, with comments that say how.
+const REFUSED: &str = include_str!("refused.yaml");
+
+#[test]
+fn every_kind_of_refusal_names_its_field_its_line_and_its_reason() {
+    let read = read_text("refused.yaml", REFUSED, &ReadOptions::default());
+    let lines: Vec<&str> = REFUSED.lines().collect();
+    // The first comment is about the file.
+    let expected: Vec<&str> = lines[1..].iter().filter_map(|line| line.strip_prefix("# ")).collect();
+    let found: Vec<String> = read
+        .problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.field, problem.cause))
+        .collect();
+    assert_eq!(found, expected);
+    let named = read
+        .problems
+        .iter()
+        .filter_map(|problem| Some(problem.source_of.as_ref()?.line));
+    let named: BTreeSet<usize> = named.collect();
+    let marked = (1..).zip(&lines).filter(|(_, line)| line.ends_with("# here"));
+    assert_eq!(named, marked.map(|(number, _)| number).collect());
+    let all = (
+        read.policies.len(),
+        read.overrides.len(),
+        read.quotas.len(),
+        read.clusters.len(),
+    );
+    assert_eq!(all, (0, 0, 0, 0));
+}
+
+#[test]
+fn what_looks_like_a_refusal_and_is_none_is_taken() {
+    let read = read_text("taken.yaml", include_str!("taken.yaml"), &ReadOptions::default());
+    assert!(read.problems.is_empty(), "{:#?}", read.problems);
+    assert!(read.warnings.is_empty(), "{:#?}", read.warnings);
+    let all = (
+        read.policies.len(),
+        read.overrides.len(),
+        read.quotas.len(),
+        read.clusters.len(),
+    );
+    assert_eq!(all, (8, 1, 1, 1));
+}
+
+/// What an API server holds has passed its checks, and may be of a version whose rules are others.
+#[test]
+fn an_api_servers_objects_are_refused_for_what_nothing_can_read_alone() {
+    let served = REFUSED.replace("metadata: {", "metadata: {resourceVersion: '1', ");
+    let read = read_text("served.yaml", &served, &ReadOptions::default());
+    let fields: Vec<String> = read.problems.iter().map(|problem| problem.field.to_string()).collect();
+    for field in [
+        "spec.overrideRules",
+        "spec.overall",
+        "spec.preemption",
+        "spec.resourceSelectors",
+        "metadata",
+    ] {
+        assert!(
+            !fields.iter().any(|found| found.starts_with(field)),
+            "{field}: {fields:?}"
+        );
+    }
+    assert_eq!((read.overrides.len(), read.quotas.len()), (2, 1));
+}
 
 const ALL: &str = "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]";
 
@@ -96,7 +164,7 @@ fn what_karmada_refuses_is_refused_with_its_reason() {
         ),
         (
             format!("placement: {{clusterAffinities: [{{affinityName: a b}}]}}, {ALL}"),
-            "spec.placement.clusterAffinities[0].affinityName: expected letters, digits, `-`, `_` and `.`, got `a b`",
+            "spec.placement.clusterAffinities[0].affinityName: expected up to 63 letters, digits, `-`, `_` and `.` with a letter or digit at both ends, got `a b`",
         ),
         (
             format!("placement: {{{group}, {tier}}}]}}, {ALL}"),
@@ -104,7 +172,7 @@ fn what_karmada_refuses_is_refused_with_its_reason() {
         ),
         (
             format!("placement: {{{group}, clusterNames: [m1], {tier}}}], {static_weights}}}, {ALL}"),
-            "spec.placement.clusterAffinities[0].overflowAffinities: static weights divide all replicas, so that none can overflow",
+            "spec.placement.clusterAffinities[0].overflowAffinities: replicas overflow only if they are divided by room: aggregated, or by dynamic weights",
         ),
         (
             format!("placement: {{spreadConstraints: [{{spreadByField: region, maxGroups: 2}}]}}, {ALL}"),

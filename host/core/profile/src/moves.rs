@@ -107,6 +107,18 @@ impl MovesConfiguration {
         policy.federated_hpa.or(self.federated_hpa).unwrap_or(true)
     }
 
+    /// The key because of which a binding whose policy does not say could never move: a surge of 0 where no replica may be unavailable;
+    /// `None` if something can move.
+    pub fn obstacle(&self) -> Option<&'static str> {
+        let is_zero = |amount: Option<Amount>| amount.is_some_and(Amount::is_zero);
+        let keeps_ready = self.max_unavailable.is_none_or(Amount::is_zero) || is_zero(self.unavailable_limit);
+        let surge = match is_zero(self.max_surge) {
+            true => Some("max-surge"),
+            false => is_zero(self.surge_limit).then_some("surge-limit"),
+        };
+        surge.filter(|_| keeps_ready)
+    }
+
     /// True if moves may take steps at a time, in milliseconds since 1970.
     pub fn is_open(&self, milliseconds: i64) -> bool {
         let mut hours = self.hours.iter().flatten();
@@ -482,6 +494,26 @@ mod tests {
         assert_eq!(counts, (NonZeroU32::new(2), NonZeroU32::new(5)));
         for wrong in [r#"{"budgets": {"binding": 1}}"#, r#"{"budgets": {"bindings": 0}}"#] {
             assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_profile_under_which_nothing_could_move_names_the_key() {
+        for (profile, expected) in [
+            (r#"{}"#, None),
+            (r#"{"max-surge": 0}"#, Some("max-surge")),
+            (r#"{"max-surge": "0%", "max-unavailable": 0}"#, Some("max-surge")),
+            (r#"{"max-surge": 0, "max-unavailable": "0%"}"#, Some("max-surge")),
+            (r#"{"max-surge": 0, "max-unavailable": 1}"#, None),
+            (
+                r#"{"max-surge": 0, "max-unavailable": 1, "unavailable-limit": 0}"#,
+                Some("max-surge"),
+            ),
+            (r#"{"surge-limit": 0}"#, Some("surge-limit")),
+            (r#"{"surge-limit": 0, "max-unavailable": "10%"}"#, None),
+        ] {
+            let read: MovesConfiguration = serde_json::from_str(profile).expect(profile);
+            assert_eq!(read.obstacle(), expected, "{profile}");
         }
     }
 

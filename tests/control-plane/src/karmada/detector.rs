@@ -36,7 +36,7 @@ impl Karmada {
         let mut policies = BTreeMap::new();
         for kind in [POLICY, CLUSTER_POLICY] {
             for object in self.objects().list(kind, "").await? {
-                detector.apply_policy(typed(&object)?);
+                detector.apply_policy(typed(&object)?, None);
                 let (namespace, name) = key(&object);
                 policies.insert((namespace.to_owned(), name.to_owned()), object);
             }

@@ -1,6 +1,7 @@
 //! A binding as every source supplies it: Karmada's object, plus the parts of its policy that the object lacks.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,25 @@ pub struct PolicyFacts {
     /// `Lazy` if changes to the policy take effect only with the workload's next change; otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub activation_preference: String,
+    /// Location of the policy in the input, for messages.
+    #[serde(skip)]
+    pub location: PolicyLocation,
+}
+
+/// Location of a policy in the input; `None` if it is not known. All locations are equal: a policy that moves to another line is the same.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyLocation(pub Option<Source>);
+
+impl PartialEq for PolicyLocation {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for PolicyLocation {}
+
+impl Hash for PolicyLocation {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// The parts of a workload that its bindings do not contain, although plugins may read them.
@@ -108,6 +128,7 @@ impl From<&PropagationPolicy> for PolicyFacts {
             annotation: metadata.annotation.clone(),
             replicas: policy.spec.replicas,
             activation_preference: policy.spec.activation_preference.clone(),
+            location: PolicyLocation::default(),
         }
     }
 }

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
+pub use binding::{Binding, Pending, PolicyFacts, PolicyLocation, SkipReason, WorkloadFacts};
 pub use claims::is_managed_by_another;
 
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, Resource, ResourceBinding};
@@ -84,9 +84,9 @@ impl Detector {
         }
     }
 
-    /// Adds a policy, replacing an older version.
-    pub fn apply_policy(&mut self, policy: PropagationPolicy) {
-        self.policies.insert(policy);
+    /// Adds a policy, replacing an older version. `source` is its location in the input, for messages.
+    pub fn apply_policy(&mut self, policy: PropagationPolicy, source: Option<Source>) {
+        self.policies.insert(policy, source);
     }
 
     /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.

@@ -110,7 +110,7 @@ mod tests {
                 {"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "example.io/v1", "kind": "Scaled"}]},
         }))
         .expect("a policy");
-        detector.apply_policy(policy);
+        detector.apply_policy(policy, None);
         let names = (0..3 * WORKLOADS_PER_THREAD).map(|number| format!("web-{:05}", number * 7_919 % 20_000));
         for (number, name) in names.chain(["a:b".to_owned(), "a.b".to_owned()]).enumerate() {
             let (api_version, kind) = match number % 10 {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use super::defaults::apply_policy_defaults;
 use super::index::Index;
 use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, StringMap, TypeMeta};
-use crate::detector::PolicyFacts;
+use crate::detector::{PolicyFacts, PolicyLocation};
+use divvy_spanned::Source;
 
 const POLICY_NAMESPACE: &str = "propagationpolicy.karmada.io/namespace";
 const POLICY_NAME: &str = "propagationpolicy.karmada.io/name";
@@ -179,11 +180,14 @@ pub struct KnownPolicy {
 }
 
 impl Policies {
-    /// Inserts a policy with its defaults applied, replacing an older version.
-    pub fn insert(&mut self, mut policy: PropagationPolicy) {
+    /// Inserts a policy with its defaults applied, replacing an older version. `source` is its location in the input, for messages.
+    pub fn insert(&mut self, mut policy: PropagationPolicy, source: Option<Source>) {
         apply_policy_defaults(&mut policy);
         let key = key_of(&policy);
-        let facts = Arc::new(PolicyFacts::from(&policy));
+        let facts = Arc::new(PolicyFacts {
+            location: PolicyLocation(source),
+            ..PolicyFacts::from(&policy)
+        });
         let known = Arc::new(KnownPolicy { policy, facts });
         self.remove_by_key(&key);
         self.index.insert(&known);

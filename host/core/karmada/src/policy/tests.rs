@@ -34,7 +34,7 @@ fn check(policies: &[PropagationPolicy], metadata: Value, expected: Option<&str>
     let metadata: ObjectMeta = serde_json::from_value(metadata).unwrap();
     let mut known = Policies::default();
     for policy in policies {
-        known.insert(policy.clone());
+        known.insert(policy.clone(), None);
     }
     let found = known.policy_for(&type_meta, &metadata);
     assert_eq!(found.map(|known| known.policy.metadata.name.as_str()), expected);

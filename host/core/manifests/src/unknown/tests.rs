@@ -178,3 +178,57 @@ fn a_name_that_ends_in_a_dot_permits_all_that_begin_with_it() {
                     7: Deployment default/web: metadata.annotations: unknown key `divvy.io/preferences.`";
     assert_eq!(problems(&read_text("f.yaml", text, &options)), expected);
 }
+
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, lables: {app: web}}
+spec:
+  replica: 3
+  template:
+    spec:
+      contaners: []
+      containers:
+        - livenessProbe: {anything: 1}
+          resources:
+            request: {cpu: 1}
+  strategy: {anything: 1}
+";
+
+const IN_WORKLOAD: &str = "\
+3: Deployment default/web: metadata: unknown key `lables`
+5: Deployment default/web: spec: unknown key `replica`
+8: Deployment default/web: spec.template.spec: unknown key `contaners`
+12: Deployment default/web: spec.template.spec.containers[0].resources: unknown key `request`";
+
+#[test]
+fn misspelt_fields_of_workloads_are_found_where_they_decide() {
+    let manifests = read(DEPLOYMENT, Validation::Auto);
+    assert_eq!(problems(&manifests), IN_WORKLOAD);
+    assert!(manifests.resources.is_empty());
+    let hints: Vec<&str> = manifests
+        .problems
+        .iter()
+        .filter_map(|problem| problem.hint.as_deref())
+        .collect();
+    for name in ["labels", "replicas", "containers", "requests"] {
+        assert!(hints.contains(&format!("did you mean `{name}`?").as_str()), "{hints:?}");
+    }
+    assert_eq!(warnings(&read(DEPLOYMENT, Validation::Warn)), IN_WORKLOAD);
+    assert_eq!(read(&json(DEPLOYMENT), Validation::Strict).problems.len(), 4);
+    // An API server drops what it does not know, and what it has beyond the lists is newer than they are.
+    let served = DEPLOYMENT.replace("name: web,", "name: web, resourceVersion: '1',");
+    let custom = DEPLOYMENT.replace("apps/v1", "batch.volcano.sh/v1alpha1");
+    for (text, validation) in [
+        (DEPLOYMENT, Validation::Ignore),
+        (served.as_str(), Validation::Strict),
+        (custom.as_str(), Validation::Strict),
+    ] {
+        let manifests = read(text, validation);
+        assert_eq!(
+            (problems(&manifests), warnings(&manifests)),
+            (String::new(), String::new())
+        );
+        assert_eq!(manifests.resources.len(), 1);
+    }
+}

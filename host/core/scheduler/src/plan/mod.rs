@@ -8,6 +8,8 @@
 
 mod cache;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use crate::input::{Annotations, Decidable, PlanInput, TextMap};
 pub use cache::{PlanResult, Plans};
@@ -139,6 +141,7 @@ impl Plan {
             && !input.components.is_empty()
             && spread_constraints.iter().any(is_exactly_one_cluster);
         request.warnings.extend(uncounted_components(input, options, is_set));
+        request.warnings.extend(ignored_replicas(input));
         // Only a single pod template can be divided; everything else is listed with 0 replicas.
         let divides = (input.replicas > 0 || input.requests.is_some()) && input.components.len() <= 1;
         // A single group has no other group to be ranked against.
@@ -212,6 +215,17 @@ fn uncounted_components(input: &PlanInput<'_>, options: &PlanOptions, is_set: bo
     };
     let message = "the room for its components is not counted: only a complete set on exactly one cluster is";
     (!is_counted).then(|| Warning::new(message).with_hint(hint))
+}
+
+/// Warns of a number of replicas beside several components, which nothing reads.
+fn ignored_replicas(input: &PlanInput<'_>) -> Option<Warning> {
+    let replicas = input.replicas;
+    (replicas > 0 && input.components.len() > 1).then(|| {
+        let message = format!(
+            "`spec.replicas` ({replicas}) is not divided beside several components: each cluster of the result gets all of them"
+        );
+        Warning::new(message).with_hint("remove one of the two")
+    })
 }
 
 const UNCOUNTED_HINT: &str = "give its policy a spread constraint by `cluster` with `minGroups: 1` and `maxGroups: 1`";

@@ -118,6 +118,12 @@ pub enum RegistryError {
         /// Index of the plugin after it.
         index: usize,
     },
+    /// `[profile.moves]` allows neither a surge nor an unavailable replica.
+    #[error("`[profile.moves]` allows no surge and no unavailable replica: nothing could ever move")]
+    NothingMoves {
+        /// The key that is 0.
+        key: &'static str,
+    },
     /// A key that every profile needs is missing.
     #[error("profile `{profile}` has no `{key}`")]
     Missing {
@@ -344,6 +350,9 @@ impl RegistryError {
             }),
             Self::UnknownTableOfPlugin { table, known, .. } => names::hint(table, known),
             Self::Table { error, .. } => error.hint(),
+            Self::NothingMoves { .. } => {
+                Some("allow at least one replica in `max-surge` or in `max-unavailable`".to_owned())
+            }
             Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
             _ => None,
         }
@@ -372,6 +381,7 @@ impl RegistryError {
             Self::NotIsolated { plugin, key } => Some(format!("plugin.{plugin}.{key}")),
             Self::NotSkippable { plugin, .. } => Some(format!("plugin.{plugin}.on-error")),
             Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
+            Self::NothingMoves { key } => Some(format!("moves.{key}")),
             Self::TableColumnNotProvided { table, .. } => Some(format!("table.{table}.columns")),
             Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),
             Self::TableRows { table, .. } => Some(format!("table.{table}")),

@@ -282,6 +282,9 @@ impl Registry<'_> {
     /// The pace, which a profile with a table for moves must name.
     fn pace(&mut self) -> Option<Arc<PluginInstance>> {
         let moves = self.configuration.moves.as_ref()?;
+        if let Some(key) = moves.obstacle() {
+            self.errors.push(RegistryError::NothingMoves { key });
+        }
         let name = self.required(moves.pace.as_ref().map(std::slice::from_ref), "moves.pace");
         self.plugin(name.first()?, "Pace")
     }

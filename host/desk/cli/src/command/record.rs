@@ -1,10 +1,12 @@
 //! `divvy schedule --record`: writes the decisions of a run to a recording.
 //!
-//! A recording in a regular file is written to a temporary file beside it and renamed once complete, so that it is never
-//! half written. Links are followed, and anything else (a pipe, a device) is opened and written directly.
+//! A recording in a regular file is written to a file without a name, which gets its name once it is complete: it is never half
+//! written, and a run that is ended in the middle leaves nothing behind. Links are followed, and anything else (a pipe, a device)
+//! is opened and written directly.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +21,8 @@ use divvy_scheduler::decision::Outcome;
 use divvy_scheduler::profile::Profile;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use tempfile::TempPath;
 
 use crate::report::clusters::names::Names;
 use crate::report::entry::{Entry, Report};
@@ -125,6 +129,9 @@ fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<Result<String, Unwritabl
     Some(recorded_case(binding, decision, FLEET, expect))
 }
 
+/// Folder of the descriptors of this process.
+const DESCRIPTORS: &str = "/proc/self/fd";
+
 /// Permissions of a new file, from which the system takes the umask.
 const MODE: u32 = 0o666;
 
@@ -144,18 +151,47 @@ fn store(file: &Path, lines: &[String]) -> io::Result<Option<PathBuf>> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    let fill = |beside: &File| {
+        if let Some(existing) = &existing {
+            beside.set_permissions(existing.permissions())?;
+        }
+        write_lines(lines, beside, is_gzip)?;
+        // Sync before the rename: after a crash the name must not refer to a file without content.
+        beside.sync_all()
+    };
     // In the same folder, since a file cannot be renamed onto another file system.
-    let mut beside = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(MODE))
-        .tempfile_in(folder)?;
-    if let Some(existing) = &existing {
-        beside.as_file().set_permissions(existing.permissions())?;
-    }
-    write_lines(lines, beside.as_file_mut(), is_gzip)?;
-    // Sync before the rename: after a crash the name must not refer to a file without content.
-    beside.as_file().sync_all()?;
+    let beside = match unnamed(folder) {
+        Some(unnamed) => {
+            fill(&unnamed)?;
+            named(&unnamed, folder)?
+        }
+        None => {
+            let permissions = Permissions::from_mode(MODE);
+            let temporary = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+            fill(temporary.as_file())?;
+            temporary.into_temp_path()
+        }
+    };
     beside.persist(&file).map_err(|error| error.error)?;
     Ok(existing.map(|_| file))
+}
+
+/// A file without a name on the file system of a folder; `None` if that has no such files.
+fn unnamed(folder: &Path) -> Option<File> {
+    // Only through this folder can the file be given a name.
+    if !Path::new(DESCRIPTORS).is_dir() {
+        return None;
+    }
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let descriptor = rustix::fs::open(folder, flags, Mode::from_raw_mode(MODE)).ok()?;
+    Some(File::from(descriptor))
+}
+
+/// Gives a file without a name a temporary one. A name cannot take the place of another one at once; a rename can.
+fn named(file: &File, folder: &Path) -> io::Result<TempPath> {
+    let own = format!("{DESCRIPTORS}/{}", file.as_raw_fd());
+    let link = |path: &Path| Ok(rustix::fs::linkat(CWD, &own, CWD, path, AtFlags::SYMLINK_FOLLOW)?);
+    Ok(tempfile::Builder::new().make_in(folder, link)?.into_temp_path())
 }
 
 /// The file that a path leads to, which need not exist yet.
@@ -180,4 +216,27 @@ fn write_lines<W: Write>(lines: &[String], out: W, is_gzip: bool) -> io::Result<
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SIGINT in the middle of a recording left a temporary file beside it.
+    #[test]
+    fn a_file_has_no_name_until_it_is_complete() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let names = || fs::read_dir(folder.path()).expect("it is a folder").count();
+        let mut file = unnamed(folder.path()).expect("the system has such files");
+        file.write_all(b"all of it").expect("it can be written");
+        assert_eq!(names(), 0);
+        let target = folder.path().join("recording.jsonl");
+        fs::write(&target, "old").expect("the file can be written");
+        let beside = named(&file, folder.path()).expect("it can be named");
+        beside.persist(&target).expect("it can be renamed");
+        assert_eq!(
+            (fs::read_to_string(&target).ok().as_deref(), names()),
+            (Some("all of it"), 1)
+        );
+    }
 }

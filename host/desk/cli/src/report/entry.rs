@@ -306,7 +306,7 @@ impl<'a> Entry<'a> {
         self.decision.message()
     }
 
-    /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
+    /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web in web.yaml:1`.
     pub(crate) fn location(&self) -> Option<String> {
         let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
             &self.decision.outcome
@@ -318,11 +318,13 @@ impl<'a> Entry<'a> {
             .source
             .as_ref()
             .map(|source| format!("in {}", location(source)));
-        let policy = self
-            .binding
-            .policy
-            .as_ref()
-            .map(|policy| format!("policy {}", policy.object_name()));
+        let policy = self.binding.policy.as_ref().map(|policy| {
+            let name = policy.object_name();
+            match &policy.location.0 {
+                Some(source) => format!("policy {name} in {}", location(source)),
+                None => format!("policy {name}"),
+            }
+        });
         let parts: Vec<String> = source.into_iter().chain(policy).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }

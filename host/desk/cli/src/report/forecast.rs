@@ -86,10 +86,12 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
         line(out, &text, style::FAINT)?;
     }
     if options.hidden > 0 {
-        let text = format!(
-            "not shown: {} that changes or fails",
-            counted(options.hidden, "binding")
-        );
+        let that = if options.hidden == 1 {
+            "that changes or fails"
+        } else {
+            "that change or fail"
+        };
+        let text = format!("not shown: {} {that}", counted(options.hidden, "binding"));
         line(out, &text, style::FAINT)?;
     }
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {

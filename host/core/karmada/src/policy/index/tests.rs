@@ -111,7 +111,7 @@ proptest! {
                 let (scope, namespace, name) = key(&policy);
                 known.remove(scope, &namespace, &name);
             } else {
-                known.insert(policy.clone());
+                known.insert(policy.clone(), None);
                 list.push(policy);
             }
         }

@@ -94,7 +94,7 @@ impl Input {
         let mut detector = Detector::new(WorkloadKinds::default());
         self.policies
             .iter()
-            .for_each(|policy| detector.apply_policy(policy.clone()));
+            .for_each(|policy| detector.apply_policy(policy.clone(), None));
         self.bindings
             .iter()
             .for_each(|binding| detector.apply_binding(binding.clone(), None));
