@@ -294,7 +294,9 @@ pub mod __private {
     pub use divvy_framework_derive::require_shared_library;
     pub use {schemars, serde};
 
-    pub use crate::configuration::bounds::{Bounded, Bounds, Number, OutOfBounds, check_length, check_range};
+    pub use crate::configuration::bounds::{
+        Bounded, Bounds, Number, OutOfBounds, check_length, check_range, expected_range,
+    };
 }
 
 /// The common imports of a plugin.

@@ -3,7 +3,7 @@
 use divvy_framework_abi::descriptor::feature;
 
 use crate::clusters::NotDeclared;
-use crate::configuration::{Configuration, NoConfiguration, ValueError};
+use crate::configuration::{Configuration, ValueError};
 use crate::division::DivisionError;
 use crate::table::{RefusedRow, RowsPerKey, Table};
 
@@ -23,6 +23,9 @@ pub trait Plugin: Sized + Send + Sync + 'static {
 }
 
 /// A plugin that is constructed from the settings of a profile. A plugin without settings implements `Default` instead.
+///
+/// A type may be both: `impl ConfiguredPlugin for Mine { type Configuration = Self; … }` on a type with `#[derive(Default, Configuration)]` and
+/// `#[serde(default)]` makes a plugin that is its own settings.
 pub trait ConfiguredPlugin: Plugin {
     /// The settings that a profile can give the plugin: a type with `#[derive(Configuration)]`.
     type Configuration: Configuration;
@@ -41,14 +44,6 @@ pub trait ConfiguredPlugin: Plugin {
     /// know a need.
     fn needs(&self) -> Needs {
         Needs::NONE
-    }
-}
-
-impl<P: Plugin + Default> ConfiguredPlugin for P {
-    type Configuration = NoConfiguration;
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self::default())
     }
 }
 

@@ -37,6 +37,7 @@ mod summaries;
 mod survive;
 mod tables;
 mod time;
+mod unopened;
 mod verify;
 
 use std::path::PathBuf;
@@ -68,6 +69,22 @@ pub(crate) fn divvy(arguments: &[&str]) -> Command {
 /// Runs a command and returns its exit code, standard output and standard error.
 pub(crate) fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = divvy(arguments).output().expect("the binary can be started");
+    let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Runs a command as a program that ignores the ends of its children, and has closed what it does not need, starts it.
+pub(crate) fn run_below_a_careless_parent(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let inner = divvy(arguments);
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", "trap '' CHLD; exec \"$0\" \"$@\" <&-"])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .current_dir(folder())
+        .env_clear()
+        .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Output { status, stdout, stderr } = command.output().expect("there is a shell");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
     (status.code(), text(stdout), text(stderr))
 }

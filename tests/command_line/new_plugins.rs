@@ -4,6 +4,8 @@
 //! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory
 //! apart from the workspace's: a library there would be found as a bundled plugin.
 
+mod libraries;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -422,28 +424,6 @@ fn a_test_that_fails_ends_the_run_before_anything_is_loaded() {
     let (exit, stdout, stderr) = new.test(&[]);
     assert_eq!((exit, stdout.as_str()), (Some(1), ""));
     assert!(stderr.contains("error: `make test` failed"), "{stderr}");
-}
-
-/// A library without a certificate is allowed by its profile, for every command that loads it.
-#[test]
-fn commands_that_load_a_plugin_honour_what_its_profile_allows() {
-    let new = New::in_c("my-plugin");
-    new.make();
-    let profile = format!("{}/profile.toml", new.path());
-    let library = format!("{}/libdivvy_plugin_my_plugin.so", new.path());
-    let manifests = format!("{}/manifests", new.path());
-    for arguments in [
-        &["plugin", "show", &library][..],
-        &["plugin", "show", "my-plugin"],
-        &["plugin", "list"],
-        &["diff", "-f", &manifests, "--plugin", &library],
-    ] {
-        let (exit, stdout, stderr) = run(&[arguments, &["--profile", &profile]].concat());
-        assert_eq!(exit, Some(0), "{arguments:?}: {stdout}{stderr}");
-    }
-    let (exit, stdout, _) = run(&["plugin", "show", &library]);
-    assert_eq!(exit, Some(1));
-    assert!(stdout.contains("allow-uncertified = true"), "{stdout}");
 }
 
 /// The file that was built is loaded, and one that other commands would load is named.

@@ -168,6 +168,16 @@ fn a_table_that_a_plugin_reads_must_be_provided_with_its_columns() {
     ] {
         assert!(errors.contains(expected), "{expected} is not in\n{errors}");
     }
+    // A table without any column gets one error, with all that plugins read.
+    tables.profile("[profile.table.power]\nfile = 'power.csv'\n");
+    let errors = tables.errors();
+    let expected = "the table `power` has no `columns`\n  hint: plugins read these: `columns = { full = \"boolean\", note = \"text\", \
+                    price = { type = \"decimal\", scale = 2 } }`\n";
+    assert!(errors.contains(expected), "{errors}");
+    assert!(
+        !errors.contains("of the table `power`, which does not declare it"),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::run;
-use crate::artifacts::fixture;
+use crate::artifacts::{fixture, repository};
+use crate::c_interface;
 use crate::diff::schema::{committed_at, validate};
 
 /// A profile that uses the plugin `unfaithful` with a fault; its path.
@@ -140,6 +141,54 @@ fn additional_cases_are_decided() {
     let (exit, _, stderr) = verify(folder.path(), "none", &["--check", "sum", "--cases", "no.yaml"]);
     assert_eq!(exit, Some(2));
     assert!(stderr.starts_with("error: `no.yaml` cannot be read\n"), "{stderr}");
+}
+
+/// It breaks no other rule.
+#[test]
+fn a_filter_that_rejects_nothing_is_told_apart_from_one_that_decides() {
+    let source = repository().join("tests/fixtures/nonsense.c");
+    let library = c_interface::library("nonsense-verified", &[source])
+        .display()
+        .to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let failures = folder.path().display().to_string();
+    let arguments = |file: &str| {
+        let arguments = [
+            "plugin",
+            "verify",
+            file,
+            "--allow-uncertified",
+            "--check",
+            "decides",
+            "--runs",
+            "500",
+        ];
+        run(&[&arguments[..], &["--clusters", "5", "--failures", &failures]].concat())
+    };
+    let (exit, stdout, stderr) = arguments(&library);
+    assert_eq!(exit, Some(1), "{stdout}{stderr}");
+    assert!(
+        stdout.contains(" cases, it rejects no cluster: without it, each would be decided the same."),
+        "{stdout}"
+    );
+    let example = c_interface::example().display().to_string();
+    // One plugin of a library of two.
+    let (exit, stdout, stderr) = run(&[
+        "plugin",
+        "verify",
+        &example,
+        "--allow-uncertified",
+        "--name",
+        "ready-only",
+        "--check",
+        "decides",
+    ]);
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    let (exit, _, stderr) = run(&["plugin", "verify", &example, "--name", "ready"]);
+    assert!(
+        exit == Some(2) && stderr.contains("holds no plugin `ready`\n  hint: it holds `fill-in-order`, `ready-only`"),
+        "{stderr}"
+    );
 }
 
 #[test]

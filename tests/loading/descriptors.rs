@@ -152,7 +152,7 @@ fn every_command_refuses_a_descriptor_that_cannot_be_read_before_it_opens_the_li
         let file = library.display().to_string();
         let named = format!("plugin `unreadable` (<file>) has an invalid descriptor: {problem}");
         let (exit, stdout, stderr) = run(&["plugin", "inspect", "unreadable", "--profile", &profile, "-o", "json"]);
-        assert_eq!(exit, Some(1), "{name}: {stdout}{stderr}");
+        assert_eq!(exit, Some(2), "{name}: {stdout}{stderr}");
         let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{name}: {error}: {stdout}"));
         assert_eq!(report["verdict"]["loads"], false, "{name}");
         let reason = settled(report["verdict"]["reason"].as_str().expect("a reason"), &library);

@@ -8,7 +8,7 @@ use object::{Object, ObjectSection};
 use tempfile::TempDir;
 
 use super::settled;
-use crate::artifacts;
+use crate::{artifacts, c_interface};
 
 /// The error of a file, its message and its hint.
 #[track_caller]
@@ -38,7 +38,8 @@ fn bytes_of_a_plugin() -> Vec<u8> {
     std::fs::read(artifacts::plugin("average")).expect("the plugin was built")
 }
 
-const NO_MODULE_HINT: &str = "a plugin's crate ends with `divvy_framework::export_plugin!`";
+const NO_MODULE_HINT: &str = "a plugin's crate ends with `divvy_framework::export_plugin!`; one in another language has a `DIVVY_RECORD` and \
+                              exports `divvy_plugin_v1`";
 const LAYOUT_HINT: &str = "rebuild the plugin with the released SDK of this ABI version";
 
 #[test]
@@ -47,7 +48,7 @@ fn a_missing_file() {
     check(
         &folder.path().join("libaverage.so"),
         "plugin file `<file>` does not exist",
-        "build it with `cargo build --release`, or correct the path",
+        "build the plugin, or correct the path",
     );
 }
 
@@ -201,10 +202,11 @@ fn another_layout_is_reported_in_one_line_with_details_on_request() {
 /// The record says so, so nothing of the library runs.
 #[test]
 fn a_library_without_certificate() {
+    let source = artifacts::repository().join("tests/fixtures/nonsense.c");
     check(
-        artifacts::fixture("uncertified"),
-        "plugin `uncertified` (<file>), written in rust, carries no certificate",
-        "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.uncertified]`, or pass `--allow-uncertified` \
+        &c_interface::library("nonsense-uncertified", &[source]),
+        "plugin `nonsense` (<file>), written in c, carries no certificate",
+        "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.nonsense]`, or pass `--allow-uncertified` \
          beside its path; a Rust plugin is certified if it is built with the feature `certificate`",
     );
 }

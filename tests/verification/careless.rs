@@ -88,6 +88,8 @@ fn without_a_fault_it_passes_and_the_report_counts_what_was_decided() {
         "surroundings",
         "process",
         "memory",
+        "snapshots",
+        "afterwards",
         "cost",
     ] {
         let check = checks.iter().find(|check| check["check"] == name).expect(name);
@@ -256,6 +258,49 @@ fn memory_that_grows_with_every_call_is_caught() {
     }
 }
 
+/// Two commands of one fleet have other numbers for the same.
+#[test]
+fn a_decision_by_the_numbers_of_a_snapshot_is_caught() {
+    for fault in ["generation", "numbers"] {
+        let found = message(fault, "snapshots");
+        let expected = "the decision depends on the number of the snapshot or of its texts: `";
+        assert!(found.starts_with(expected), "{fault}: {found}");
+    }
+}
+
+#[test]
+fn a_plugin_that_goes_on_after_its_answers_is_caught() {
+    let found = message("spinning", "afterwards");
+    assert!(
+        found.starts_with("after ") && found.contains(" calls have answered, the process still uses its processors: "),
+        "{found}"
+    );
+    let found = message("threads", "afterwards");
+    assert!(found.starts_with("calls leave threads behind: "), "{found}");
+}
+
+/// No random case is needed: there are wide ones for each number of clusters.
+#[test]
+fn a_rule_that_many_clusters_and_replicas_break_is_caught() {
+    let (exit, report) = verified("wide", &["--runs", "0", "--clusters", "25", "--check", "sum"]);
+    let found = failing(&report);
+    assert_eq!(exit, Some(1), "{report:#}");
+    assert!(found[0].1.contains(" divided "), "{found:?}");
+}
+
+/// 39 ms for a call among thousands of clusters are minutes for a fleet.
+#[test]
+fn a_call_that_no_scheduler_can_bear_is_caught() {
+    let (exit, report) = verified("slow, large fleet", &["--runs", "20", "--check", "cost"]);
+    let found = failing(&report);
+    assert_eq!(exit, Some(1), "{report:#}");
+    let text = &found[0].1;
+    assert!(
+        text.contains("5000 clusters") && text.ends_with("; the limit is 10ms"),
+        "{text}"
+    );
+}
+
 /// By default, without an option. Checks that would take hours are not made.
 #[test]
 fn slow_calls_are_caught() {
@@ -266,7 +311,7 @@ fn slow_calls_are_caught() {
     let (check, message) = &found[0];
     assert_eq!(check, "cost");
     assert!(
-        message.starts_with("Assign takes 3") && message.ends_with("; the limit is 100ms"),
+        message.starts_with("Assign takes 3") && message.ends_with("; the limit is 10ms"),
         "{message}"
     );
     assert_eq!(report["unmade"], serde_json::json!(["sum"]));
@@ -318,7 +363,8 @@ fn what_is_out_of_reach_or_harmless_passes() {
 #[test]
 fn bundled_plugins_leave_their_process_and_its_surroundings_alone() {
     for plugin in some_plugins() {
-        let checks = ["clock", "surroundings", "process", "memory"].map(|check| format!("--check={check}"));
+        let checks =
+            ["clock", "surroundings", "process", "memory", "afterwards"].map(|check| format!("--check={check}"));
         let checks: Vec<&str> = checks.iter().map(String::as_str).collect();
         let (lines, _tables) = lines_with(&plugin);
         let profile = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");

@@ -27,7 +27,7 @@ const FOLDERS: [(&str, &str); 9] = [
         "call exchange region sandbox/linux/descriptors sandbox/linux/files sandbox/linux/resources worker/mod worker/serve \
          worker/services",
     ),
-    ("host/core/loader/src", "functions loader"),
+    ("host/core/loader/src", "functions loader opening"),
     (
         "host/core/scheduler/src/plugin",
         "call construct inputs instance log services value",

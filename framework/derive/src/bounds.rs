@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream as Tokens};
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Attribute, Error, Expr, Lit, Token, parenthesized};
+use syn::{Attribute, Error, Expr, ExprPath, Lit, Token, parenthesized};
 
 /// The lower and the upper bound of `range` or `length`.
 struct Limits {
@@ -11,9 +11,18 @@ struct Limits {
     maximum: Tokens,
 }
 
-/// Expressions that check `value`; `None` if the field has no bounds.
-pub(crate) fn checks(attributes: &[Attribute]) -> Result<Option<Tokens>, Error> {
+/// The bounds of a field.
+pub(crate) struct Checks {
+    /// Expressions that check `value`.
+    checks: Vec<Tokens>,
+    /// The range, if there is one.
+    range: Option<Limits>,
+}
+
+/// The bounds of a field; `None` if it has none.
+pub(crate) fn checks(attributes: &[Attribute]) -> Result<Option<Checks>, Error> {
     let mut checks = Vec::new();
+    let mut range = None;
     let mut has_own_schema = false;
     for attribute in attributes
         .iter()
@@ -29,8 +38,12 @@ pub(crate) fn checks(attributes: &[Attribute]) -> Result<Option<Tokens>, Error> 
             if let Some(function) = function {
                 let content;
                 parenthesized!(content in meta.input);
-                let Limits { minimum, maximum } = limits(&content)?;
+                let limits = limits(&content)?;
+                let Limits { minimum, maximum } = &limits;
                 checks.push(quote! { ::divvy_framework::__private::#function(value, #minimum, #maximum)?; });
+                if meta.path.is_ident("range") {
+                    range = Some(limits);
+                }
             } else if meta.input.peek(Token![=]) {
                 let _: Expr = meta.value()?.parse()?;
             } else if meta.input.peek(syn::token::Paren) {
@@ -42,7 +55,7 @@ pub(crate) fn checks(attributes: &[Attribute]) -> Result<Option<Tokens>, Error> 
         })?;
     }
     // The type that the schema shows is then not the one that is read.
-    Ok((!checks.is_empty() && !has_own_schema).then(|| quote! { #(#checks)* }))
+    Ok((!checks.is_empty() && !has_own_schema).then_some(Checks { checks, range }))
 }
 
 /// An error if there are bounds where they cannot be enforced.
@@ -56,16 +69,39 @@ pub(crate) fn refuse(attributes: &[Attribute]) -> Result<(), Error> {
     }
 }
 
-/// A type that makes the checks, for the field's type.
-pub(crate) fn implementation(name: &Ident, kind: &Tokens, checks: &Tokens) -> Tokens {
+/// A type that makes the checks, for the field's type. `default` is the author's function for an absent key.
+pub(crate) fn implementation(name: &Ident, kind: &Tokens, bounds: &Checks, default: Option<&ExprPath>) -> Tokens {
+    let Checks { checks, range } = bounds;
+    let expected = range.as_ref().map(|Limits { minimum, maximum }| {
+        quote! {
+            fn expected() -> ::core::option::Option<::std::string::String> {
+                ::core::option::Option::Some(
+                    ::divvy_framework::__private::expected_range::<#kind>(#minimum, #maximum),
+                )
+            }
+        }
+    });
+    let default = default.map(|function| {
+        quote! {
+            impl #name {
+                fn of_absent_key() -> ::divvy_framework::__private::Bounded<#kind, Self> {
+                    ::divvy_framework::__private::Bounded::unchecked(#function())
+                }
+            }
+        }
+    });
     quote! {
         struct #name;
 
+        #default
+
         impl ::divvy_framework::__private::Bounds<#kind> for #name {
+            #expected
+
             fn check(
                 value: &#kind,
             ) -> ::core::result::Result<(), ::divvy_framework::__private::OutOfBounds> {
-                #checks
+                #(#checks)*
                 ::core::result::Result::Ok(())
             }
         }

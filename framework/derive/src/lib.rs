@@ -12,6 +12,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Type, parse_macro_
 
 mod bounds;
 mod crate_type;
+mod serde_words;
 
 /// Makes a type a plugin's configuration: a table of the profile, with `kebab-case` keys as in the rest of the profile.
 ///
@@ -60,23 +61,7 @@ fn twin_type(kind: &Type, attributes: &[Attribute]) -> Tokens {
 
 /// True if something other than its type's own `Deserialize` reads the field.
 fn has_own_reader(attributes: &[Attribute]) -> bool {
-    const OWN: [&str; 4] = ["with", "deserialize_with", "skip", "skip_deserializing"];
-    let mut found = false;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        // Serde's own derive on the twin reports malformed attributes.
-        let _ = attribute.parse_nested_meta(|meta| {
-            found |= OWN.iter().any(|name| meta.path.is_ident(name));
-            if meta.input.peek(syn::Token![=]) {
-                let _: syn::Expr = meta.value()?.parse()?;
-            } else if meta.input.peek(syn::token::Paren) {
-                let content;
-                syn::parenthesized!(content in meta.input);
-                let _: Tokens = content.parse()?;
-            }
-            Ok(())
-        });
-    }
-    found
+    serde_words::has_any(attributes, &["with", "deserialize_with", "skip", "skip_deserializing"])
 }
 
 /// Attributes that the twin inherits: serde's, schemars' and the doc comments, which become descriptions in the schema.
@@ -89,22 +74,6 @@ fn carried(attributes: &[Attribute]) -> Vec<&Attribute> {
                 .any(|name| attribute.path().is_ident(name))
         })
         .collect()
-}
-
-/// True if the type itself has `#[serde(default)]`, in which case the twin also needs a `Default`.
-fn has_container_default(attributes: &[Attribute]) -> bool {
-    attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("serde"))
-        .any(|attribute| {
-            let mut found = false;
-            // Serde's own derive on the twin reports malformed attributes.
-            let _ = attribute.parse_nested_meta(|meta| {
-                found |= meta.path.is_ident("default");
-                Ok(())
-            });
-            found
-        })
 }
 
 /// Generates the twin, its derives and the conversions; `field_case` is the case of the keys.
@@ -121,7 +90,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     let (definition, conversion, default, case) = match &input.data {
         Data::Struct(data) => {
             let (definition, conversion) = twin_of_struct(name, &twin, &data.fields, &mut bounds)?;
-            let default = has_container_default(&input.attrs)
+            let default = serde_words::has_any(&input.attrs, &["default"])
                 .then(|| default_of(name, &twin, &data.fields))
                 .transpose()?;
             (definition, conversion, default, field_case)
@@ -142,13 +111,17 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     // with the original name, because users never see the twin.
     let attributes = carried(&input.attrs);
     let title = name.to_string();
+    // What the author writes comes first, and twice the same attribute is an error.
+    let case = (!serde_words::has_any(&input.attrs, &["rename_all"])).then(|| quote! { rename_all = #case, });
+    let strict =
+        (!serde_words::has_any(&input.attrs, &["deny_unknown_fields"])).then(|| quote! { deny_unknown_fields, });
     Ok(quote! {
         const _: () = {
             use ::divvy_framework::__private::{schemars, serde};
 
             #[derive(serde::Deserialize, schemars::JsonSchema)]
             #derives_serialize
-            #[serde(crate = "::divvy_framework::__private::serde", rename_all = #case, deny_unknown_fields)]
+            #[serde(#case #strict crate = "::divvy_framework::__private::serde")]
             #[schemars(crate = "::divvy_framework::__private::schemars", rename = #title)]
             #(#attributes)*
             #definition
@@ -222,10 +195,15 @@ fn named(fields: &Fields, of: &Ident, bounds: &mut Vec<Tokens>) -> Result<Vec<Tw
             None => quote! { #(#attributes)* #name: #kind },
             Some(checks) => {
                 let own = format_ident!("{of}Bounds{}", bounds.len());
-                bounds.push(bounds::implementation(&own, &kind, &checks));
+                let (attributes, default) = serde_words::without_default(&attributes)?;
+                bounds.push(bounds::implementation(&own, &kind, &checks, default.as_ref()));
+                // The author's function returns the value without its bounds.
+                let function = format!("{own}::of_absent_key");
+                let default = default.map(|_| quote! { #[serde(default = #function)] });
                 let shown = kind.to_string();
                 quote! {
                     #(#attributes)*
+                    #default
                     #[schemars(with = #shown)]
                     #name: ::divvy_framework::__private::Bounded<#kind, #own>
                 }

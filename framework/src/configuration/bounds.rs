@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// A value that was checked against the bounds `B`.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,20 @@ impl<T, B> Bounded<T, B> {
     }
 }
 
+/// The default of an absent key is not checked.
+impl<T: Default, B> Default for Bounded<T, B> {
+    fn default() -> Self {
+        Self::unchecked(T::default())
+    }
+}
+
 /// The bounds of a field. The derives implement it.
 pub trait Bounds<T> {
+    /// What a number must be, in words; `None` for anything but a number.
+    fn expected() -> Option<String> {
+        None
+    }
+
     /// Checks a value.
     ///
     /// # Errors
@@ -53,7 +66,10 @@ enum Found {
 
 impl<'de, T: Deserialize<'de>, B: Bounds<T>> Deserialize<'de> for Bounded<T, B> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = T::deserialize(deserializer)?;
+        let value = match B::expected() {
+            None => T::deserialize(deserializer)?,
+            Some(expected) => read_number(deserializer, &expected)?,
+        };
         B::check(&value).map_err(|out| {
             let expected = out.expected.as_str();
             match out.found {
@@ -63,6 +79,26 @@ impl<'de, T: Deserialize<'de>, B: Bounds<T>> Deserialize<'de> for Bounded<T, B> 
         })?;
         Ok(Self::unchecked(value))
     }
+}
+
+/// Reads a number. What is none, or is beyond its type, is refused by the bounds of the field, which are those of the schema, and not by
+/// those of the type.
+fn read_number<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let unexpected = match &value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(value) => Unexpected::Bool(*value),
+        Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+            (Some(number), _, _) => Unexpected::Unsigned(number),
+            (_, Some(number), _) => Unexpected::Signed(number),
+            (_, _, Some(number)) => Unexpected::Float(number),
+            _ => Unexpected::Other("a number"),
+        },
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    T::deserialize(value.clone()).map_err(|_| D::Error::invalid_type(unexpected, &expected))
 }
 
 /// Schemas show defaults.
@@ -125,12 +161,18 @@ impl fmt::Display for Number {
     note = "check the value where it is used, and remove `range(…)`"
 )]
 pub trait Ranged {
+    /// The kind of numbers, in words.
+    const KIND: &'static str;
+
     /// The number; `None` if there is none.
     fn number(&self) -> Option<Number>;
 }
 
+const WHOLE: &str = "a whole number";
+const ANY: &str = "a number";
+
 macro_rules! numbers {
-    ($($kind:ty as $case:ident),+ $(,)?) => {$(
+    ($($kind:ty as $case:ident, $words:ident);+ $(;)?) => {$(
         impl From<$kind> for Number {
             fn from(number: $kind) -> Self {
                 Self::$case(number.into())
@@ -138,6 +180,8 @@ macro_rules! numbers {
         }
 
         impl Ranged for $kind {
+            const KIND: &'static str = $words;
+
             fn number(&self) -> Option<Number> {
                 Some((*self).into())
             }
@@ -146,9 +190,9 @@ macro_rules! numbers {
 }
 
 numbers! {
-    i8 as Whole, i16 as Whole, i32 as Whole, i64 as Whole, i128 as Whole,
-    u8 as Whole, u16 as Whole, u32 as Whole, u64 as Whole,
-    f32 as Fraction, f64 as Fraction,
+    i8 as Whole, WHOLE; i16 as Whole, WHOLE; i32 as Whole, WHOLE; i64 as Whole, WHOLE; i128 as Whole, WHOLE;
+    u8 as Whole, WHOLE; u16 as Whole, WHOLE; u32 as Whole, WHOLE; u64 as Whole, WHOLE;
+    f32 as Fraction, ANY; f64 as Fraction, ANY;
 }
 
 macro_rules! sizes {
@@ -161,6 +205,8 @@ macro_rules! sizes {
         }
 
         impl Ranged for $kind {
+            const KIND: &'static str = WHOLE;
+
             fn number(&self) -> Option<Number> {
                 Some((*self).into())
             }
@@ -171,6 +217,8 @@ macro_rules! sizes {
 sizes!(isize, usize);
 
 impl<T: Ranged> Ranged for Option<T> {
+    const KIND: &'static str = T::KIND;
+
     fn number(&self) -> Option<Number> {
         self.as_ref()?.number()
     }
@@ -234,7 +282,7 @@ impl<T: Measured> Measured for Option<T> {
 /// # Errors
 ///
 /// The number is below `minimum` or above `maximum`.
-pub fn check_range(value: &impl Ranged, minimum: Option<Number>, maximum: Option<Number>) -> Result<(), OutOfBounds> {
+pub fn check_range<T: Ranged>(value: &T, minimum: Option<Number>, maximum: Option<Number>) -> Result<(), OutOfBounds> {
     let Some(number) = value.number() else {
         return Ok(());
     };
@@ -243,14 +291,15 @@ pub fn check_range(value: &impl Ranged, minimum: Option<Number>, maximum: Option
     if is_within {
         return Ok(());
     }
-    let kind = match number {
-        Number::Whole(_) => "a whole number",
-        Number::Fraction(_) => "a number",
-    };
     Err(OutOfBounds {
-        expected: format!("{kind} {}", range(minimum, maximum)),
+        expected: expected_range::<T>(minimum, maximum),
         found: Found::Number(number),
     })
+}
+
+/// The numbers of a range, in words.
+pub fn expected_range<T: Ranged>(minimum: Option<Number>, maximum: Option<Number>) -> String {
+    format!("{} {}", T::KIND, range(minimum, maximum))
 }
 
 /// Checks a length against a range.

@@ -200,6 +200,82 @@ fn a_bound_that_the_schema_shows_is_enforced() {
     assert_eq!(null, Limited::default());
 }
 
+/// A value of another type is refused by the bounds of its field, which are those of the schema.
+#[test]
+fn what_is_no_number_is_refused_by_the_bounds_of_its_field() {
+    for (value, message) in [
+        (
+            json!({ "step": "many" }),
+            "step: expected a whole number from -5 to 3000000000, got the string \"many\"",
+        ),
+        (
+            json!({ "weight": -1 }),
+            "weight: expected a whole number of at least 1, got the number `-1`",
+        ),
+        (
+            json!({ "step": 1.5 }),
+            "step: expected a whole number from -5 to 3000000000, got the number `1.5`",
+        ),
+        (
+            json!({ "part": [] }),
+            "part: expected a number of at most 0.5, got a list",
+        ),
+    ] {
+        let error = Limited::read(&value).expect_err("it is no number of the range");
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+/// Bounds, defaults and names of the author's own, together.
+#[derive(Debug, PartialEq, Configuration)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+struct Own {
+    #[serde(default = "half")]
+    #[schemars(range(min = 1, max = 100))]
+    largest_share: u32,
+    #[schemars(range(max = 9))]
+    #[serde(default, alias = "spare")]
+    extra_room: u8,
+    #[schemars(length(min = 1))]
+    #[serde(default = "Own::words")]
+    words: Vec<String>,
+}
+
+fn half() -> u32 {
+    50
+}
+
+impl Own {
+    fn words() -> Vec<String> {
+        vec!["one".to_owned()]
+    }
+}
+
+#[test]
+fn a_bounded_key_can_have_a_default_and_names_of_the_authors_own() {
+    let read = Own::read(&json!({})).expect("all keys have defaults");
+    assert_eq!((read.largest_share, read.extra_room, read.words), (50, 0, Own::words()));
+    let read = Own::read(&json!({ "largest_share": 7, "spare": 9, "words": ["a"] })).expect("all are within bounds");
+    assert_eq!((read.largest_share, read.extra_room), (7, 9));
+    for (value, message) in [
+        (
+            json!({ "largest_share": 0 }),
+            "largest_share: expected a whole number from 1 to 100, got the number `0`",
+        ),
+        (
+            json!({ "spare": 10 }),
+            "spare: expected a whole number of at most 9, got the number `10`",
+        ),
+        (json!({ "largest-share": 3 }), "unknown key `largest-share`"),
+    ] {
+        assert_eq!(Own::read(&value).expect_err("it is refused").to_string(), message);
+    }
+    let schema: serde_json::Value = serde_json::from_str(&Own::schema()).expect("it is JSON");
+    let share = &schema["properties"]["largest_share"];
+    assert_eq!((&share["default"], &share["maximum"]), (&json!(50), &json!(100)));
+    assert_eq!(schema["additionalProperties"], json!(false));
+}
+
 #[test]
 fn bounds_do_not_change_what_the_schema_says_otherwise() {
     let schema: serde_json::Value = serde_json::from_str(&Limited::schema()).expect("it is JSON");

@@ -12,7 +12,6 @@ use divvy_framework_abi::view::{CycleView, PolicyView};
 use divvy_framework_abi::{Address, Function, PluginText};
 
 use super::{Dispatch, Failed, Instance, PreferencesReader, panics};
-use crate::configuration::{Configuration, ValueError};
 use crate::cycle::Cycle;
 use crate::plugin::Needs;
 use crate::prepare::{Boxed, Kept};
@@ -265,17 +264,11 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     let constructed = panics::caught(&services, || {
         let value: serde_json::Value = serde_json::from_str(given.configuration.as_str())
             .map_err(|error| Failed::new(failure::CONFIGURATION, error.to_string()))?;
-        let configuration =
-            P::Configuration::read(&value).map_err(|error| Failed::value(failure::CONFIGURATION, &error))?;
         if PreferencesReader::disagree(P::PREFERENCES) {
             let message = "its extension points read preferences of different types";
             return Err(Failed::new(failure::CONSTRUCTION, message));
         }
-        let plugin = P::new(configuration).map_err(|error| match error.downcast_ref::<ValueError>() {
-            Some(refused) => Failed::value(failure::CONFIGURATION, refused),
-            None => Failed::new(failure::CONSTRUCTION, error.to_string()),
-        })?;
-        let needs = plugin.needs();
+        let (plugin, needs) = (P::making().make)(&value)?;
         if needs.has(feature::TABLES) {
             // Tables are read before a plugin is constructed, so that a profile without them is refused with their
             // names.
@@ -330,7 +323,7 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
         return failure::NOT_SERVED;
     };
     let documents = panics::caught(&Services::DEFAULT, || match call.document {
-        document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
+        document::CONFIGURATION_SCHEMA => vec![(P::making().schema)()],
         document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
         // A constant condition, so that a plugin without tables does not contain the code.

@@ -16,6 +16,7 @@
 
 mod calls;
 mod descriptors;
+mod making;
 pub(crate) mod measuring;
 mod panics;
 mod preferences;
@@ -29,6 +30,7 @@ pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, 
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
 pub use divvy_framework_abi::{Pointer, Slice};
+pub use making::{Constructor, MadeByDefault, Making};
 #[cfg(feature = "testing")]
 pub(crate) use panics::with_services;
 pub(crate) use panics::{caught_while_dropping_in_call, current_services};
@@ -53,7 +55,7 @@ use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, PluginText};
 
 use crate::configuration::ValueError;
-use crate::plugin::{ConfiguredPlugin, Failure, Needs};
+use crate::plugin::{Failure, Needs, Plugin};
 
 /// The version of this SDK.
 pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -185,7 +187,7 @@ pub struct Instance<P> {
 }
 
 /// The author's type behind the boundary, with the calls that it answers. Only the export macro implements it.
-pub trait Dispatch: ConfiguredPlugin {
+pub trait Dispatch: Plugin {
     /// The plugin's version.
     const VERSION: &'static str;
     /// The kinds of calls that the plugin answers.
@@ -210,6 +212,9 @@ pub trait Dispatch: ConfiguredPlugin {
         describe: Function::new(describe::<Self>),
         ..Descriptor::DEFAULT
     };
+
+    /// How the plugin is constructed.
+    fn making() -> Making<Self>;
 
     /// Answers a call of a kind.
     ///
@@ -262,6 +267,13 @@ macro_rules! export_plugin {
                 const PREFERENCES: &'static [$crate::export::PreferencesReader] = &[
                     $($crate::__preferences!($plugin, $point)),+
                 ];
+
+                fn making() -> $crate::export::Making<Self> {
+                    // Only a plugin without settings uses the trait.
+                    #[allow(unused_imports)]
+                    use $crate::export::MadeByDefault as _;
+                    $crate::export::Constructor::<$plugin>::PLUGIN.making()
+                }
 
                 unsafe fn answer(
                     &self,

@@ -46,6 +46,35 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
     cases
 }
 
+/// Clusters of the wide cases, beside the largest: more than are looked at by eye, and more than fit a byte.
+const WIDE: [u64; 4] = [20, 48, 300, 1_000];
+
+/// Random cases with many clusters, and with few and many replicas for each of these: a rule that holds for a few of both may not hold for
+/// many. The case of the largest number of clusters has the largest number of replicas.
+pub fn wide_cases(shape: &Shape, largest: u64) -> Vec<Case> {
+    let highest = i64::from(i32::MAX);
+    let counts: [&[i64]; 4] = [
+        &[5, 70_001, 1_000_003, highest],
+        &[40, 70_001, highest],
+        &[70_001, highest],
+        &[1_000_003],
+    ];
+    let mut wide: Vec<(u64, i64)> = WIDE
+        .into_iter()
+        .zip(counts)
+        .flat_map(|(clusters, counts)| counts.iter().map(move |replicas| (clusters, *replicas)))
+        .filter(|(clusters, _)| *clusters < largest)
+        .collect();
+    wide.push((largest, highest));
+    // Most of them with two bindings: whether one has a last result, preferences or constraints is left to chance.
+    let bindings = |clusters: u64| if clusters < 1_000 { 0..2 } else { 0..1 };
+    let numbered = wide.into_iter().flat_map(|(clusters, replicas)| {
+        let case = move |number| generate::wide_case(shape, clusters, replicas, number);
+        bindings(clusters).map(case)
+    });
+    numbered.collect()
+}
+
 /// The case with the most clusters, of the first strategy.
 pub fn largest_case(shape: &Shape, largest: u64) -> Option<Case> {
     let mut random = Generator::new(largest, "conformance: many clusters");
@@ -111,5 +140,35 @@ fn case(clusters: Vec<Value>, binding: Value) -> Case {
         objects: vec![binding],
         binding: None,
         time: NOON,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_cases_have_few_and_many_replicas_for_each_number_of_clusters() {
+        let shape = Shape::default();
+        let sizes = |largest: u64| -> Vec<(usize, i64)> {
+            let mut sizes: Vec<(usize, i64)> = wide_cases(&shape, largest)
+                .iter()
+                .map(|case| {
+                    (
+                        case.clusters.len(),
+                        case.objects[0]["spec"]["replicas"].as_i64().unwrap_or(-1),
+                    )
+                })
+                .collect();
+            sizes.dedup();
+            sizes
+        };
+        let highest = i64::from(i32::MAX);
+        assert_eq!(sizes(1), [(1, highest)]);
+        let small = [5, 70_001, 1_000_003, highest].map(|replicas| (20, replicas));
+        assert_eq!(sizes(30), [&small[..], &[(30, highest)]].concat());
+        let many = sizes(5_000);
+        assert_eq!((many[0], many[many.len() - 1]), ((20, 5), (5_000, highest)));
+        assert!(many.contains(&(1_000, 1_000_003)), "{many:?}");
     }
 }

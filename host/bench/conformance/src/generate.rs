@@ -16,7 +16,7 @@ use crate::preferences::{self, AskedStrategy};
 use crate::subject::Subject;
 
 /// Features that the cases for a plugin should have.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Shape {
     /// Strategies to request, with the lists that a policy can give them.
     pub(crate) strategies: Vec<AskedStrategy>,
@@ -104,6 +104,27 @@ pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
         objects,
         binding: key,
         time: NOON + random.below(172_800_000) as i64,
+    }
+}
+
+/// A case with so many clusters and replicas, and with ten times the room that these need.
+pub(crate) fn wide_case(shape: &Shape, clusters: u64, replicas: i64, number: u64) -> Case {
+    let random = &mut Generator::new(clusters.rotate_left(32) ^ number, "conformance: wide");
+    let names = PLAIN.names(random, clusters);
+    let size = Size {
+        scale: replicas / i64::try_from(clusters).unwrap_or(i64::MAX).max(1) + 1,
+        replicas: Some(replicas),
+    };
+    let objects = names
+        .iter()
+        .map(|name| cluster(random, shape, name, size.scale, &PLAIN));
+    let clusters = objects.collect();
+    let binding = binding(random, shape, &names, size, &PLAIN);
+    Case {
+        clusters,
+        objects: vec![binding],
+        binding: None,
+        time: NOON,
     }
 }
 
@@ -213,7 +234,31 @@ pub(crate) fn cluster(random: &mut Generator, shape: &Shape, name: &str, scale: 
         object["status"] = json!({});
     }
     use_texts(random, &mut object, &shape.texts);
+    add_usual_labels(&mut object, name);
     object
+}
+
+/// Labels that clusters of real fleets have, and values of them.
+const USUAL_LABELS: [(&str, &[&str]); 8] = [
+    ("env", &["prod", "staging", "dev"]),
+    ("environment", &["production", "staging"]),
+    ("region", &["eu", "us"]),
+    ("zone", &["a", "b"]),
+    ("provider", &["aws", "gcp", "on-premises"]),
+    ("gpu", &["true", "false"]),
+    ("maintenance", &["true", "false"]),
+    ("dedicated", &["true", "batch"]),
+];
+
+/// Adds usual labels: a plugin may read one that neither its configuration nor its declaration names. By the name of the cluster, whose
+/// labels are then the same in every case.
+fn add_usual_labels(object: &mut Value, name: &str) {
+    let random = &mut Generator::new(divvy_framework_abi::hash::hash_text(name), "conformance: labels");
+    for (key, values) in USUAL_LABELS {
+        if one_in(random, 2) && object["metadata"]["labels"][key].is_null() {
+            object["metadata"]["labels"][key] = text(random, values).into();
+        }
+    }
 }
 
 /// Puts texts of the plugin's configuration into a cluster, each wherever a plugin may look for it.

@@ -119,10 +119,10 @@ impl Program {
             }
         };
         let status = match is_silent {
-            true => None,
+            true => Ok(None),
             false => self.wait(&mut child),
         };
-        if status.is_none() {
+        if !matches!(status, Ok(Some(_))) {
             // Killing a child that has just ended by itself fails, which does not matter.
             let _ended = child.kill();
             let _status = child.wait();
@@ -130,8 +130,8 @@ impl Program {
         let took = started.elapsed();
         let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         Ok(match (status, last) {
-            (Some(status), Some(last)) if status.success() => End::Done { last, took },
-            (Some(status), None) if status.code() == Some(REFUSED) => End::Refused(said),
+            (Ok(Some(status)), Some(last)) if status.success() => End::Done { last, took },
+            (Ok(Some(status)), None) if status.code() == Some(REFUSED) => End::Refused(said),
             (status, last) => End::Died {
                 how: how(status, last.is_some(), self.patience),
                 case,
@@ -142,14 +142,13 @@ impl Program {
         })
     }
 
-    /// Waits until a child ends; `None` if it does not in time.
-    fn wait(&self, child: &mut Child) -> Option<ExitStatus> {
+    /// Waits until a child ends; `None` if it does not in time. An error if the system does not say.
+    fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + self.patience;
         loop {
             match child.try_wait() {
-                Ok(Some(status)) => return Some(status),
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
-                _ => return None,
+                ended => return ended,
             }
         }
     }
@@ -193,16 +192,18 @@ fn said(child: &mut Child) -> Receiver<String> {
 }
 
 /// The cause of a child's death, in words.
-fn how(status: Option<ExitStatus>, is_done: bool, patience: Duration) -> String {
+fn how(status: std::io::Result<Option<ExitStatus>>, is_done: bool, patience: Duration) -> String {
     let when = if is_done { " after the check had ended" } else { "" };
-    let Some(status) = status else {
-        return match is_done {
-            true => format!(
+    let status = match status {
+        Ok(Some(status)) => status,
+        Ok(None) if is_done => {
+            return format!(
                 "the process did not end within {} s after the check",
                 patience.as_secs()
-            ),
-            false => format!("no answer within {} s", patience.as_secs()),
-        };
+            );
+        }
+        Ok(None) => return format!("no answer within {} s", patience.as_secs()),
+        Err(error) => return format!("the system does not say how the process ended: {error}"),
     };
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("the process was killed by {}{when}", signal_name(signal)),

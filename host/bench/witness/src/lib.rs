@@ -4,6 +4,7 @@
 //! - [`Witness`] reports files, the network and other processes that calls ask for, and can hide the environment from them.
 //! - [`ProcessState`] is what a call must leave as it was: the directory, the locale, signals, descriptors and more.
 //! - [`memory_in_use`] is the memory of the C library's allocator and of the process.
+//! - [`processor_time`] and [`thread_count`] are what the process does, also while no call is in progress.
 //!
 //! A witness prevents nothing: every request is answered as usual. Its filter cannot be removed from a thread, so it belongs into a child
 //! process. It sees system calls, and not what code reads from the memory of its own process:
@@ -31,7 +32,7 @@ mod linux;
 mod request;
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use linux::{ProcessState, Witness, memory_in_use};
+pub use linux::{ProcessState, Witness, memory_in_use, processor_time, thread_count};
 pub use request::Request;
 
 /// Memory in use, in bytes.

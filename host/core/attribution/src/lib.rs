@@ -25,5 +25,6 @@ mod watchdog;
 pub use exits::{Armed, arm};
 pub use looks::{InProgress, Looks, in_progress};
 pub use mark::{Entered, Loading, Opening, Site, Subject, binding, loading, opening};
+pub use signals::keep_ends_of_children;
 pub use usage::ThreadUsage;
 pub use watchdog::Watchdog;

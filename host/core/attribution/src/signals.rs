@@ -43,6 +43,17 @@ pub(crate) fn install() {
     }
 }
 
+/// Has the system keep how each child of this process ended until it is asked, whatever the parent of this process left.
+///
+/// A parent that ignores SIGCHLD hands that on to the programs that it starts. The system then forgets a child when it ends, no one can learn
+/// how, and a program that waits for it fails. To be called before the first child is started; children inherit it.
+pub fn keep_ends_of_children() {
+    let Some(mut ours) = action(libc::SIGCHLD) else { return };
+    ours.sa_sigaction = libc::SIG_DFL;
+    ours.sa_flags &= !libc::SA_NOCLDWAIT;
+    set_action(libc::SIGCHLD, &ours);
+}
+
 fn handler() -> libc::sighandler_t {
     handle as *const () as libc::sighandler_t
 }

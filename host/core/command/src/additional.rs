@@ -45,28 +45,77 @@ pub fn with_plugins(
         };
         let used: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
         for name in chosen_in(&path, &used)? {
-            if is_file && allow_uncertified {
-                for name in name.clone().map_or_else(|| names_in(&path), |name| Ok(vec![name]))? {
-                    configuration.plugin.entry(name).or_default().allow_uncertified = true;
-                }
-            }
-            let plugin = described(&path, &configuration, name.as_deref());
-            let plugin = plugin.map_err(|error| Failure::usage(diagnostic(&error)))?;
-            if is_file {
-                let table = configuration.plugin.entry(plugin.name.clone()).or_default();
-                *table = PluginTable {
-                    path: Some(path.clone()),
-                    // The checksum in the profile is that of the replaced file.
-                    sha256: None,
-                    ..table.clone()
-                };
-            }
-            if !used.contains(&plugin.name) {
-                add(&plugin, &mut configuration, &directories);
-            }
+            let file = File {
+                path: &path,
+                is_given: is_file,
+                allow_uncertified: is_file && allow_uncertified,
+            };
+            take(&file, name.as_deref(), &mut configuration, &directories)?;
         }
     }
     Ok(ChosenProfile { source, configuration })
+}
+
+/// As [`with_plugins`], for one plugin of a library's file, whether the profile uses another one of the file or not.
+pub fn with_plugin_of(
+    chosen: ChosenProfile,
+    path: &Path,
+    name: &str,
+    directories: &PluginDirectories,
+    allow_uncertified: bool,
+) -> Result<ChosenProfile, Failure> {
+    let ChosenProfile {
+        source,
+        mut configuration,
+    } = chosen;
+    let of_profile = configuration.plugin_directories.iter().cloned();
+    let directories = directories.clone().followed_by(of_profile);
+    let file = File {
+        path,
+        is_given: true,
+        allow_uncertified,
+    };
+    take(&file, Some(name), &mut configuration, &directories)?;
+    Ok(ChosenProfile { source, configuration })
+}
+
+/// A library's file from which a plugin is taken.
+struct File<'a> {
+    path: &'a Path,
+    /// True if the command line names the file, and not only the plugin.
+    is_given: bool,
+    /// True if it may lack a certificate.
+    allow_uncertified: bool,
+}
+
+/// Has the profile use a plugin of a file: the one with this name, or the only one.
+fn take(
+    file: &File<'_>,
+    name: Option<&str>,
+    configuration: &mut ProfileConfiguration,
+    directories: &PluginDirectories,
+) -> Result<(), Failure> {
+    let is_used: Vec<String> = configuration.plugin_names().map(str::to_owned).collect();
+    if file.allow_uncertified {
+        for name in name.map_or_else(|| names_in(file.path), |name| Ok(vec![name.to_owned()]))? {
+            configuration.plugin.entry(name).or_default().allow_uncertified = true;
+        }
+    }
+    let plugin = described(file.path, configuration, name);
+    let plugin = plugin.map_err(|error| Failure::usage(diagnostic(&error)))?;
+    if file.is_given {
+        let table = configuration.plugin.entry(plugin.name.clone()).or_default();
+        *table = PluginTable {
+            path: Some(file.path.to_owned()),
+            // The checksum in the profile is that of the replaced file.
+            sha256: None,
+            ..table.clone()
+        };
+    }
+    if !is_used.contains(&plugin.name) {
+        add(&plugin, configuration, directories);
+    }
+    Ok(())
 }
 
 /// The plugins of a file to use: those that the profile uses if there are several; `None` for the only one.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use divvy_loader::{LoadError, PluginDirectories, Replaceable, replaceable_by_others};
-use divvy_profile::{PluginTable, ProfileConfiguration, ProfileSource};
+use divvy_profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::profile::{Profile, RegistryError, registry};
 use divvy_spanned::FieldPath;
 
@@ -125,10 +125,14 @@ impl ChosenProfile {
             }
             _ => String::new(),
         };
+        let diagnostic = Diagnostic::new(format!("{location}: {error}"));
         Diagnostic {
             hint: error.hint().map(|hint| hint + &own),
             detail: error.detail().map(ToOwned::to_owned),
-            ..Diagnostic::new(format!("{location}: {error}")).with_causes_of(error)
+            ..match error {
+                RegistryError::File { error, .. } => diagnostic.with_causes_of(error),
+                other => diagnostic.with_causes_of(other),
+            }
         }
     }
 
@@ -137,21 +141,23 @@ impl ChosenProfile {
         let configuration = &self.configuration;
         // A wrong checksum or path is written in the plugin's own table: point there.
         let plugin = match error {
-            RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
-                let names_it = |table: &PluginTable| table.sha256.as_ref() == Some(expected);
-                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
-                return Some(format!("plugin.{plugin}.sha256"));
-            }
-            RegistryError::Load(error) => match error.plugin() {
-                Some(plugin) => plugin,
-                None => {
-                    let path = error.path()?;
-                    let names_it =
-                        |table: &PluginTable| table.path.as_deref().is_some_and(|given| path.ends_with(given));
-                    let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
-                    return Some(format!("plugin.{plugin}.path"));
+            RegistryError::File { plugin, error } => {
+                let table = configuration.plugin.get(plugin);
+                let is_checksum = matches!(error, LoadError::ChecksumMismatch { .. });
+                match table {
+                    Some(_) if is_checksum => return Some(format!("plugin.{plugin}.sha256")),
+                    Some(table) if table.path.is_some() => return Some(format!("plugin.{plugin}.path")),
+                    _ => plugin.as_str(),
                 }
-            },
+            }
+            RegistryError::Load(error) => error.plugin()?,
+            RegistryError::Isolation { plugin, .. } => {
+                let table = configuration.plugin.get(plugin);
+                match table.is_some_and(|table| table.path.is_some()) {
+                    true => return Some(format!("plugin.{plugin}.path")),
+                    false => plugin.as_str(),
+                }
+            }
             RegistryError::NotFound { plugin, .. }
             | RegistryError::WrongExtensionPoint { plugin, .. }
             | RegistryError::TableNotProvided { plugin, .. }
@@ -272,14 +278,37 @@ mod tests {
             },
         ];
         let chosen = chosen();
-        for (errors, key) in [
-            (Vec::from(of_file), "plugin.two.path"),
-            (of_plugin.into(), "filters[1]"),
-        ] {
-            for error in errors {
-                let error = RegistryError::Load(error);
-                assert_eq!(chosen.plugin_key(&error).as_deref(), Some(key), "{error}");
-            }
+        for error in of_file {
+            let error = RegistryError::File {
+                plugin: plugin(),
+                error,
+            };
+            assert_eq!(chosen.plugin_key(&error).as_deref(), Some("plugin.two.path"), "{error}");
         }
+        for error in of_plugin {
+            let error = RegistryError::Load(error);
+            assert_eq!(chosen.plugin_key(&error).as_deref(), Some("filters[1]"), "{error}");
+        }
+    }
+
+    /// The plugins of one library have one path, and a library that is missing is missing for each.
+    #[test]
+    fn an_error_of_a_file_points_to_its_own_plugin() {
+        let text = "[[profile]]\nname = 'test'\nextends = 'default'\nfilters = ['...', 'one', 'two']\n\
+                    [profile.plugin.one]\npath = '/plugins/both.so'\n[profile.plugin.two]\npath = '/plugins/both.so'\n";
+        let source = ProfileSource::parse("profile.toml".into(), text);
+        let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
+        let chosen = ChosenProfile { source, configuration };
+        let lines = ["one", "two"].map(|plugin| {
+            let error = RegistryError::File {
+                plugin: plugin.to_owned(),
+                error: LoadError::FileMissing {
+                    path: "/plugins/both.so".into(),
+                },
+            };
+            chosen.diagnostic(&error).message
+        });
+        let missing = "plugin file `/plugins/both.so` does not exist";
+        assert_eq!(lines, [6, 8].map(|line| format!("profile.toml:{line}: {missing}")));
     }
 }

@@ -54,12 +54,14 @@ impl GeneralArguments {
     }
 }
 
-/// Parses the arguments of this process. An error is the exit code of what was printed instead: help, the version, or what is wrong.
+/// Parses the arguments of this process, first of all that it does. An error is the exit code of what was printed instead: help, the version, or what is wrong.
 ///
 /// `refined` may add what is known about an error.
 pub fn parse<Line: CommandFactory + FromArgMatches>(
     refined: impl FnOnce(clap::Error) -> clap::Error,
 ) -> Result<Line, ExitCode> {
+    // Here, because every program begins with it, and no child is started before.
+    divvy_attribution::keep_ends_of_children();
     let mut command = match called() {
         Some(name) => Line::command().bin_name(name),
         None => Line::command(),

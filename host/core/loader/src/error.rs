@@ -98,7 +98,8 @@ pub enum LoadError {
     },
     /// The plugin was built for another major version of the ABI.
     #[error(
-        "plugin `{plugin}` ({path}) has ABI {actual} (SDK {sdk_version}), this divvy has ABI {expected}",
+        "plugin `{plugin}` ({path}) has ABI {actual}{}, this divvy has ABI {expected}",
+        sdk(.sdk_version),
         path = .path.display()
     )]
     AbiMismatch {
@@ -110,7 +111,7 @@ pub enum LoadError {
         expected: AbiVersion,
         /// The plugin's ABI version.
         actual: AbiVersion,
-        /// Version of the SDK that the plugin was built with.
+        /// Version of the SDK that the plugin was built with; empty without one, as in C.
         sdk_version: String,
     },
     /// A list that the plugin declares cannot be read, which means that the plugin was not built with the SDK.
@@ -170,6 +171,38 @@ pub enum LoadError {
         path: PathBuf,
         /// Message of the dynamic linker.
         message: String,
+    },
+    /// The library needs another one that lies beside it.
+    #[error("`{path}` needs `{library}` from its own folder, by `$ORIGIN`", path = .path.display())]
+    LibraryBeside {
+        /// Path of the file.
+        path: PathBuf,
+        /// Name of the other library.
+        library: String,
+    },
+    /// The library was built for another C library.
+    #[error("`{path}` is built for {actual}, and this divvy for glibc", path = .path.display())]
+    OtherCLibrary {
+        /// Path of the file.
+        path: PathBuf,
+        /// That C library.
+        actual: &'static str,
+    },
+    /// The library needs others that this machine does not have.
+    #[error("`{path}` needs {}, which this machine does not have", listed(.libraries), path = .path.display())]
+    LibrariesMissing {
+        /// Path of the file.
+        path: PathBuf,
+        /// Names of the libraries.
+        libraries: Vec<String>,
+    },
+    /// The library needs symbols that no library has.
+    #[error("`{path}` needs {}, which no library has", listed(.symbols), path = .path.display())]
+    SymbolsMissing {
+        /// Path of the file.
+        path: PathBuf,
+        /// Names of the symbols.
+        symbols: Vec<String>,
     },
     /// The plugin's types have a different layout from the host's.
     #[error("plugin `{plugin}` ({path}) has another type layout than this divvy: {summary}", path = .path.display())]
@@ -271,6 +304,10 @@ impl LoadError {
             | Self::BuiltBeforeFirstVersion { .. }
             | Self::SeveralPlugins { .. }
             | Self::ChecksumMismatch { .. }
+            | Self::LibraryBeside { .. }
+            | Self::OtherCLibrary { .. }
+            | Self::LibrariesMissing { .. }
+            | Self::SymbolsMissing { .. }
             | Self::OpenFailed { .. } => None,
         }
     }
@@ -294,6 +331,10 @@ impl LoadError {
             | Self::TooMuchHandedOver { path, .. }
             | Self::ChecksumMismatch { path, .. }
             | Self::OpenFailed { path, .. }
+            | Self::LibraryBeside { path, .. }
+            | Self::OtherCLibrary { path, .. }
+            | Self::LibrariesMissing { path, .. }
+            | Self::SymbolsMissing { path, .. }
             | Self::LayoutMismatch { path, .. }
             | Self::Uncertified { path, .. }
             | Self::CertificateUnreadable { path, .. }
@@ -307,12 +348,16 @@ impl LoadError {
         match self {
             Self::FileMissing { path } => Some(
                 unbuilt::command_for_file(path)
-                    .unwrap_or_else(|| "build it with `cargo build --release`, or correct the path".to_owned()),
+                    .unwrap_or_else(|| "build the plugin, or correct the path".to_owned()),
             ),
             Self::WrongArchitecture { expected, .. } => Some(format!(
                 "use the plugin's build for {expected}, or rebuild it for that target"
             )),
-            Self::NoModule { .. } => Some("a plugin's crate ends with `divvy_framework::export_plugin!`".to_owned()),
+            Self::NoModule { .. } => Some(
+                "a plugin's crate ends with `divvy_framework::export_plugin!`; one in another language has a `DIVVY_RECORD` and exports \
+                 `divvy_plugin_v1`"
+                    .to_owned(),
+            ),
             Self::AbiMismatch { expected, .. } => Some(format!(
                 "rebuild the plugin with an SDK of ABI {}.x, or use a divvy of its ABI",
                 expected.major
@@ -335,6 +380,15 @@ impl LoadError {
                 "if the file is the one you mean, write `sha256 = \"{actual}\"` in the profile"
             )),
             Self::Configuration { hint, .. } => hint.clone(),
+            Self::OpenFailed { message, .. } => opening_hint(message).map(str::to_owned),
+            Self::LibraryBeside { .. } => Some(
+                "a library may be opened from a copy in memory, which has no folder: link the other one into the plugin, or link with the \
+                 absolute path of its folder (`-Wl,-rpath,/FOLDER`), which the plugin's `read` in the profile then lists"
+                    .to_owned(),
+            ),
+            Self::OtherCLibrary { .. } => Some("build it for glibc, such as for the target x86_64-unknown-linux-gnu".to_owned()),
+            Self::LibrariesMissing { .. } => Some(LIBRARY_HINT.to_owned()),
+            Self::SymbolsMissing { .. } => Some(SYMBOL_HINT.to_owned()),
             _ => None,
         }
     }
@@ -348,11 +402,51 @@ impl LoadError {
     }
 }
 
+/// Remedy for a library on a file system from which nothing may be executed.
+pub(crate) const NO_EXECUTION_HINT: &str = "name the file's `sha256` in the profile, so that it is opened from memory, or mount its folder with the permission to execute";
+
+const LIBRARY_HINT: &str = "install it where the dynamic linker looks for libraries, or link it into the plugin";
+
+const SYMBOL_HINT: &str = "link the library that has it (`-l…`); `-Wl,-z,defs` has the linker report what is missing when the plugin is built";
+
+/// The remedy for what the dynamic linker says.
+fn opening_hint(message: &str) -> Option<&'static str> {
+    let hints = [
+        ("undefined symbol", SYMBOL_HINT),
+        ("cannot open shared object file", LIBRARY_HINT),
+        (
+            "static TLS",
+            "the space for thread-local variables of libraries that are opened later is small: build the plugin without \
+             `-ftls-model=initial-exec`, or with smaller variables",
+        ),
+        ("failed to map segment", NO_EXECUTION_HINT),
+    ];
+    let found = hints.into_iter().find(|(part, _)| message.contains(part));
+    found.map(|(_, hint)| hint)
+}
+
+/// Names in a message: the first ones, and the number of the others.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        others => format!("{} and {others} more", shown.join(", ")),
+    }
+}
+
 fn written_in(language: &str) -> String {
     if language.is_empty() {
         String::new()
     } else {
         format!(", written in {language},")
+    }
+}
+
+fn sdk(version: &str) -> String {
+    match version {
+        "" => String::new(),
+        version => format!(" (SDK {version})"),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Plugin libraries: finds, checks and opens them, and reads their descriptions.
 //!
-//! - `loader`: the one file of the host that opens libraries. [`PluginLibrary`]: a plugin of an opened library, with its
-//!   metadata.
+//! - `loader`: what is checked before a library is opened; `opening`: the one file of the host that opens libraries. [`PluginLibrary`]: a
+//!   plugin of an opened library, with its metadata.
+//! - `linking`: what a library asks of the dynamic linker.
 //! - `file`, `descriptors`: what a file says before it is opened; `functions`, `description`: what a plugin says afterwards.
 //! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: reasons why it was not found.
 //! - [`inspection`]: the contents of a file that is not opened. [`features`]: promises and needs in words.
@@ -20,9 +21,11 @@ mod file_names;
 mod functions;
 pub mod inspection;
 mod library;
+mod linking;
 mod lists;
 mod loader;
 pub mod missing;
+mod opening;
 mod ownership;
 pub mod shown;
 mod tables;

@@ -1,4 +1,4 @@
-//! The loader: the only file of the host that opens libraries.
+//! The loader, which decides what is opened; `opening` alone opens it.
 //!
 //! Opening a library runs its code, so the file is checked first. It must
 //!
@@ -13,9 +13,8 @@
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env::consts::ARCH;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +34,8 @@ use crate::error::LoadError;
 use crate::file::LibraryFile;
 use crate::functions::read_table;
 use crate::library::PluginLibrary;
+use crate::linking::{self, Dynamic};
+use crate::opening::{keep_copy, one_line, open, open_copy, was_exchanged};
 
 /// Conditions under which a library is opened.
 #[derive(Debug, Clone, Copy, Default)]
@@ -150,6 +151,11 @@ impl PluginFile {
         })
     }
 
+    /// The reason why the dynamic linker of this machine cannot open the library, as far as files show.
+    pub(crate) fn unresolved(&self) -> Option<LoadError> {
+        linking::unresolved(&self.file.parse().ok()?, &self.path)
+    }
+
     /// Like [`Self::check`], but returns everything that was found.
     fn checked(&self, options: LoadOptions<'_>) -> Result<Checked, LoadError> {
         // First, since nothing that another file says is of interest.
@@ -158,11 +164,23 @@ impl PluginFile {
         }
         let record = self.record(options.name)?;
         let plugin = record.name();
-        self.check_record(&record, &plugin, options.allow_uncertified)?;
-        let plugins = descriptors::read(&self.file.parse()?).map_err(|error| error.load_error(&plugin, &self.path))?;
+        self.check_record(&record, &plugin)?;
+        let object = self.file.parse()?;
+        let plugins = descriptors::read(&object).map_err(|error| error.load_error(&plugin, &self.path))?;
+        if let Some(library) = Dynamic::read(&object).beside(&self.path) {
+            return Err(LoadError::LibraryBeside {
+                path: self.path.clone(),
+                library,
+            });
+        }
         // A library with a certificate for other types must fail for that reason, not for fields that this host misreads.
         if !record.is_certified() {
             descriptors::check(&plugins, &record, &self.path)?;
+            // Last, so that it hides no cause that stays when the profile allows the library.
+            if !options.allow_uncertified {
+                let unresolved = linking::unresolved(&object, &self.path);
+                return Err(unresolved.unwrap_or_else(|| self.uncertified(&record)));
+            }
         }
         Ok(Checked { record, plugins })
     }
@@ -241,9 +259,7 @@ impl PluginFile {
     ///
     /// A [`LoadError`] if memory for the copy cannot be allocated.
     pub fn keep_copy(&self) -> Result<(), LoadError> {
-        let copied = copy(&self.path, self.file.bytes())?;
-        kept_copies().insert(self.checksum().to_owned(), copied);
-        Ok(())
+        keep_copy(&self.path, self.file.bytes(), self.checksum())
     }
 
     /// The plugin of a library that another process has opened, with the plugin's description from there. Everything that can be
@@ -267,7 +283,7 @@ impl PluginFile {
     }
 
     /// Checks the record, before any code of the library runs.
-    fn check_record(&self, record: &PluginRecord, plugin: &str, allow_uncertified: bool) -> Result<(), LoadError> {
+    fn check_record(&self, record: &PluginRecord, plugin: &str) -> Result<(), LoadError> {
         let (plugin, path) = (plugin.to_owned(), self.path.clone());
         // A record can be read across major versions.
         if record.abi_version().major != ABI_VERSION.major {
@@ -297,14 +313,15 @@ impl PluginFile {
                 bits: u64::from(record.flags() & record_flag::MUST_BE_KNOWN),
             });
         }
-        if !record.is_certified() && !allow_uncertified {
-            return Err(LoadError::Uncertified {
-                plugin,
-                path,
-                language: record.language(),
-            });
-        }
         Ok(())
+    }
+
+    fn uncertified(&self, record: &PluginRecord) -> LoadError {
+        LoadError::Uncertified {
+            plugin: record.name(),
+            path: self.path.clone(),
+            language: record.language(),
+        }
     }
 }
 
@@ -335,69 +352,6 @@ fn architecture_of(file: &object::File<'_>) -> Option<&'static str> {
         Architecture::X86_64 => "x86_64",
         _ => return None,
     })
-}
-
-/// True if a file with other bytes was opened from this path before. The dynamic linker identifies a library by its
-/// path and would return the older one.
-fn was_exchanged(path: &Path, checksum: &str) -> bool {
-    static OPENED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = opened.entry(path.to_owned()).or_insert_with(|| checksum.to_owned());
-    first != checksum
-}
-
-fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadError> {
-    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-
-    // All symbols are resolved now, so that a missing one is an error here rather than the end of the process later.
-    // SAFETY: opening runs the library's constructors, so its code must be trusted: the file carries the record of a plugin for
-    // this ABI (`PluginFile::checked`), and an operator vouches for the code by putting it where plugins are searched for.
-    let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-    let library = opened.map_err(|error| LoadError::OpenFailed {
-        path: shown.to_owned(),
-        message: one_line(&error),
-    })?;
-    Ok(Box::leak(Box::new(library.into())))
-}
-
-/// Copies that are not opened yet, by checksum.
-fn kept_copies() -> MutexGuard<'static, BTreeMap<String, fs::File>> {
-    static KEPT: Mutex<BTreeMap<String, fs::File>> = Mutex::new(BTreeMap::new());
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The bytes of a library as a file in memory.
-fn copy(path: &Path, bytes: &[u8]) -> Result<fs::File, LoadError> {
-    use std::io::Write;
-
-    let refused = |source: std::io::Error| LoadError::FileUnreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let memory = rustix::fs::memfd_create("divvy-plugin", rustix::fs::MemfdFlags::CLOEXEC)
-        .map_err(|error| refused(error.into()))?;
-    let mut file = fs::File::from(memory);
-    file.write_all(bytes).map_err(refused)?;
-    Ok(file)
-}
-
-/// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
-/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are already open are not
-/// opened again, because libraries are never closed: each reload of a profile would take more memory.
-fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static libloading::Library, LoadError> {
-    use std::os::fd::{AsRawFd, IntoRawFd};
-
-    static COPIES: Mutex<BTreeMap<String, &'static libloading::Library>> = Mutex::new(BTreeMap::new());
-    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(library) = copies.get(checksum) {
-        return Ok(library);
-    }
-    let kept = kept_copies().remove(checksum);
-    let file = kept.map_or_else(|| copy(path, bytes), Ok)?;
-    let library = open(path, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))?;
-    let _kept_open = file.into_raw_fd();
-    copies.insert(checksum.to_owned(), library);
-    Ok(library)
 }
 
 /// The exports of an opened library.
@@ -522,9 +476,4 @@ fn side_of(lines: &[&str]) -> String {
         (_, Some(kind)) => format!("`{kind}`"),
         _ => format!("`{}`", part().copied().collect::<Vec<_>>().join(" ")),
     }
-}
-
-fn one_line(error: &dyn std::fmt::Display) -> String {
-    let text = error.to_string();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

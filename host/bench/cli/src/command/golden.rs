@@ -48,6 +48,8 @@ pub(super) enum Verdict {
     Different(String, String),
     /// They were written to the case.
     Updated,
+    /// A decision is an error, which is never what is expected: its text.
+    Failed(String),
 }
 
 /// The cases of a plugin, by name.
@@ -94,7 +96,12 @@ impl Case {
         tested: &[String],
         update: bool,
     ) -> Result<Verdict, Failure> {
-        let actual = self.decide(chosen, profile, tested)?;
+        let decisions = self.decide(chosen, profile)?;
+        let failed = decisions.iter().find(|decision| is_error(decision));
+        if let Some(decision) = failed {
+            return Ok(Verdict::Failed(text(decision, tested)));
+        }
+        let actual: String = decisions.iter().map(|decision| text(decision, tested)).collect();
         let path = self.folder.join(EXPECTED);
         let expected = match fs::read_to_string(&path) {
             Ok(expected) => expected,
@@ -114,7 +121,7 @@ impl Case {
         Ok(Verdict::Updated)
     }
 
-    fn decide(&self, chosen: &ChosenProfile, profile: &Arc<Profile>, tested: &[String]) -> Result<String, Failure> {
+    fn decide(&self, chosen: &ChosenProfile, profile: &Arc<Profile>) -> Result<Vec<Decision>, Failure> {
         let kinds = workload_kinds(&chosen.configuration);
         let keep_json = profile.needs_raw_clusters();
         let inputs = [Input::Path(self.folder.clone())];
@@ -137,7 +144,7 @@ impl Case {
             .deciding_at(Some(self.time()?));
         let mut decisions = decide(&mut scheduler, &detected.bindings, &fleet.snapshot());
         decisions.sort_by(|left, right| left.binding.cmp(&right.binding));
-        Ok(decisions.iter().map(|decision| text(decision, tested)).collect())
+        Ok(decisions)
     }
 
     /// The time of the decisions.
@@ -156,6 +163,11 @@ impl Case {
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let diagnostic = Diagnostic::new(format!("`{}` cannot be read", path.display()));
     Failure::usage(diagnostic.with_cause(error.to_string()))
+}
+
+/// True for a decision that is a fault of the policy, the profile or a plugin, and not an outcome of scheduling.
+fn is_error(decision: &Decision) -> bool {
+    matches!(&decision.outcome, Outcome::Failed(error) if !error.is_refusal())
 }
 
 /// A decision, with the remarks of the plugins under test.

@@ -11,7 +11,7 @@ use divvy_command::form;
 use divvy_command::libraries::{diagnostic, not_found};
 use divvy_command::setup::ProfileArguments;
 use divvy_loader::LoadOptions;
-use divvy_loader::inspection::Inspection;
+use divvy_loader::inspection::{Inspection, Refusal};
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::profile::libraries::{Libraries, Located};
 
@@ -34,15 +34,23 @@ pub(crate) struct InspectArguments {
     output: Format,
 }
 
-/// Prints the facts from the file and whether this host would load it. Ends with exit code 1 if it would not, and with
-/// 2 if the library is not found.
+/// Prints the facts from the file and whether this host would load it. Ends with exit code 2 if it would not, as every command that
+/// loads it, or if the library is not found.
 pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
-    let chosen = arguments.profile.read()?;
-    let profile = &chosen.configuration;
-    let mut libraries = Libraries::new(profile, &arguments.profile.directories()?);
+    let mut chosen = arguments.profile.read()?;
+    let directories = arguments.profile.directories()?;
     let asked = arguments.plugin.as_str();
-    let located = locate(asked, &libraries)?;
+    let located = locate(asked, &Libraries::new(&chosen.configuration, &directories))?;
     let file = Inspection::read(&located.path).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    // As for other commands, the option is about a file that is named on the command line.
+    if arguments.profile.allows_uncertified() && is_file(asked) {
+        for record in &file.records {
+            let table = chosen.configuration.plugin.entry(record.name.clone()).or_default();
+            table.allow_uncertified = true;
+        }
+    }
+    let profile = &chosen.configuration;
+    let mut libraries = Libraries::new(profile, &directories);
     let name = name(arguments, &file);
     // A library of several plugins loads if each of them does: a profile names them.
     let names: Vec<Option<&str>> = match &name {
@@ -50,7 +58,13 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
         None if file.records.is_empty() => vec![None],
         None => file.records.iter().map(|record| Some(record.name.as_str())).collect(),
     };
-    let refusal = names.into_iter().find_map(|name| file.refusal(options(name, profile)));
+    let mut refusals: Vec<Refusal> = names
+        .into_iter()
+        .filter_map(|name| file.refusal(options(name, profile)))
+        .collect();
+    // A cause that stays when the library is allowed comes first.
+    refusals.sort_by_key(Refusal::is_for_lack_of_certificate);
+    let refusal = refusals.into_iter().next();
     let from_library = match arguments.load && refusal.is_none() {
         true => {
             let open = libraries.open(name.as_deref().unwrap_or(asked), &located);
@@ -66,7 +80,7 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     })?;
     Ok(match refusal {
         None => Exit::Success,
-        Some(_) => Exit::Unschedulable,
+        Some(_) => Exit::Usage,
     })
 }
 

@@ -39,7 +39,7 @@ Examples:
     List(ListArguments),
     /// Show the facts in a plugin's file, and whether this divvy would load it, without running any of its code
     ///
-    /// Ends with exit code 1 if the library would be refused.
+    /// Ends with exit code 2 if the library would be refused, as every command that loads it.
     #[command(
         visible_alias = "show",
         after_help = "\

@@ -48,7 +48,7 @@ enum Point {
     Score,
     /// Picks the candidates
     Select,
-    /// Says the next step of a move (not used by `divvy run` yet)
+    /// Says the next step of a move: `divvy run` uses it under a profile with `[profile.moves]`
     Pace,
 }
 

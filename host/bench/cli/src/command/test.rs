@@ -12,7 +12,7 @@ use divvy_command::exit::Exit;
 use divvy_command::libraries::{diagnostic, plugin_names};
 use divvy_command::setup::ProfileArguments;
 use divvy_command::style;
-use divvy_command::text::counted;
+use divvy_command::text::{counted, printable};
 use divvy_loader::PluginFile;
 use divvy_scheduler::profile::libraries::Libraries;
 
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
     load_from(&mut chosen, &tested, &built.path)?;
     let usual = profile.directories()?;
     let loaded = Arc::new(chosen.build(&usual)?);
-    let mut failed = 0;
+    let (mut failed, mut erroneous) = (0, 0);
     for case in &cases {
         let own = case
             .profile()
@@ -87,17 +87,45 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         };
         let verdict = case.run(chosen, loaded, &tested, arguments.update)?;
         failed += usize::from(matches!(verdict, Verdict::Different(..)));
+        erroneous += usize::from(matches!(verdict, Verdict::Failed(_)));
         report_verdict(&case.name, &verdict, console)?;
     }
-    if failed > 0 {
-        let message = format!("{} of {} failed", failed, counted(cases.len(), "golden case"));
-        let mut failure = Failure::usage(
-            Diagnostic::new(message).with_hint("if the new decisions are right, run `divvy plugin test --update`"),
+    if failed + erroneous > 0 {
+        let message = format!(
+            "{} of {} failed",
+            failed + erroneous,
+            counted(cases.len(), "golden case")
         );
+        let hint = match erroneous {
+            0 => "if the new decisions are right, run `divvy plugin test --update`",
+            _ => "an error is never a golden decision: correct the policy, the profile or the plugin",
+        };
+        let mut failure = Failure::usage(Diagnostic::new(message).with_hint(hint));
         failure.exit = Exit::Unschedulable;
         return Err(failure);
     }
-    verify(&built.path, &profile, arguments)
+    verify_all(&built.path, &tested, &profile, arguments)
+}
+
+/// Verifies every plugin of the library, and returns the first exit code that is not that of success. A library of one is verified without its
+/// name.
+fn verify_all(
+    library: &Path,
+    tested: &[String],
+    profile: &ProfileArguments,
+    arguments: &TestArguments,
+) -> Result<Exit, Failure> {
+    if tested.len() < 2 {
+        return verify(library, None, profile, arguments);
+    }
+    let mut first = Exit::Success;
+    for name in tested {
+        let exit = verify(library, Some(name), profile, arguments)?;
+        if first == Exit::Success {
+            first = exit;
+        }
+    }
+    Ok(first)
 }
 
 /// The profile that the arguments name; otherwise that in the plugin's folder, if it has one.
@@ -180,6 +208,12 @@ fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<()
     console.print(|out| match verdict {
         Verdict::Same => writeln!(out, "golden  {case}: ok"),
         Verdict::Updated => writeln!(out, "golden  {case}: updated"),
+        Verdict::Failed(decision) => {
+            writeln!(out, "golden  {case}: an error instead of a decision")?;
+            decision
+                .lines()
+                .try_for_each(|line| writeln!(out, "  {}", printable(line)))
+        }
         Verdict::Different(expected, actual) => {
             writeln!(out, "golden  {case}: differs (- expected, + actual)")?;
             golden::write_difference(expected, actual, out)
@@ -187,12 +221,23 @@ fn report_verdict(case: &str, verdict: &Verdict, console: &Console) -> Result<()
     })
 }
 
-/// Runs `divvy plugin verify` on the library, and returns its exit code.
-fn verify(library: &Path, profile: &ProfileArguments, arguments: &TestArguments) -> Result<Exit, Failure> {
+/// Runs `divvy plugin verify` on a plugin of the library, and returns its exit code.
+fn verify(
+    library: &Path,
+    name: Option<&str>,
+    profile: &ProfileArguments,
+    arguments: &TestArguments,
+) -> Result<Exit, Failure> {
     let started = std::env::current_exe().and_then(|program| {
         let mut verify = Command::new(program);
         verify.arg("verify").arg(library).args(profile.repeated());
+        verify.args(name.map(|name| format!("--name={name}")));
+        if !profile.allows_uncertified() {
+            // It was built just now, from sources that are here.
+            verify.arg("--allow-uncertified");
+        }
         verify.arg(format!("--runs={}", arguments.runs));
+        verify.arg("--failures").arg(arguments.folder.join("divvy-verify"));
         if !arguments.release {
             // A library without optimisation takes many times as long as the one that will run.
             verify.arg("--max-time=1s");

@@ -72,6 +72,9 @@ struct Described {
 #[serde(rename_all = "camelCase")]
 struct Verdict {
     loads: bool,
+    /// True if it would load the library once it is allowed without a certificate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    loads_if_allowed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,6 +149,7 @@ impl Inspected {
             plugins: plugins.collect(),
             verdict: Verdict {
                 loads: refusal.is_none(),
+                loads_if_allowed: refusal.is_some_and(Refusal::is_for_lack_of_certificate),
                 reason: refusal.map(ToString::to_string),
                 hint: match (refusal, file.records.first()) {
                     (Some(refusal), _) => refusal.hint(),
@@ -285,6 +289,12 @@ fn write_verdict(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         None => writeln!(
             out,
             "  {:17}  {good}loads{good:#} in this divvy (ABI {ABI_VERSION})",
+            "verdict"
+        )?,
+        // Nothing is wrong with it: so is every build without the feature, such as an author's first one.
+        Some(_) if verdict.loads_if_allowed => writeln!(
+            out,
+            "  {:17}  {good}loads{good:#} in this divvy (ABI {ABI_VERSION}) if it is allowed without a certificate",
             "verdict"
         )?,
         Some(reason) => writeln!(

@@ -1,4 +1,4 @@
-//! The plugin decides something. One that never decides breaks no other rule.
+//! The plugin decides something. One that never decides breaks no other rule, and neither does a filter that rejects no cluster.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,24 @@ pub(super) fn check() -> Check {
     }
 }
 
+/// True if the plugin under test is the one that rejects a cluster of a case.
+fn rejects_a_cluster(subject: &Subject, case: &Case) -> bool {
+    let Ok(situation) = subject.read(case) else {
+        return false;
+    };
+    let mut scheduler = situation.scheduler(subject.profile()).explaining(true);
+    let decision = scheduler.schedule(&situation.binding, &situation.fleet);
+    let clusters = decision
+        .explanation
+        .iter()
+        .flat_map(|explanation| &explanation.clusters);
+    let mut rejected = clusters.filter_map(|cluster| cluster.rejected.as_ref());
+    rejected.any(|note| note.plugin == subject.plugin())
+}
+
 fn decides(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
     let own = subject.strategies();
+    let mut rejects = false;
     // Why cases are not decided: by strategy, the number of cases for each reason, and one of them.
     let mut refused: BTreeMap<String, BTreeMap<String, (u64, &Case)>> = BTreeMap::new();
     for case in cases {
@@ -38,7 +54,15 @@ fn decides(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), B
             let reasons = refused.entry(strategy.unwrap_or_default()).or_default();
             reasons.entry(reason).or_insert((0, case)).0 += 1;
         }
+        rejects = rejects || (subject.filters() && rejects_a_cluster(subject, case));
         tally.add(shown);
+    }
+    if subject.filters() && !rejects && tally.is_conclusive() {
+        return Err(Broken::from(format!(
+            "in {} cases, it rejects no cluster: without it, each would be decided the same. If it needs particular policies or clusters, \
+             add cases with `--cases`",
+            cases.len()
+        )));
     }
     let undecided = own.iter().find(|strategy| tally.decided_by(strategy) == 0);
     let what = match undecided {

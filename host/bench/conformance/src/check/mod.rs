@@ -13,7 +13,11 @@
 //! - `clock`: the same decision some seconds later.
 //! - `surroundings`: the environment, files and the process, which a call may neither read nor change.
 //! - `growth`: memory over many calls.
+//! - `afterwards`: processors and threads after an answer.
+//! - `snapshots`: the same clusters under other numbers.
 
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod afterwards;
 mod alone;
 mod clock;
 mod cost;
@@ -27,6 +31,7 @@ mod parts;
 mod promises;
 mod repeating;
 mod results;
+mod snapshots;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod surroundings;
 mod tally;
@@ -162,6 +167,7 @@ pub fn all() -> Vec<Check> {
     checks.extend(results::checks());
     checks.extend(moves::checks());
     checks.extend(repeating::checks());
+    checks.push(snapshots::check());
     checks.extend(promises::checks());
     checks.push(alone::check());
     checks.push(parts::check());
@@ -170,6 +176,7 @@ pub fn all() -> Vec<Check> {
     {
         checks.extend(surroundings::checks());
         checks.push(growth::check());
+        checks.push(afterwards::check());
     }
     checks
 }
@@ -197,9 +204,10 @@ impl Check {
     }
 }
 
-/// The cases of a check: those that the user provides, the edge cases, then random ones.
+/// The cases of a check: those that the user provides, the edge cases, wide ones, then random ones.
 pub fn cases(shape: &Shape, effort: &Effort) -> impl Iterator<Item = Case> {
-    let edges = edges::cases(shape, effort.largest);
+    let edges = edges::cases(shape, effort.largest).into_iter();
+    let edges = edges.chain(edges::wide_cases(shape, effort.largest));
     let (seed, shape) = (effort.seed, shape.clone());
     let random = (0..effort.runs).map(move |number| generate::case(&shape, seed, number));
     effort.own.clone().into_iter().chain(edges).chain(random)

@@ -38,9 +38,14 @@ impl Tally {
         self.decided.get(strategy).copied().unwrap_or(0)
     }
 
+    /// True if there were so many cases that what none of them shows is a finding.
+    pub(crate) fn is_conclusive(&self) -> bool {
+        self.cases >= ENOUGH
+    }
+
     /// An error if none of many cases shows anything.
     pub(crate) fn is_enough(&self) -> Result<(), String> {
-        match self.cases >= ENOUGH && self.decided() == 0 {
+        match self.is_conclusive() && self.decided() == 0 {
             true => Err(format!(
                 "none of {} cases shows anything about this contract: the plugin took part in no decision that gives clusters to a \
                  binding and that the contract is about. If its policies or its fleet are particular, add cases with `--cases`",

@@ -4,6 +4,7 @@
 //! from its own memory needs no system call: the environment, and the clock, which the kernel maps into each process (vDSO). The
 //! environment can be taken away ([`environment`]); the clock cannot be moved.
 
+mod activity;
 mod environment;
 mod filter;
 mod memory;
@@ -13,6 +14,7 @@ mod state;
 
 use crate::{NotInstalled, Request};
 
+pub use activity::{processor_time, thread_count};
 pub use memory::memory_in_use;
 pub use state::ProcessState;
 

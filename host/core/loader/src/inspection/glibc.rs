@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use object::elf::{FileHeader32, FileHeader64};
 use object::read::elf::{ElfFile, FileHeader};
 use object::{Architecture, Endianness, Object};
+
+use crate::linking::Dynamic;
 
 /// A version of glibc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,36 +101,8 @@ fn defined<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec
     read().unwrap_or_default()
 }
 
-/// The libraries that a library needs.
-fn libraries(file: &object::File<'_>) -> Vec<String> {
-    match file {
-        object::File::Elf64(file) => needed_libraries::<FileHeader64<Endianness>>(file),
-        object::File::Elf32(file) => needed_libraries::<FileHeader32<Endianness>>(file),
-        _ => Vec::new(),
-    }
-}
-
-fn needed_libraries<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec<String> {
-    let read = || -> object::Result<Vec<String>> {
-        let (endian, data, sections) = (file.endian(), file.data(), file.elf_section_table());
-        let mut names = Vec::new();
-        let Some((entries, link)) = sections.dynamic(endian, data)? else {
-            return Ok(names);
-        };
-        let strings = sections.strings(endian, data, link)?;
-        for entry in entries {
-            use object::read::elf::Dyn;
-            if entry.tag(endian) == object::elf::DT_NEEDED {
-                names.push(String::from_utf8_lossy(entry.string(endian, strings)?).into_owned());
-            }
-        }
-        Ok(names)
-    };
-    read().unwrap_or_default()
-}
-
 /// The target that a library was built for, as `<architecture>-<system>`.
-pub(super) fn target(file: &object::File<'_>) -> String {
+pub(super) fn target(file: &object::File<'_>, dynamic: &Dynamic) -> String {
     let architecture = match file.architecture() {
         Architecture::Aarch64 => "aarch64".to_owned(),
         Architecture::I386 => "i686".to_owned(),
@@ -140,13 +113,11 @@ pub(super) fn target(file: &object::File<'_>) -> String {
         Architecture::X86_64 => "x86_64".to_owned(),
         other => format!("{other:?}").to_lowercase(),
     };
-    let needed = libraries(file);
-    let needs = |part: &str| needed.iter().any(|name| name.starts_with(part));
     let system = match file.format() {
         object::BinaryFormat::MachO => "apple-darwin",
         object::BinaryFormat::Coff | object::BinaryFormat::Pe => "windows",
-        _ if needs("libc.so.6") || oldest(file).is_some() => "linux-gnu",
-        _ if needs("libc.musl") || needs("ld-musl") || needs("libc.so") => "linux-musl",
+        _ if dynamic.is_for_glibc() || oldest(file).is_some() => "linux-gnu",
+        _ if dynamic.is_for_musl() => "linux-musl",
         _ => "linux",
     };
     format!("{architecture}-{system}")

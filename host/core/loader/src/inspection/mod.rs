@@ -11,8 +11,9 @@ pub use glibc::GlibcVersion;
 
 use crate::descriptors;
 pub use crate::descriptors::{DescribedPlugin, DescribedStrategy, DescriptorError, InvalidField};
-use crate::error::LoadError;
+use crate::error::{self, LoadError};
 use crate::file::LibraryFile;
+use crate::linking::{self, Dynamic};
 use crate::loader::{LoadOptions, PluginFile};
 
 /// Contents of a library's file, read without opening the library.
@@ -67,13 +68,22 @@ pub enum Refusal {
         /// The glibc of this machine.
         actual: GlibcVersion,
     },
+    /// The library is on a file system from which nothing may be executed.
+    #[error("its file system forbids to execute what is on it (`noexec`)")]
+    NoExecution,
 }
 
 impl Refusal {
+    /// True if the only obstacle is that no one has allowed the library without a certificate.
+    pub fn is_for_lack_of_certificate(&self) -> bool {
+        matches!(self, Self::Load(LoadError::Uncertified { .. }))
+    }
+
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Load(error) => error.hint(),
+            Self::NoExecution => Some(error::NO_EXECUTION_HINT.to_owned()),
             Self::NewerGlibc { actual, .. } => Some(format!(
                 "build it on a machine with glibc {actual} or older, or with `cargo zigbuild --target x86_64-unknown-linux-gnu.{actual}`"
             )),
@@ -109,7 +119,7 @@ impl Inspection {
             path: file.path().to_owned(),
             checksum: file.checksum().to_owned(),
             bytes: file.bytes().len() as u64,
-            target: glibc::target(&object),
+            target: glibc::target(&object, &Dynamic::read(&object)),
             oldest_glibc: glibc::oldest(&object),
             records: LibraryFile::records(&object)
                 .iter()
@@ -119,20 +129,44 @@ impl Inspection {
         })
     }
 
-    /// Reason why this host would refuse a plugin of the file under these conditions, as far as the file shows; `None` if it
+    /// Reason why this host would refuse a plugin of the file under these conditions, as far as files show; `None` if it
     /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
+    ///
+    /// That the certificate is missing is the reason only if there is no other: it hides none that stays when the profile allows that.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
-        let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
-        let agrees = checked.and_then(|record| match &self.plugins {
+        let allowed = LoadOptions {
+            allow_uncertified: true,
+            ..options
+        };
+        self.refusal_if_trusted(allowed).or_else(|| {
+            let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
+            checked.err().map(Refusal::from)
+        })
+    }
+
+    /// As [`Self::refusal`], whether the file has a certificate or not.
+    fn refusal_if_trusted(&self, options: LoadOptions<'_>) -> Option<Refusal> {
+        let file = match PluginFile::read(&self.path) {
+            Ok(file) => file,
+            Err(error) => return Some(error.into()),
+        };
+        let checked = file.check(options).and_then(|record| match &self.plugins {
             Ok(plugins) => descriptors::check(plugins, &record, &self.path),
             Err(error) => Err(error.load_error(&record.name(), &self.path)),
         });
-        if let Err(error) = agrees {
+        if let Err(error) = checked {
             return Some(error.into());
         }
-        match (self.oldest_glibc, glibc::installed()) {
-            (Some(needed), Some(actual)) if needed > actual => Some(Refusal::NewerGlibc { needed, actual }),
-            _ => None,
+        if let (Some(needed), Some(actual)) = (self.oldest_glibc, glibc::installed())
+            && needed > actual
+        {
+            return Some(Refusal::NewerGlibc { needed, actual });
         }
+        if let Some(error) = file.unresolved() {
+            return Some(error.into());
+        }
+        // A pinned library is opened from memory.
+        let is_forbidden = options.checksum.is_none() && linking::forbids_execution(&self.path);
+        is_forbidden.then_some(Refusal::NoExecution)
     }
 }

@@ -146,7 +146,7 @@ impl CycleError {
     }
 
     /// True if this is an outcome of scheduling rather than a fault.
-    pub(crate) fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         self.kind() != ERROR
     }
 

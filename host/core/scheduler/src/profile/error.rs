@@ -68,6 +68,14 @@ pub enum RegistryError {
     /// A plugin cannot be loaded or constructed.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The file of a plugin cannot be used, for a reason that is the file's: several plugins may name the same one.
+    #[error("{error}")]
+    File {
+        /// Name of the plugin.
+        plugin: String,
+        /// What is wrong with the file.
+        error: LoadError,
+    },
     /// Two libraries hold plugins with the same name.
     #[error("two plugins are named `{plugin}`: `{first}` and `{second}`", first = .first.display(), second = .second.display())]
     DuplicateName {
@@ -201,6 +209,8 @@ pub enum RegistryError {
         table: String,
         /// Name of the setting.
         key: &'static str,
+        /// The columns that plugins read, as a profile declares them, if it is these that are missing.
+        columns: Vec<String>,
     },
     /// The file of a table cannot be read, or is not what the profile declares.
     #[error("{error}")]
@@ -269,6 +279,18 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
+    /// This error as one of loading this plugin.
+    #[must_use]
+    pub(super) fn of(self, plugin: &str) -> Self {
+        match self {
+            Self::Load(error) if error.plugin().is_none() => Self::File {
+                plugin: plugin.to_owned(),
+                error,
+            },
+            other => other,
+        }
+    }
+
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -290,7 +312,7 @@ impl RegistryError {
                 "build the plugins, or name their folder with `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned(),
             ),
             Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
-            Self::Load(error) => error.hint(),
+            Self::Load(error) | Self::File { error, .. } => error.hint(),
             Self::Isolation { error, .. } => error.hint(),
             Self::NotIsolated { key, .. } => Some(format!("set `isolation = \"process\"`, or remove `{key}`")),
             Self::NotSkippable { .. } => {
@@ -353,6 +375,9 @@ impl RegistryError {
             Self::NothingMoves { .. } => {
                 Some("allow at least one replica in `max-surge` or in `max-unavailable`".to_owned())
             }
+            Self::TableIncomplete { columns, .. } if !columns.is_empty() => {
+                Some(format!("plugins read these: `columns = {{ {} }}`", columns.join(", ")))
+            }
             Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
             _ => None,
         }
@@ -361,7 +386,7 @@ impl RegistryError {
     /// Details of the cause in several lines.
     pub fn detail(&self) -> Option<&str> {
         match self {
-            Self::Load(error) => error.detail(),
+            Self::Load(error) | Self::File { error, .. } => error.detail(),
             _ => None,
         }
     }

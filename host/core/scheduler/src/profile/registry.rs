@@ -21,7 +21,7 @@ use super::options::PlanOptions;
 use super::plugins::{Profile, ProfileParts};
 use super::strategy::StrategyPlugin;
 use super::table_rows::refused_rows;
-use super::tables::TableUses;
+use super::tables::{self, TableUses};
 use super::unlisted::UnlistedPlugins;
 use crate::placements::Enforced;
 use crate::plugin::PluginInstance;
@@ -192,6 +192,25 @@ fn irreplaceable(plugin: &PluginInstance) -> Option<&'static str> {
     }
 }
 
+/// The columns of a table that plugins read, as a profile declares them, and which it lacks: one error names them all, in place of one
+/// error for each.
+fn columns_that_are_missing(of: &str, errors: &mut Vec<RegistryError>) -> Vec<String> {
+    let mut columns = BTreeSet::new();
+    errors.retain(|error| match error {
+        RegistryError::TableColumnNotProvided {
+            table,
+            column,
+            column_type,
+            ..
+        } if table == of => {
+            columns.insert(tables::line(column, *column_type));
+            false
+        }
+        _ => true,
+    });
+    columns.into_iter().collect()
+}
+
 impl Registry<'_> {
     fn required<T: Clone>(&mut self, value: Option<&[T]>, key: &'static str) -> Vec<T> {
         if value.is_none() {
@@ -294,7 +313,7 @@ impl Registry<'_> {
     fn plugin(&mut self, name: &str, point: &'static str) -> Option<Arc<PluginInstance>> {
         if !self.plugins.contains_key(name) {
             let made = self.make(name);
-            let made = made.map_err(|error| self.errors.push(error)).ok();
+            let made = made.map_err(|error| self.errors.push(error.of(name))).ok();
             self.plugins.insert(name.to_owned(), made);
         }
         let plugin = self.plugins.get(name)?.clone()?;
@@ -405,16 +424,18 @@ impl Registry<'_> {
     fn tables(&mut self) -> Vec<LoadedTable> {
         let mut loaded = Vec::new();
         for (name, configuration) in &self.configuration.table {
-            let incomplete = |key| RegistryError::TableIncomplete {
+            let incomplete = |key, columns| RegistryError::TableIncomplete {
                 table: name.clone(),
                 key,
+                columns,
             };
             let Some(file) = &configuration.file else {
-                self.errors.push(incomplete("file"));
+                self.errors.push(incomplete("file", Vec::new()));
                 continue;
             };
             if configuration.columns.is_empty() {
-                self.errors.push(incomplete("columns"));
+                let columns = columns_that_are_missing(name, &mut self.errors);
+                self.errors.push(incomplete("columns", columns));
                 continue;
             }
             match LoadedTable::read(name, file, configuration) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use divvy_command::additional::{is_file, with_plugins};
+use divvy_command::additional::{is_file, with_plugin_of, with_plugins};
 use divvy_command::chosen_profile::ChosenProfile;
 use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure};
@@ -206,7 +206,13 @@ fn with_subject(
     let names = PluginFile::read(&path)
         .map_err(|error| Failure::usage(divvy_command::libraries::diagnostic(&error)))?
         .names();
-    let known = names.iter().find(|name| used.contains(name)).cloned();
+    if let Some(name) = arguments.name.as_ref().filter(|name| !names.contains(name)) {
+        let message = format!("`{argument}` holds no plugin `{name}`");
+        let hint = format!("it holds `{}`", names.join("`, `"));
+        return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
+    }
+    let is_asked = |name: &&String| arguments.name.as_ref().is_none_or(|asked| asked == *name);
+    let known = names.iter().filter(is_asked).find(|name| used.contains(name)).cloned();
     if let Some(name) = known {
         let mut chosen = chosen;
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
@@ -216,12 +222,11 @@ fn with_subject(
         table.allow_uncertified |= arguments.profile.allows_uncertified();
         return Ok((chosen, name));
     }
-    let chosen = with_plugins(
-        chosen,
-        &[argument.to_owned()],
-        directories,
-        arguments.profile.allows_uncertified(),
-    )?;
+    let allow = arguments.profile.allows_uncertified();
+    if let Some(name) = &arguments.name {
+        return Ok((with_plugin_of(chosen, &path, name, directories, allow)?, name.clone()));
+    }
+    let chosen = with_plugins(chosen, &[argument.to_owned()], directories, allow)?;
     let first = names.into_iter().next();
     let name = first.ok_or_else(|| Failure::usage(Diagnostic::new(format!("`{argument}` contains no plugin"))))?;
     Ok((chosen, name))
