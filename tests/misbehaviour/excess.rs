@@ -134,7 +134,10 @@ fn figures_beyond_the_limit_are_left_out() {
 
 #[test]
 fn log_records_are_limited_in_number_and_length() {
-    check("many log records", "log records left out: 3617 (at most 16384, of 1 MiB)");
+    check(
+        "many log records",
+        "log records left out: 3617 (at most 16384, of 1 MiB)",
+    );
     let Decided { exit, log, .. } = decide("long log record");
     assert_eq!(exit, Some(0));
     assert!(log.contains(" … (cut, it has 1073741824 bytes)"), "{} bytes", log.len());

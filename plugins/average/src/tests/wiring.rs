@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::Average;
 
 fn plugin() -> Average {
-    Average::new(NoConfiguration {}).expect("it needs nothing")
+    Average
 }
 
 fn fleet(rows: &[(i64, i64, i64)]) -> Scenario {

@@ -1,12 +1,11 @@
 //! Tests of the plugin through the contexts that the host uses: the result and its explanation.
 
-use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 
 use crate::Duplicated;
 
 fn plugin() -> Duplicated {
-    Duplicated::new(NoConfiguration {}).expect("it needs nothing")
+    Duplicated
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::Specified;
 
 fn plugin() -> Specified {
-    Specified::new(NoConfiguration {}).expect("it needs nothing")
+    Specified
 }
 
 fn fleet(last: &[i64]) -> Scenario {
