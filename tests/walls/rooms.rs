@@ -43,6 +43,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
         &[
             // Words, and arguments of several commands.
             "allocator closed connection duration exit seed style text time",
+            "notes",
             "completing errors escaping layout progress",
             // Streams.
             "console form grid man_pages reading",

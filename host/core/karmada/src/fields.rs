@@ -286,7 +286,8 @@ mod tests {
         assert_eq!(group.fields["affinityName"].lengths(), (1, Some(32)));
         assert_eq!(group.fields["clusterNames"].lengths(), (0, None));
         let weights = &placement.fields["replicaScheduling"].fields["weightPreference"];
-        let weight = weights.fields["staticWeightList"].each().expect("it is a list");
+        let lists = weights.fields.values().filter_map(FieldTree::each);
+        let weight = lists.into_iter().next().expect("it has one list");
         assert_eq!(weight.fields["weight"].minimum(), Some(1));
         assert_eq!(spec.fields["priority"].minimum(), None);
     }
