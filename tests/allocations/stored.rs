@@ -14,11 +14,15 @@ use crate::counter::allocations;
 fn binding(texts: usize, lists: usize) -> Value {
     let numbers = |count| (0..count).map(|number: usize| format!("example.com/{number}"));
     let pairs: Value = numbers(texts).map(|key| (key, json!("value"))).collect();
-    let clusters: Vec<Value> = numbers(texts).map(|name| json!({"name": name, "replicas": 1})).collect();
+    let clusters: Vec<Value> = numbers(texts)
+        .map(|name| json!({"name": name, "replicas": 1}))
+        .collect();
     let conditions: Vec<Value> = numbers(texts)
         .map(|kind| json!({"type": kind, "status": "True"}))
         .collect();
-    let components: Vec<Value> = numbers(lists).map(|name| json!({"name": name, "replicas": 2})).collect();
+    let components: Vec<Value> = numbers(lists)
+        .map(|name| json!({"name": name, "replicas": 2}))
+        .collect();
     let evictions: Vec<Value> = numbers(lists).map(|name| json!({"fromCluster": name})).collect();
     json!({
         "metadata": {"name": "web", "namespace": "shop", "uid": "u", "labels": pairs, "annotations": pairs},
