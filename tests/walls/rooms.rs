@@ -43,6 +43,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
         &[
             // Words, and arguments of several commands.
             "allocator closed connection duration exit seed style text time",
+            "notes",
             "completing errors escaping layout progress",
             // Streams.
             "console form grid man_pages reading",
@@ -161,7 +162,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             // What is asked, and of what.
             "count glob labels plans situation",
             "choice eviction future movement",
-            "change cost selection",
+            "change cost missing selection",
             // What several questions report.
             "document",
             "load notes sums violations",
