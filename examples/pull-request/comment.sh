@@ -69,6 +69,7 @@ lost() {
 for part in moves policies survive; do
     if [ "$(cat "$folder/comment" "$folder/$part" 2> /dev/null | wc -m)" -le "$characters_max" ]; then
         cat "$folder/$part" >> "$folder/comment"
+        echo >> "$folder/comment"
     else
         printf '\nA section is left out: %s.\n' "$part" >> "$folder/comment"
     fi

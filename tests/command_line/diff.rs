@@ -30,6 +30,7 @@ profile default → profile default with --drain west-1
 
 BINDING                STRATEGY    REPLICAS  CHANGE
 shop/agent-deployment  Duplicated         2  west-1 −2
+  2 replicas missing
 shop/web-deployment    Average           10  east-1 +3  east-2 +3  west-1 −6
 
 CLUSTER  REGION  BEFORE  AFTER  CHANGE  FULLEST
@@ -37,7 +38,7 @@ east-1   east         7     10      +3  cpu 20% → 50%
 east-2   east         2      5      +3  cpu 20% → 50%
 west-1   west         8      0      −8  pods 10% → 2%
 
-2 bindings change: 6 replicas moved, 2 removed
+2 bindings change: 6 replicas moved, 2 removed; 2 replicas newly missing in copies of duplicated workloads
 violations: 2 replicas on clusters that would refuse them today (--violations lists them)
 
 "#]],
@@ -192,12 +193,12 @@ fn the_loss_of_each_cluster_is_listed_worst_first() {
         str![[r#"
 profile default, without each cluster
 
-WITHOUT  CLUSTERS  DISPLACED  REHOMED  REMOVED  LOST  UNSCHEDULABLE  IN ERROR  BEYOND  TIGHTEST
-east-1          1          7        2        2     3              0         0       0  east-2 cpu 50%
-west-1          1          8        6        2     0              0         0       0  east-1 cpu 50%
-east-2          1          2        2        0     0              0         0       0  east-1 cpu 50%
+WITHOUT  CLUSTERS  DISPLACED  REHOMED  REMOVED  LOST  MISSING  UNSCHEDULABLE  IN ERROR  BEYOND  TIGHTEST
+east-1          1          7        2        2     3        5              0         0       0  east-2 cpu 50%
+west-1          1          8        6        2     0        2              0         0       0  east-1 cpu 50%
+east-2          1          2        2        0     0        0              0         0       0  east-1 cpu 50%
 
-2 of 3 losses are absorbed without losing a replica
+2 of 3 losses are absorbed without losing a replica; copies of duplicated workloads are missing after 1 of them
 
 "#]],
         "",

@@ -44,7 +44,7 @@ shop/huge-deployment   Average           90  Unschedulable
 shop/model-deployment  Duplicated         1  NoClusterFit
   none of 3 clusters fits: 2 outside the cluster affinity, 1 tainted (maintenance=true:NoSchedule)
 
-2 bindings: 1 without a fitting cluster, 1 unschedulable
+2 bindings: 1 without a fitting cluster, 1 unschedulable; 91 replicas missing
 0 replicas on 0 of 3 clusters
 
 "#]],
@@ -73,7 +73,7 @@ shop/batch-deployment                       4        Error
 shop/payments-deployment  Specified         3    87  Scheduled
   west-1                                    3    87
 
-2 bindings: 1 scheduled, 1 in error
+2 bindings: 1 scheduled, 1 in error; 4 replicas missing
 3 replicas on 1 of 3 clusters
 
 "#]],

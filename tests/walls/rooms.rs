@@ -164,7 +164,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             // What is asked, and of what.
             "count glob labels plans situation",
             "choice eviction future movement",
-            "change cost selection",
+            "change cost missing selection",
             // What several questions report.
             "document",
             "load notes sums violations",

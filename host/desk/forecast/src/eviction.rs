@@ -131,6 +131,21 @@ pub fn departures(situation: &Situation, clusters: &BTreeSet<String>) -> Vec<Dep
     departures
 }
 
+/// True if a cluster takes the replicas of a binding away: it does not exist, or has a `NoExecute` taint that the binding does not
+/// tolerate; not for good, if the cluster failed.
+pub(crate) fn takes_away(situation: &Situation, cluster: &str, binding: &Binding) -> bool {
+    let Some(entry) = situation.clusters.get(cluster) else {
+        return true;
+    };
+    let placement = binding.object.spec.placement.as_deref();
+    let tolerations = placement.map_or(&[][..], |placement| &placement.cluster_tolerations);
+    let horizon = match situation.failed.contains(cluster) {
+        true => Horizon::InTheEnd,
+        false => Horizon::AtOnce,
+    };
+    effect(&entry.object.spec.taints, tolerations).leaves(horizon)
+}
+
 fn applied_tolerations(binding: &Binding) -> Vec<Toleration> {
     let applied = binding.object.metadata.annotations.get(APPLIED_PLACEMENT);
     let applied = applied.and_then(|text| Placement::from_json(text).ok());

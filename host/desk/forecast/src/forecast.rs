@@ -13,6 +13,7 @@ use crate::capacity::{self, Overflow};
 use crate::cluster_view::Placed;
 use crate::cost::GoneCosts;
 use crate::document::{BindingRow, ClusterCounts, ClusterRow, Rejections, Totals};
+use crate::eviction::takes_away;
 use crate::future::{Entry, Fate, Future};
 use crate::gone::Gone;
 use crate::load::{self, Load};
@@ -381,7 +382,7 @@ fn row(states: &States<'_>, known: Option<&Binding>, sides: Sides<'_>) -> Bindin
 fn movement(states: &States<'_>, from: &Assignment, sides: Sides<'_>) -> Movement {
     let States { before, after, .. } = states;
     let leaves = |cluster: &str| {
-        let lost = |situation: &Situation| situation.loses(&after.binding, cluster);
+        let lost = |situation: &Situation| takes_away(situation, cluster, &after.binding);
         lost(sides.after) && !lost(sides.original)
     };
     let waits = |cluster: &str, loss: i64| {

@@ -7,8 +7,6 @@ use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 
-use crate::eviction::{Horizon, effect};
-
 /// A cluster, and its JSON for plugins that ask for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterEntry {
@@ -89,21 +87,6 @@ impl Situation {
                 .clusters
                 .get(cluster)
                 .is_some_and(|entry| entry.object.metadata.is_deleting())
-    }
-
-    /// True if a cluster takes the replicas of a binding away: it does not exist, or has a `NoExecute` taint that the binding does not
-    /// tolerate; not for good, if the cluster failed.
-    pub(crate) fn loses(&self, binding: &Binding, cluster: &str) -> bool {
-        let Some(entry) = self.clusters.get(cluster) else {
-            return true;
-        };
-        let placement = binding.object.spec.placement.as_deref();
-        let tolerations = placement.map_or(&[][..], |placement| &placement.cluster_tolerations);
-        let horizon = match self.failed.contains(cluster) {
-            true => Horizon::InTheEnd,
-            false => Horizon::AtOnce,
-        };
-        effect(&entry.object.spec.taints, tolerations).leaves(horizon)
     }
 
     /// The clusters as decisions read them.

@@ -200,7 +200,7 @@ shop/too-large   Average           90                Unschedulable
   90 replicas requested, 12 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
 
-4 bindings: 2 scheduled, 1 unschedulable, 1 skipped
+4 bindings: 2 scheduled, 1 unschedulable, 1 skipped; 90 replicas missing
 16 replicas (+3, -1 against the last results) on 3 of 3 clusters
 ";
     assert_eq!(Case::new().table(TableOptions::default()), expected);
@@ -362,7 +362,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
             "/totals",
             json!({
                 "bindings": 4, "scheduled": 2, "skipped": 1, "unschedulable": 1, "noClusterFit": 0, "errors": 0,
-                "replicas": 16, "added": 3, "removed": 1, "clusters": 3, "decided": 4, "leftOut": 0,
+                "replicas": 16, "added": 3, "removed": 1, "missing": 90, "beyondCapacity": 0, "clusters": 3, "decided": 4, "leftOut": 0,
             }),
         ),
     ] {

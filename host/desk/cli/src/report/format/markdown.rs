@@ -111,8 +111,8 @@ fn shortened(text: &str, most: usize, link: Option<&str>) -> String {
             kept.push_str(&format!("\n{rows} {are} left out.\n"));
         }
     }
-    // Without tables, only the beginning is left.
-    let fits = kept.chars().count() <= budget;
+    // Without tables, only the beginning is left. The numbers of rows take a part of what is reserved.
+    let fits = kept.chars().count() <= budget + RESERVED / 2;
     if !fits {
         kept = kept.chars().take(budget).collect();
         kept.push_str("\n\n…\n");
