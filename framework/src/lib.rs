@@ -295,7 +295,7 @@ pub mod __private {
     pub use {schemars, serde};
 
     pub use crate::configuration::bounds::{
-        Bounded, Bounds, Number, OutOfBounds, check_length, check_range, expected_range,
+        Bounded, Bounds, Number, OutOfBounds, Ranged, check_length, check_range, expected_range,
     };
 }
 

@@ -74,10 +74,11 @@ pub(crate) fn implementation(name: &Ident, kind: &Tokens, bounds: &Checks, defau
     let Checks { checks, range } = bounds;
     let expected = range.as_ref().map(|Limits { minimum, maximum }| {
         quote! {
-            fn expected() -> ::core::option::Option<::std::string::String> {
-                ::core::option::Option::Some(
+            fn expected() -> ::core::option::Option<(::std::string::String, bool)> {
+                ::core::option::Option::Some((
                     ::divvy_framework::__private::expected_range::<#kind>(#minimum, #maximum),
-                )
+                    <#kind as ::divvy_framework::__private::Ranged>::IS_OPTIONAL,
+                ))
             }
         }
     });

@@ -38,8 +38,8 @@ impl<T: Default, B> Default for Bounded<T, B> {
 
 /// The bounds of a field. The derives implement it.
 pub trait Bounds<T> {
-    /// What a number must be, in words; `None` for anything but a number.
-    fn expected() -> Option<String> {
+    /// What a number must be, in words, and whether it may be absent; `None` for anything but a number.
+    fn expected() -> Option<(String, bool)> {
         None
     }
 
@@ -68,7 +68,7 @@ impl<'de, T: Deserialize<'de>, B: Bounds<T>> Deserialize<'de> for Bounded<T, B> 
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = match B::expected() {
             None => T::deserialize(deserializer)?,
-            Some(expected) => read_number(deserializer, &expected)?,
+            Some((expected, is_optional)) => read_number(deserializer, &expected, is_optional)?,
         };
         B::check(&value).map_err(|out| {
             let expected = out.expected.as_str();
@@ -83,8 +83,16 @@ impl<'de, T: Deserialize<'de>, B: Bounds<T>> Deserialize<'de> for Bounded<T, B> 
 
 /// Reads a number. What is none, or is beyond its type, is refused by the bounds of the field, which are those of the schema, and not by
 /// those of the type.
-fn read_number<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<T, D::Error> {
-    let value = Value::deserialize(deserializer)?;
+fn read_number<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+    expected: &str,
+    is_optional: bool,
+) -> Result<T, D::Error> {
+    // An absent key is read as an option, or is an error that names it.
+    let value = match is_optional {
+        true => Option::<Value>::deserialize(deserializer)?.unwrap_or_default(),
+        false => Value::deserialize(deserializer)?,
+    };
     let unexpected = match &value {
         Value::Null => Unexpected::Unit,
         Value::Bool(value) => Unexpected::Bool(*value),
@@ -163,6 +171,8 @@ impl fmt::Display for Number {
 pub trait Ranged {
     /// The kind of numbers, in words.
     const KIND: &'static str;
+    /// True if there may be none.
+    const IS_OPTIONAL: bool = false;
 
     /// The number; `None` if there is none.
     fn number(&self) -> Option<Number>;
@@ -218,6 +228,7 @@ sizes!(isize, usize);
 
 impl<T: Ranged> Ranged for Option<T> {
     const KIND: &'static str = T::KIND;
+    const IS_OPTIONAL: bool = true;
 
     fn number(&self) -> Option<Number> {
         self.as_ref()?.number()
