@@ -219,7 +219,7 @@ mod tests {
             (
                 of(|given| {
                     given.strategies.push(StrategyDescription {
-                        name: "Average".to_owned(),
+                        name: "Another".to_owned(),
                         required: 0,
                         optional: 0,
                     });
