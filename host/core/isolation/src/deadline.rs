@@ -14,6 +14,8 @@ const LOOKS: u32 = 20;
 const PATIENCE: u32 = 10;
 /// The most that it gets each time; otherwise another deadline.
 const MORE: Duration = Duration::from_secs(1);
+/// The most looks that a look counts for, if it is late: on a busy machine it often is, and longer after a pause.
+const LATE: u32 = 3;
 /// A time at which nothing is waited for any more, for a deadline that no clock can hold.
 const FAR: Duration = Duration::from_secs(1 << 32);
 
@@ -66,8 +68,10 @@ impl Deadline {
     /// Counts a look at a worker that has not answered. True if its time is over.
     pub(crate) fn is_over(&mut self, usage: impl FnOnce() -> Usage) -> bool {
         // From now on, and not from the time at which it was due: it may have been due while the machine was paused.
+        let late = Instant::now().saturating_duration_since(self.next_look);
+        let missed = late.as_nanos() / self.between_looks().as_nanos().max(1);
         self.next_look = after(self.between_looks());
-        self.looks += 1;
+        self.looks += 1 + u32::try_from(missed).unwrap_or(LATE).min(LATE - 1);
         // At the first look, and not before the operation: most are answered before it.
         if self.used.is_none() {
             self.used = Some(usage());
@@ -157,6 +161,16 @@ mod tests {
         assert_eq!(deadline.until_look(), None);
         assert!(!deadline.is_over(Usage::default));
         assert!(deadline.until_look().is_some());
+        assert_eq!(deadline.looks, 1);
+        // Late by two and a half, and by a pause.
+        for late in [Duration::from_millis(125), SECOND * 60] {
+            let Some(due) = Instant::now().checked_sub(late) else {
+                continue;
+            };
+            (deadline.next_look, deadline.looks) = (due, 0);
+            assert!(!deadline.is_over(Usage::default));
+            assert_eq!(deadline.looks, LATE, "{late:?}");
+        }
         // No clock can hold it.
         assert!(Deadline::new(Duration::MAX).until_look().is_some());
     }
