@@ -171,7 +171,9 @@ fn no_execute_taints_evict_only_if_requested() {
     );
     let (_, stdout, stderr) = diff(&["--overlay", "tainted.yaml", "--evict-no-execute"]);
     assert!(
-        stdout.contains("2 bindings change: 6 replicas moved, 2 removed\n"),
+        stdout.contains(
+            "2 bindings change: 6 replicas moved, 2 removed; 2 replicas newly missing in copies of duplicated workloads\n"
+        ),
         "{stdout}"
     );
     assert_eq!(stderr, "");

@@ -323,7 +323,7 @@ fn a_failing_plugin_exits_with_3_and_the_other_bindings_are_scheduled() {
         "{stdout}"
     );
     assert!(
-        stdout.contains("\n4 bindings: 2 scheduled, 1 in error, 1 skipped\n"),
+        stdout.contains("\n4 bindings: 2 scheduled, 1 in error, 1 skipped; 5 replicas missing\n"),
         "{stdout}"
     );
 }

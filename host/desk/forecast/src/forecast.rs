@@ -382,8 +382,11 @@ fn row(states: &States<'_>, known: Option<&Binding>, sides: Sides<'_>) -> Bindin
 fn movement(states: &States<'_>, from: &Assignment, sides: Sides<'_>) -> Movement {
     let States { before, after, .. } = states;
     let leaves = |cluster: &str| {
+        let exists = |situation: &Situation| situation.clusters.contains_key(cluster);
         let lost = |situation: &Situation| takes_away(situation, cluster, &after.binding);
-        lost(sides.after) && !lost(sides.original)
+        // A cluster that goes takes what it was about to get as well, even if its taints were to take it anyway.
+        let is_gone = exists(sides.original) && !exists(sides.after);
+        is_gone || lost(sides.after) && !lost(sides.original)
     };
     let waits = |cluster: &str, loss: i64| {
         if after.is_cleared || leaves(cluster) {

@@ -232,7 +232,7 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "Every decision divides from scratch, as if a reschedule had been requested.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "fresh: candidate.is_reschedule_pending,",
+            from: "fresh: candidate.record().is_reschedule_pending,",
             to: "fresh: true,",
         }],
     },
@@ -287,8 +287,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write that was cut off between its two patches is not repaired.",
         edits: &[Edit {
             file: OUTCOME,
-            from: "let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;",
-            to: "let is_repair = is_scheduled && status.last_scheduled_time.is_none();",
+            from: "let is_repair = !is_scheduled || record.answered.is_none() || is_unanswered;",
+            to: "let is_repair = is_scheduled && record.answered.is_none();",
         }],
     },
     Bug {

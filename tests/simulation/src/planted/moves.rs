@@ -3,10 +3,12 @@
 use super::{Bug, Edit};
 use crate::rules::Rule;
 
+const SCHEDULER_LOOK: &str = "core/scheduler/src/moves/look.rs";
+const CLAIM: &str = "core/scheduler/src/moves/claim.rs";
+const SURROUNDINGS: &str = "live/controller/src/engine/moves/surroundings.rs";
 const STEP: &str = "core/scheduler/src/moves/step.rs";
 const SHORTCUT: &str = "core/scheduler/src/moves/shortcut.rs";
 const BUDGETS: &str = "core/scheduler/src/moves/budgets.rs";
-const LOOK: &str = "live/controller/src/engine/moves/look.rs";
 const CARRY: &str = "live/controller/src/engine/moves/carry.rs";
 const CLAIMS: &str = "live/controller/src/engine/moves/claims.rs";
 const MOVES: &str = "live/controller/src/engine/moves/mod.rs";
@@ -69,9 +71,9 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, false),
         "A bound ends one second after its step.",
         &[Edit {
-            file: LOOK,
-            from: "report_time: i64::try_from(REPORT_TIME.as_millis()).unwrap_or(i64::MAX),",
-            to: "report_time: 1_000,",
+            file: SURROUNDINGS,
+            from: "        milliseconds(REPORT_TIME)",
+            to: "        milliseconds(REPORT_TIME) / 60",
         }],
     ),
     bug(
@@ -79,7 +81,7 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, true),
         "After someone else's write, the reports of before the last step are believed.",
         &[Edit {
-            file: STEP,
+            file: SCHEDULER_LOOK,
             from: "let bounding = valid.or_else(|| seen.mark?.mark.as_ref().filter(|mark| mark.at <= seen.now));",
             to: "let bounding = valid;",
         }],
@@ -89,8 +91,8 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, false),
         "Replicas in a cluster that is not Ready count as ready.",
         &[Edit {
-            file: STEP,
-            from: "let is_ready = exists && (places.is_ready)(name);",
+            file: SCHEDULER_LOOK,
+            from: "let is_ready = exists && world.is_ready(name);",
             to: "let is_ready = exists;",
         }],
     ),
@@ -140,13 +142,13 @@ pub(crate) const BUGS: &[Bug] = &[
         "What ran in a cluster that is being deleted is replaced step by step.",
         &[
             Edit {
-                file: STEP,
-                from: "Wish::Decided(_) => (places.is_deleting)(name) || (places.leaves_at_once)(name),",
-                to: "Wish::Decided(_) => (places.leaves_at_once)(name),",
+                file: SCHEDULER_LOOK,
+                from: "Wish::Decided(_) => world.is_deleting(name) || exclusion == OnExclusion::Now && world.is_excluded(name),",
+                to: "Wish::Decided(_) => exclusion == OnExclusion::Now && world.is_excluded(name),",
             },
             Edit {
-                file: STEP,
-                from: "Wish::Continue => (places.is_deleting)(name),",
+                file: SCHEDULER_LOOK,
+                from: "Wish::Continue => world.is_deleting(name),",
                 to: "Wish::Continue => false,",
             },
         ],
@@ -176,7 +178,7 @@ pub(crate) const BUGS: &[Bug] = &[
         (Rule::G, false),
         "What a step gives uses no budget until a report shows it.",
         &[Edit {
-            file: LOOK,
+            file: CLAIM,
             from: "false => next.saturating_sub(cluster.ready).max(0),",
             to: "false => 0,",
         }],
@@ -193,7 +195,7 @@ pub(crate) const BUGS: &[Bug] = &[
             },
             Edit {
                 file: CARRY,
-                from: "let observes = !evicts || sum >= candidate.binding.replicas();",
+                from: "let observes = !evicts || sum >= candidate.replicas();",
                 to: "let observes = true;",
             },
         ],

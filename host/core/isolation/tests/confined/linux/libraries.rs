@@ -22,6 +22,8 @@ use super::grounds::Grounds;
 /// Names of the libraries in the granted folder.
 const IN_C: &str = "library.so";
 const IN_GO: &str = "goroutines.so";
+/// The folder of their sources in the repository.
+const SOURCES: &str = "host/core/isolation/tests/confined";
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -51,6 +53,12 @@ pub(super) fn cases() -> Vec<Case> {
             in_c(grounds);
             fs::rename(grounds.granted().join(IN_C), grounds.sent()).expect("a file can be moved");
         }),
+    ]
+}
+
+/// The cases that need Go. They are those of the member `tests/programs`, which the command in README.md leaves out.
+pub(super) fn cases_in_go() -> Vec<Case> {
+    vec![
         Case::works("runs_goroutines", |grounds| match in_go_function(grounds, c"Run")?() {
             0 => Ok(()),
             bits => Err(io::Error::other(format!("the library reports {bits:#b}"))),
@@ -89,7 +97,7 @@ fn in_go_function(grounds: &Grounds, name: &CStr) -> io::Result<extern "C" fn() 
 
 /// Compiles the library in C into the granted folder.
 fn in_c(grounds: &Grounds) {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/confined/library.c");
+    let source = repository().join(SOURCES).join("library.c");
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let mut command = Command::new(compiler);
     command
@@ -103,10 +111,12 @@ fn in_c(grounds: &Grounds) {
 fn in_go(grounds: &Grounds) {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(IN_GO);
-        let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/control-plane/go"));
+        let repository = repository();
+        let mut command = Command::new(repository.join("tests/control-plane/go"));
         command
             .env("CGO_ENABLED", "1")
-            .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/confined/goroutines")])
+            .arg("-C")
+            .arg(repository.join(SOURCES).join("goroutines"))
             .args(["build", "-buildvcs=false", "-buildmode=c-shared", "-o"])
             .arg(&library)
             .arg(".");
@@ -114,6 +124,13 @@ fn in_go(grounds: &Grounds) {
         library
     });
     fs::copy(&*BUILT, grounds.granted().join(IN_GO)).expect("a file can be copied");
+}
+
+/// The repository, from the folder of either member that has this file.
+fn repository() -> &'static Path {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let found = folders.find(|folder| folder.join("Cargo.lock").exists());
+    found.expect("the member is in the repository")
 }
 
 /// Runs a compiler.

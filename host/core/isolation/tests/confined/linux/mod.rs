@@ -18,6 +18,8 @@ use grounds::Grounds;
 
 /// Names the case for a process that is started for it.
 const CASE: &str = "DIVVY_SANDBOX_CASE";
+/// True in the member whose tests need more than Rust and a C compiler.
+const NEEDS_GO: bool = matches!(env!("CARGO_PKG_NAME").as_bytes(), b"divvy-programs-tests");
 /// Set if that process shall not be confined.
 const FREE: &str = "DIVVY_SANDBOX_FREE";
 
@@ -38,10 +40,14 @@ pub(crate) fn main() -> ExitCode {
     if let Ok(name) = std::env::var(CASE) {
         return inside(&name);
     }
-    let trials = cases()
-        .into_iter()
-        .map(|case| Trial::test(case.name.clone(), move || test(&case)));
-    let trials = trials.chain(missing::trials()).chain([memory::watched()]).collect();
+    let trial = |case: Case| Trial::test(case.name.clone(), move || test(&case));
+    let trials = match NEEDS_GO {
+        true => libraries::cases_in_go().into_iter().map(trial).collect(),
+        false => {
+            let trials = cases().into_iter().map(trial);
+            trials.chain(missing::trials()).chain([memory::watched()]).collect()
+        }
+    };
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -50,7 +56,10 @@ fn inside(name: &str) -> ExitCode {
     if missing::inside(name) {
         return ExitCode::SUCCESS;
     }
-    let mut cases = cases().into_iter().chain([memory::evading()]);
+    let mut cases = cases()
+        .into_iter()
+        .chain(libraries::cases_in_go())
+        .chain([memory::evading()]);
     let case = cases.find(|case| case.name == name).expect("the case is known");
     let grounds = Grounds::inside();
     if std::env::var_os(FREE).is_none() {

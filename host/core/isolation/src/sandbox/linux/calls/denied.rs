@@ -28,7 +28,6 @@ const PROCESSES: &[c_long] = &[
     libc::SYS_pidfd_getfd,
     libc::SYS_pidfd_open,
     libc::SYS_pidfd_send_signal,
-    libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_ptrace,
     libc::SYS_semget,
@@ -133,6 +132,8 @@ pub(super) fn rules(process: u32, has_landlock: bool) -> Result<Rules, BackendEr
     for call in [libc::SYS_kill, libc::SYS_tgkill, libc::SYS_tkill] {
         rules.insert(call, vec![rule([other()])?]);
     }
+    // Memory of others. An observer reads the paths of calls from its own.
+    rules.insert(libc::SYS_process_vm_readv, vec![rule([other()])?]);
     // The fifth argument is an address.
     rules.insert(libc::SYS_sendto, vec![rule([differs(4, SeccompCmpArgLen::Qword, 0)])?]);
     // Limits of others.
