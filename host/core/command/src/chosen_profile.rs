@@ -142,12 +142,12 @@ impl ChosenProfile {
         // A wrong checksum or path is written in the plugin's own table: point there.
         let plugin = match error {
             RegistryError::File { plugin, error } => {
-                let table = configuration.plugin.get(plugin);
+                let table = configuration.plugin.get(&**plugin);
                 let is_checksum = matches!(error, LoadError::ChecksumMismatch { .. });
                 match table {
                     Some(_) if is_checksum => return Some(format!("plugin.{plugin}.sha256")),
                     Some(table) if table.path.is_some() => return Some(format!("plugin.{plugin}.path")),
-                    _ => plugin.as_str(),
+                    _ => &**plugin,
                 }
             }
             RegistryError::Load(error) => error.plugin()?,
@@ -280,7 +280,7 @@ mod tests {
         let chosen = chosen();
         for error in of_file {
             let error = RegistryError::File {
-                plugin: plugin(),
+                plugin: plugin().into(),
                 error,
             };
             assert_eq!(chosen.plugin_key(&error).as_deref(), Some("plugin.two.path"), "{error}");
@@ -301,7 +301,7 @@ mod tests {
         let chosen = ChosenProfile { source, configuration };
         let lines = ["one", "two"].map(|plugin| {
             let error = RegistryError::File {
-                plugin: plugin.to_owned(),
+                plugin: plugin.into(),
                 error: LoadError::FileMissing {
                     path: "/plugins/both.so".into(),
                 },

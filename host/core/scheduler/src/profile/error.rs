@@ -72,7 +72,7 @@ pub enum RegistryError {
     #[error("{error}")]
     File {
         /// Name of the plugin.
-        plugin: String,
+        plugin: Box<str>,
         /// What is wrong with the file.
         error: LoadError,
     },
@@ -284,7 +284,7 @@ impl RegistryError {
     pub(super) fn of(self, plugin: &str) -> Self {
         match self {
             Self::Load(error) if error.plugin().is_none() => Self::File {
-                plugin: plugin.to_owned(),
+                plugin: plugin.into(),
                 error,
             },
             other => other,
