@@ -26,8 +26,11 @@ const NEXT: &str = "\n## Building and continuous integration\n";
 const DEADLINE: Duration = Duration::from_secs(1);
 /// Parts of a deadline that a call may take under an attack. A binding has two attempts.
 const MOST_DEADLINES: f64 = 1.2;
-/// What a busy machine may take more. Before calls had one deadline, these attacks took 6.8 s and more.
-const SLACK: Duration = Duration::from_secs(3);
+/// What a busy machine may take more. In the gate, beside other builds, only what never ends is told apart; `.ci/run all` has the bound that
+/// each of these attacks exceeded while a call had several deadlines (6.8 s and more).
+fn slack() -> Duration {
+    divvy_built::cases(Duration::from_secs(20), Duration::from_secs(3))
+}
 /// Threads that a worker may have.
 const MOST_THREADS: u64 = 512;
 /// Memory of a worker: what it may have, and what it may get before the host looks.
@@ -168,7 +171,7 @@ fn ends_in_time(fault: &str) {
     let usual = peaceful(&test, 1).elapsed;
     let seen = attacked(&test, &[fault], "", || {});
     // Where the usual takes longer, so does all that is not the deadline.
-    let limit = 2 * usual + DEADLINE.mul_f64(2.0 * MOST_DEADLINES) + SLACK;
+    let limit = 2 * usual + DEADLINE.mul_f64(2.0 * MOST_DEADLINES) + slack();
     assert!(
         seen.output.contains("its worker did not answer a call within 1 s"),
         "{fault}: {seen:#?}"
