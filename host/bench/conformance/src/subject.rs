@@ -153,6 +153,16 @@ impl Subject {
         case.read(&self.kinds, &self.profile())
     }
 
+    /// At most `count` usual cases with their situations: those with few enough clusters, from the end, because the cases at the beginning are
+    /// edges. Cases that cannot be read are left out.
+    pub(crate) fn usual<'a>(&self, cases: &'a [Case], clusters: usize, count: usize) -> Vec<(&'a Case, Situation)> {
+        let small = cases.iter().rev().filter(|case| case.clusters.len() <= clusters);
+        small
+            .filter_map(|case| Some((case, self.read(case).ok()?)))
+            .take(count)
+            .collect()
+    }
+
     /// The plan of the binding of a situation; `None` if the binding is invalid or is not scheduled at all.
     pub(crate) fn plan(&self, situation: &Situation) -> Option<Plan> {
         if situation.binding.skip_reason().is_some() {

@@ -33,8 +33,7 @@ pub fn with_plugins(
         source,
         mut configuration,
     } = chosen;
-    let of_profile = configuration.plugin_directories.iter().cloned();
-    let directories = directories.clone().followed_by(of_profile);
+    let directories = searched(&configuration, directories);
     for argument in plugins {
         let is_file = is_file(argument);
         let path = match is_file {
@@ -56,6 +55,12 @@ pub fn with_plugins(
     Ok(ChosenProfile { source, configuration })
 }
 
+/// These directories, and then those of the profile.
+fn searched(configuration: &ProfileConfiguration, directories: &PluginDirectories) -> PluginDirectories {
+    let of_profile = configuration.plugin_directories.iter().cloned();
+    directories.clone().followed_by(of_profile)
+}
+
 /// As [`with_plugins`], for one plugin of a library's file, whether the profile uses another one of the file or not.
 pub fn with_plugin_of(
     chosen: ChosenProfile,
@@ -68,8 +73,7 @@ pub fn with_plugin_of(
         source,
         mut configuration,
     } = chosen;
-    let of_profile = configuration.plugin_directories.iter().cloned();
-    let directories = directories.clone().followed_by(of_profile);
+    let directories = searched(&configuration, directories);
     let file = File {
         path,
         is_given: true,

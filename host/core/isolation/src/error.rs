@@ -133,30 +133,18 @@ impl IsolationError {
     /// True if the next process of the worker can be expected to end in the same way: the plugin hung when it was opened or constructed
     /// again, as it had been before, or its processes have too much again and again while they are asked for nothing.
     pub fn is_lasting(&self) -> bool {
+        let is_constructing = |operation: &Operation| matches!(operation, Operation::Open | Operation::Construct);
+        matches!(self, Self::Late { operation, .. } if is_constructing(operation)) || self.is_of_rest()
+    }
+
+    /// True if the worker was ended while it was asked for nothing.
+    pub(crate) fn is_of_rest(&self) -> bool {
         match self {
-            Self::Late { operation, .. } => matches!(operation, Operation::Open | Operation::Construct),
             Self::Memory { operation, .. } | Self::Threads { operation, .. } | Self::Processors { operation, .. } => {
                 *operation == Operation::Rest
             }
             _ => false,
         }
-    }
-
-    /// True if the worker was ended while it was asked for nothing.
-    pub(crate) fn is_of_rest(&self) -> bool {
-        matches!(
-            self,
-            Self::Memory {
-                operation: Operation::Rest,
-                ..
-            } | Self::Threads {
-                operation: Operation::Rest,
-                ..
-            } | Self::Processors {
-                operation: Operation::Rest,
-                ..
-            }
-        )
     }
 
     /// A remedy, if one is known.

@@ -9,7 +9,7 @@ use divvy_witness::{processor_time, thread_count};
 use super::observed::{Observed, Observer};
 use super::tally::Tally;
 use super::{Broken, Check, Method};
-use crate::case::{Case, Situation};
+use crate::case::Case;
 use crate::subject::Subject;
 
 /// The check of what a plugin does while it is not called.
@@ -43,14 +43,7 @@ impl Observer for Counted {}
 
 fn afterwards(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
     let observed = Observed::new(subject, Counted)?;
-    // From the end, because the cases at the beginning are edges.
-    let situations: Vec<(&Case, Situation)> = cases
-        .iter()
-        .rev()
-        .filter(|case| case.clusters.len() <= CLUSTERS)
-        .filter_map(|case| Some((case, subject.read(case).ok()?)))
-        .take(CASES)
-        .collect();
+    let situations = subject.usual(cases, CLUSTERS, CASES);
     let mut threads = Vec::new();
     for round in 0..ROUNDS {
         for (_, situation) in &situations {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::tally::Tally;
 use super::{Broken, Check, Method};
-use crate::case::{Case, Situation};
+use crate::case::Case;
 use crate::subject::{Subject, described, differ};
 
 /// The check of the clock.
@@ -31,14 +31,7 @@ const CLUSTERS: usize = 60;
 const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
 fn clock(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
-    // From the end, because the cases at the beginning are edges.
-    let situations: Vec<(&Case, Situation)> = cases
-        .iter()
-        .rev()
-        .filter(|case| case.clusters.len() <= CLUSTERS)
-        .filter_map(|case| Some((case, subject.read(case).ok()?)))
-        .take(CASES)
-        .collect();
+    let situations = subject.usual(cases, CLUSTERS, CASES);
     let mut first = Vec::with_capacity(situations.len());
     for (_, situation) in &situations {
         let (decision, shown) = subject.decide_shown(situation);

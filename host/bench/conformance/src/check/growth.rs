@@ -5,7 +5,7 @@ use divvy_witness::{MemoryInUse, memory_in_use};
 use super::observed::{Observed, Observer};
 use super::tally::Tally;
 use super::{Broken, Check, Method};
-use crate::case::{Case, Situation};
+use crate::case::Case;
 use crate::subject::Subject;
 
 /// The check of memory.
@@ -51,20 +51,13 @@ struct Window {
 
 fn memory(subject: &Subject, cases: &[Case], tally: &mut Tally) -> Result<(), Broken> {
     let observed = Observed::new(subject, Counted)?;
-    // From the end, because the cases at the beginning are edges.
-    let situations: Vec<Situation> = cases
-        .iter()
-        .rev()
-        .filter(|case| case.clusters.len() <= CLUSTERS)
-        .filter_map(|case| subject.read(case).ok())
-        .take(CASES)
-        .collect();
+    let situations = subject.usual(cases, CLUSTERS, CASES);
     let decide_all = || {
-        for situation in &situations {
+        for (_, situation) in &situations {
             let _decision = observed.decide(situation);
         }
     };
-    for situation in &situations {
+    for (_, situation) in &situations {
         tally.add(observed.decide(situation).1);
     }
     (0..WARM_UP).for_each(|_| decide_all());
