@@ -66,7 +66,7 @@ pub(crate) fn shared_excess(bytes: u64, common: u64) -> Option<Excess> {
     (bytes > limit).then_some(Excess::Memory { bytes, limit })
 }
 
-/// The operations of a worker: how many are in progress, and how long all of them have taken together.
+/// The operations of a worker: how many are in progress, and the processor time that all of them together may have used.
 #[derive(Debug)]
 pub(crate) struct Activity {
     since: Instant,
@@ -76,13 +76,18 @@ pub(crate) struct Activity {
 #[derive(Debug, Default)]
 struct Operations {
     in_progress: u32,
-    /// Nanoseconds at which operations have ended, less those at which they have begun.
+    /// Processors that those in progress may use.
+    processors: i128,
+    /// Nanoseconds at which operations have ended, less those at which they have begun, for each processor that they may use.
     balance: i128,
 }
 
 /// An operation in progress, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Active<'a>(&'a Activity);
+pub(crate) struct Active<'a> {
+    activity: &'a Activity,
+    processors: i128,
+}
 
 impl Default for Activity {
     fn default() -> Self {
@@ -94,12 +99,18 @@ impl Default for Activity {
 }
 
 impl Activity {
-    pub(crate) fn begin(&self) -> Active<'_> {
+    /// Begins an operation that may use this many processors as long as it lasts.
+    pub(crate) fn begin(&self, processors: usize) -> Active<'_> {
+        let processors = i128::try_from(processors).unwrap_or(i128::from(u32::MAX));
         self.change(|operations, now| {
             operations.in_progress += 1;
-            operations.balance -= now;
+            operations.processors += processors;
+            operations.balance -= processors * now;
         });
-        Active(self)
+        Active {
+            activity: self,
+            processors,
+        }
     }
 
     /// True if no operation is in progress.
@@ -107,9 +118,9 @@ impl Activity {
         self.change(|operations, _| operations.in_progress == 0)
     }
 
-    /// Time that operations have taken so far; what was done at the same time counts several times.
+    /// Processor time that operations may have used so far; what was done at the same time counts several times.
     fn taken(&self) -> Duration {
-        let nanoseconds = self.change(|operations, now| operations.balance + i128::from(operations.in_progress) * now);
+        let nanoseconds = self.change(|operations, now| operations.balance + operations.processors * now);
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
     }
 
@@ -122,9 +133,10 @@ impl Activity {
 
 impl Drop for Active<'_> {
     fn drop(&mut self) {
-        self.0.change(|operations, now| {
+        self.activity.change(|operations, now| {
             operations.in_progress -= 1;
-            operations.balance += now;
+            operations.processors -= self.processors;
+            operations.balance += self.processors * now;
         });
     }
 }
@@ -264,7 +276,7 @@ mod tests {
         let activity = Activity::default();
         assert!(activity.is_idle());
         assert_eq!(activity.taken(), Duration::ZERO);
-        let (begun, first, second) = (Instant::now(), activity.begin(), activity.begin());
+        let (begun, first, second) = (Instant::now(), activity.begin(1), activity.begin(1));
         assert!(!activity.is_idle());
         std::thread::sleep(Duration::from_millis(20));
         let in_progress = activity.taken();
@@ -274,6 +286,12 @@ mod tests {
         assert!(taken >= in_progress && taken <= 2 * begun.elapsed());
         std::thread::sleep(Duration::from_millis(5));
         assert_eq!(activity.taken(), taken);
+        // It may use four processors.
+        let wide = activity.begin(4);
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(activity.taken() >= taken + Duration::from_millis(20));
+        drop(wide);
+        assert!(activity.is_idle());
     }
 
     #[test]
