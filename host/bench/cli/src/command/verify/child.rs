@@ -162,13 +162,10 @@ fn confine(
     if located.is_none_or(|located| libraries.isolation(plugin, &located) == Isolation::None) {
         return Ok(());
     }
-    let names = plugin_names(configuration);
-    let own = configuration.plugin.get(plugin);
-    let files = names.iter().filter_map(|name| Some(libraries.locate(name)?.path));
-    let granted = own.into_iter().flat_map(|table| table.read.iter().cloned());
     let cases = arguments.cases.iter().chain(&arguments.child.one).cloned();
-    let read: Vec<PathBuf> = files.chain(granted).chain(cases).filter(|path| path.exists()).collect();
-    // What is missing is what a profile with the plugin reports.
+    let read = readable(configuration, &libraries, plugin).into_iter().chain(cases);
+    // What does not exist, the profile reports.
+    let read: Vec<PathBuf> = read.filter(|path| path.exists()).collect();
     let confined = divvy_isolation::confine_this_process(&read).map_err(|error| {
         let diagnostic = Diagnostic::new(format!("the plugin `{plugin}` cannot be verified: {error}"));
         Failure::usage(match error.hint() {
@@ -177,6 +174,17 @@ fn confine(
         })
     });
     confined.map(drop)
+}
+
+/// The files that a profile names and that are read once this process is confined: the libraries of all plugins, the tables, and what the
+/// plugin itself may read.
+fn readable(configuration: &ProfileConfiguration, libraries: &Libraries<'_>, plugin: &str) -> Vec<PathBuf> {
+    let names = plugin_names(configuration);
+    let files = names.iter().filter_map(|name| Some(libraries.locate(name)?.path));
+    let tables = configuration.table.values().filter_map(|table| table.file.clone());
+    let own = configuration.plugin.get(plugin);
+    let granted = own.into_iter().flat_map(|table| table.read.iter().cloned());
+    files.chain(tables).chain(granted).collect()
 }
 
 /// The profile with the plugin, and the plugin's name. A profile that uses the plugin keeps it where it is, and only
@@ -264,4 +272,33 @@ fn peak_bytes() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse::<u64>().ok());
     kilobytes.unwrap_or(0).saturating_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the kernel has no landlock, nothing else shows what is missing.
+    #[test]
+    fn a_confined_child_reads_all_that_its_profile_names() {
+        let configuration: ProfileConfiguration = serde_json::from_value(serde_json::json!({
+            "name": "priced",
+            "assign": ["cheapest", "other"],
+            "plugin": {
+                "cheapest": { "path": "libcheapest.so", "read": ["zones"] },
+                "other": { "path": "libother.so", "read": ["secrets"] },
+            },
+            "table": { "prices": { "file": "prices.csv" }, "unread": {} },
+        }))
+        .unwrap();
+        let libraries = Libraries::new(&configuration, &PluginDirectories::default());
+
+        let mut read = readable(&configuration, &libraries, "cheapest");
+
+        read.sort();
+        assert_eq!(
+            read,
+            ["libcheapest.so", "libother.so", "prices.csv", "zones"].map(PathBuf::from)
+        );
+    }
 }
