@@ -16,12 +16,15 @@ use crate::process::{Input, Process};
 use crate::users::{self, ADMIN, User};
 use crate::{AuditLog, Error, crds};
 
+const API_SERVER: &str = "kube-apiserver";
 /// Time that a process gets to become ready. It takes one or two seconds on an idle machine.
 const READINESS: Duration = Duration::from_secs(120);
 /// Time for an answer of a process that is starting.
 const LOOK: Duration = Duration::from_secs(10);
 /// Time between two looks at it.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// What the API server says last if etcd does not answer while it starts.
+const ETCD_LATE: &str = "context deadline exceeded";
 
 /// A running control plane: etcd, kube-apiserver, Karmada's resources. Dropping it kills both processes.
 #[derive(Debug)]
@@ -159,8 +162,21 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Starts the API server and waits until it is ready.
+    /// Starts the API server and waits until it is ready. One that ends because etcd did not answer within its 20 seconds, on a machine that has
+    /// other things to do, is started again, as a kubelet would.
     pub async fn start_api_server(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            self.spawn_api_server()?;
+            match self.wait_until_ready().await {
+                Err(Error::Ended { name, tail, .. })
+                    if name == API_SERVER && tail.contains(ETCD_LATE) && start.elapsed() < READINESS => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    fn spawn_api_server(&mut self) -> Result<(), Error> {
         let file = |name: &str| self.servers.join(name).display().to_string();
         let mut command = self.command();
         command.arg("kube-apiserver").args([
@@ -182,8 +198,8 @@ impl ControlPlane {
             // The log is read as one file, so it is never rotated.
             "--audit-log-maxsize=100000".to_owned(),
         ]);
-        self.api_server = Some(self.spawn("kube-apiserver", &mut command)?);
-        self.wait_until_ready().await
+        self.api_server = Some(self.spawn(API_SERVER, &mut command)?);
+        Ok(())
     }
 
     /// Waits until the API server says that it is ready.
@@ -200,7 +216,7 @@ impl ControlPlane {
             tokio::time::sleep(INTERVAL).await;
         }
         Err(Error::NotReady {
-            name: "kube-apiserver".to_owned(),
+            name: API_SERVER.to_owned(),
             seconds: READINESS.as_secs(),
             log: self.servers.join("kube-apiserver.log"),
         })
