@@ -3,7 +3,7 @@
 //! The division meets these goals exactly, in this order:
 //!
 //! 1. Bounds of the groups and room of the candidates. If no division keeps them all, there is no result, and
-//!    [`contradiction`] names the bounds that conflict.
+//!    [`contradiction()`] names the bounds that conflict.
 //! 2. The counts of the groups, in three steps (`quotas`): the rest is as small as possible, then existing replicas stay as far as possible,
 //!    then shares are in proportion to weights, by largest remainder.
 //! 3. Within a group (`within`), its rule.
@@ -81,7 +81,7 @@ impl Group {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharingError {
-    /// No division keeps all bounds: [`contradiction`] finds those that contradict each other.
+    /// No division keeps all bounds: [`contradiction()`] finds those that contradict each other.
     #[error("no division of {requested} replicas keeps all bounds")]
     Unsatisfiable {
         /// Replicas to divide.
