@@ -37,7 +37,7 @@ fn a_kubeconfig_that_cannot_be_used_is_an_error_with_a_hint() {
         (
             server,
             "{token: [a]}",
-            "error: kubeconfig `FILE` cannot be used: `users[0].user.token`: invalid type: sequence, expected a string\n  \
+            "error: kubeconfig `FILE` cannot be used: `users[0].user.token`: expected a string, got a list\n  \
              hint: `kubectl config view --kubeconfig FILE` reads it, too\n",
         ),
         (

@@ -48,6 +48,17 @@ use snapbox::{Assert, IntoData};
 
 use crate::artifacts::{fixture, plugin, repository, workspace};
 
+/// The strategies that divide without a configuration of their own.
+const STRATEGIES: [&str; 7] = [
+    "Duplicated",
+    "StaticWeight",
+    "DynamicWeight",
+    "Aggregated",
+    "Average",
+    "Specified",
+    "PriorityAggregated",
+];
+
 /// Working directory of the commands.
 fn folder() -> PathBuf {
     repository().join("tests/fixtures/command-line")

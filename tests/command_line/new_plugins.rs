@@ -1,193 +1,18 @@
 //! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their
-//! tests.
+//! tests. Those that make builds are in `tests/programs/c_plugins.rs`.
 //!
 //! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory
 //! apart from the workspace's: a library there would be found as a bundled plugin.
 
-mod libraries;
+mod created;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::process::Command;
 
-use tempfile::TempDir;
-
-use super::divvy;
+use self::created::{New, output, run};
 use crate::artifacts::{plugin, workspace};
-
-/// Variables that cargo, make and a compiler need, beside those of the command itself.
-const PASSED_ON: [&str; 5] = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
-
-fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
-    output(divvy(arguments), variables)
-}
-
-fn output(mut command: Command, variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
-    command.envs(
-        PASSED_ON
-            .iter()
-            .filter_map(|name| Some((name, std::env::var_os(name)?))),
-    );
-    command
-        .env("CARGO_NET_OFFLINE", "true")
-        // As in the workspace: nobody debugs them.
-        .env("CARGO_PROFILE_DEV_DEBUG", "false")
-        .env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-plugins"),
-        )
-        .envs(variables.iter().copied());
-    let Output { status, stdout, stderr } = command.output().expect("the binary can be started");
-    let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
-    (status.code(), text(stdout), text(stderr))
-}
-
-fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    run_with(arguments, &[])
-}
-
-/// A plugin in a folder outside the checkout.
-struct New {
-    folder: PathBuf,
-    _turn: Option<MutexGuard<'static, ()>>,
-    _parent: Arc<TempDir>,
-}
-
-impl New {
-    #[track_caller]
-    fn create(name: &str, arguments: &[&str]) -> Self {
-        let parent = tempfile::tempdir().expect("a folder can be made");
-        Self::create_in(Arc::new(parent), None, name, arguments)
-    }
-
-    /// A plugin in Rust in the folder of the one before, with the sources of the SDK that the first one brought: Cargo knows a crate by
-    /// its path and the times of its files, so it compiles them once. A plugin has the folder until it is dropped.
-    #[track_caller]
-    fn in_rust(name: &str, point: &str) -> Self {
-        static PARENT: Mutex<Weak<TempDir>> = Mutex::new(Weak::new());
-        static TURN: Mutex<()> = Mutex::new(());
-        let parent = {
-            let mut shared = PARENT.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.upgrade().unwrap_or_else(|| {
-                let parent = Arc::new(tempfile::tempdir().expect("a folder can be made"));
-                *shared = Arc::downgrade(&parent);
-                parent
-            })
-        };
-        // A test that failed can leave a plugin whose sources are kept already.
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let plugin = parent.path().join("plugin");
-        let kept = parent.path().join("vendor");
-        if plugin.exists() {
-            if !kept.exists() {
-                fs::rename(plugin.join("vendor"), &kept).expect("a folder can be moved");
-            }
-            fs::remove_dir_all(&plugin).expect("the folder can be removed");
-        }
-        let new = Self::create_in(parent, Some(turn), name, &["--point", point]);
-        if kept.exists() {
-            let vendor = new.folder.join("vendor");
-            assert!(
-                texts(&vendor) == texts(&kept),
-                "plugins have different sources of the SDK"
-            );
-            fs::remove_dir_all(&vendor).expect("the folder can be removed");
-            fs::rename(&kept, &vendor).expect("a folder can be moved");
-        }
-        new
-    }
-
-    #[track_caller]
-    fn create_in(parent: Arc<TempDir>, turn: Option<MutexGuard<'static, ()>>, name: &str, arguments: &[&str]) -> Self {
-        let folder = parent.path().join("plugin");
-        let path = folder.to_str().expect("the path is UTF-8");
-        let (exit, stdout, stderr) = run(&[&["plugin", "new", name, "--path", path], arguments].concat());
-        assert_eq!((exit, stderr.as_str()), (Some(0), ""));
-        assert!(
-            stdout.starts_with(&format!("created the plugin `{name}` in {path}\n")),
-            "{stdout}"
-        );
-        Self {
-            folder,
-            _turn: turn,
-            _parent: parent,
-        }
-    }
-
-    /// The plugin in C with this name. It is built in less than a second.
-    #[track_caller]
-    fn in_c(name: &str) -> Self {
-        Self::create(name, &["--point=assign", "--language=c"])
-    }
-
-    fn path(&self) -> &str {
-        self.folder.to_str().expect("the path is UTF-8")
-    }
-
-    fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.folder.join(file)).expect("the file is there")
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        fs::write(self.folder.join(file), text).expect("the file can be written");
-    }
-
-    /// Builds the plugin in C, and nothing else.
-    #[track_caller]
-    fn make(&self) {
-        let make = Command::new("make").current_dir(&self.folder).output();
-        let make = make.expect("make can be started");
-        assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
-    }
-
-    fn test(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        // The checks themselves have tests of their own.
-        run(&[&["plugin", "test", self.path(), "--runs=20"], arguments].concat())
-    }
-
-    /// Tests the plugin as it was created: everything passes.
-    #[track_caller]
-    fn passes(&self, cases: &[&str]) {
-        let (exit, stdout, stderr) = self.test(&[]);
-        assert_eq!(exit, Some(0), "{stdout}{stderr}");
-        assert!(!stderr.contains("warning"), "{stderr}");
-        let mut lines = stdout.lines();
-        let library = lines.next().and_then(|line| line.strip_prefix("library "));
-        let library = library.unwrap_or_else(|| panic!("{stdout}"));
-        // The image is made of the file that was built: its folder is that of cargo, which the test sets.
-        let image = self.read("Dockerfile");
-        let copied = image
-            .lines()
-            .find_map(|line| line.strip_prefix("COPY ")?.strip_suffix(" /plugins/"));
-        let copied = copied.and_then(|path| Path::new(path).file_name()?.to_str());
-        let copied = copied.unwrap_or_else(|| panic!("{image}"));
-        assert!(library.contains(&format!("/{copied} ")), "{copied}: {library}");
-        for case in cases {
-            assert_eq!(
-                lines.next(),
-                Some(format!("golden  {case}: ok").as_str()),
-                "{stdout}{stderr}"
-            );
-        }
-    }
-}
-
-/// All files in a folder and their texts.
-fn texts(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let entries = walkdir::WalkDir::new(folder).into_iter();
-    let files = entries
-        .map(|entry| entry.expect("the folder can be read"))
-        .filter(|entry| entry.file_type().is_file());
-    files
-        .map(|file| {
-            let path = file.path().strip_prefix(folder).expect("the file is in the folder");
-            let text = fs::read_to_string(file.path()).expect("the file can be read");
-            (path.to_owned(), text)
-        })
-        .collect()
-}
+use crate::c_interface::library;
 
 /// Creates a plugin in Rust, tests it, and checks that testing changes none of its files.
 #[track_caller]
@@ -277,20 +102,6 @@ fn alone() -> PathBuf {
 }
 
 #[test]
-fn new_plugins_in_c_build_and_pass() {
-    let templates = [
-        ("assign", &["enough-room", "too-little-room"][..]),
-        ("filter", &["no-region"]),
-        ("score", &["most-room"]),
-        ("select", &["two-clusters"]),
-        ("pace", &["target"]),
-    ];
-    for (point, cases) in &templates[..divvy_built::cases(1, templates.len())] {
-        New::create("my-plugin", &["--language=c", "--point", point]).passes(cases);
-    }
-}
-
-#[test]
 fn a_wrong_name_folder_or_sdk_creates_nothing() {
     let parent = tempfile::tempdir().expect("a folder can be made");
     let path = parent.path().to_str().expect("the path is UTF-8");
@@ -339,114 +150,6 @@ fn a_wrong_name_folder_or_sdk_creates_nothing() {
         assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
     }
     assert_eq!(fs::read_dir(parent.path()).expect("the folder can be read").count(), 0);
-}
-
-#[test]
-fn a_changed_decision_is_shown_and_updated_only_outside_ci() {
-    let new = New::in_c("my-plugin");
-    let expected = new.read("golden/enough-room/expected.txt");
-    new.write(
-        "golden/enough-room/expected.txt",
-        &expected.replace("berlin: 8", "berlin: 7"),
-    );
-    let (exit, stdout, stderr) = new.test(&[]);
-    assert_eq!(exit, Some(1), "{stdout}{stderr}");
-    let difference = "\
-golden  enough-room: differs (- expected, + actual)
-    shop/web-deployment: Scheduled by MyPlugin
-  -   berlin: 7 replicas
-  +   berlin: 8 replicas
-      dallas: 1 replica
-golden  too-little-room: ok
-";
-    assert!(stdout.ends_with(difference), "{stdout}");
-    let hint = "error: 1 of 2 golden cases failed\n  \
-                hint: if the new decisions are right, run `divvy plugin test --update`\n";
-    assert!(stderr.ends_with(hint), "{stderr}");
-
-    let (exit, stdout, stderr) = run_with(&["plugin", "test", new.path(), "--update"], &[("CI", "true")]);
-    assert_eq!(
-        (exit, stdout.as_str(), stderr.as_str()),
-        (
-            Some(2),
-            "",
-            "error: `--update` is refused where the environment variable `CI` is set\n  \
-             hint: run it on your machine, and commit what it writes\n"
-        )
-    );
-    let (exit, stdout, _) = new.test(&["--update"]);
-    assert_eq!(exit, Some(0), "{stdout}");
-    assert!(
-        stdout.contains("golden  enough-room: updated\ngolden  too-little-room: ok\n"),
-        "{stdout}"
-    );
-    assert_eq!(new.read("golden/enough-room/expected.txt"), expected);
-}
-
-#[test]
-fn a_plugin_without_golden_cases_or_outside_its_profile_does_not_pass() {
-    let new = New::in_c("my-plugin");
-    let profile = new.read("profile.toml");
-    new.write("profile.toml", &profile.replace(", \"my-plugin\"", ""));
-    let (exit, _, stderr) = new.test(&[]);
-    assert_eq!(exit, Some(2));
-    assert!(
-        stderr.contains("profile `my-plugin` does not use the plugin `my-plugin`\n  hint: list it under"),
-        "{stderr}"
-    );
-
-    new.write("profile.toml", &profile);
-    fs::remove_dir_all(new.folder.join("golden")).expect("the folder can be removed");
-    let (exit, stdout, stderr) = new.test(&[]);
-    let expected = format!(
-        "error: `{}` has no golden case\n  hint: put manifests into `golden/NAME/`, and let `divvy plugin test --update` \
-         write the decisions\n",
-        new.path()
-    );
-    assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
-
-    let (exit, _, stderr) = run(&["plugin", "test", "/proc/self"]);
-    assert_eq!(exit, Some(2));
-    assert!(
-        stderr.contains("it has neither a Cargo.toml nor a Makefile"),
-        "{stderr}"
-    );
-}
-
-#[test]
-fn a_test_that_fails_ends_the_run_before_anything_is_loaded() {
-    let new = New::in_c("my-plugin");
-    let rule = new.read("rule.c");
-    new.write(
-        "rule.c",
-        &rule.replace("room[cluster] > room[best]", "room[cluster] < room[best]"),
-    );
-    let (exit, stdout, stderr) = new.test(&[]);
-    assert_eq!((exit, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains("error: `make test` failed"), "{stderr}");
-}
-
-/// The file that was built is loaded, and one that other commands would load is named.
-#[test]
-fn a_copy_elsewhere_is_named_and_not_loaded() {
-    let new = New::in_c("my-plugin");
-    let elsewhere = new.folder.join("elsewhere");
-    fs::create_dir(&elsewhere).expect("a folder can be made");
-    let copy = elsewhere.join("libdivvy_plugin_my_plugin.so");
-    // Loading it would fail.
-    fs::write(&copy, "not a library").expect("the file can be written");
-    let profile = new
-        .read("profile.toml")
-        .replace("path = \"libdivvy_plugin_my_plugin.so\"\n", "");
-    new.write("profile.toml", &profile);
-    let folder = elsewhere.to_str().expect("the path is UTF-8");
-    let (exit, stdout, stderr) = new.test(&["--plugin-directory", folder]);
-    assert_eq!(exit, Some(0), "{stdout}{stderr}");
-    let note = format!(
-        "note: other commands load another copy of `my-plugin` with this profile: {}\n  copy: written ",
-        copy.display()
-    );
-    assert!(stderr.contains(&note), "{stderr}");
 }
 
 #[test]
@@ -577,4 +280,28 @@ fn a_plugin_that_is_not_built_yet_is_found_with_the_command_that_builds_it() {
             assert!(stderr.contains(&hint), "{hint}{stderr}");
         }
     }
+}
+
+/// A library without a certificate is allowed by its profile, for every command that loads it.
+#[test]
+fn commands_that_load_a_plugin_honour_what_its_profile_allows() {
+    let new = New::in_c("my-plugin");
+    let sources = ["plugin.c", "rule.c"].map(|source| new.folder.join(source));
+    let built = library("new_plugin_in_c", &sources);
+    let library = format!("{}/libdivvy_plugin_my_plugin.so", new.path());
+    fs::copy(built, &library).expect("the library can be copied");
+    let profile = format!("{}/profile.toml", new.path());
+    let manifests = format!("{}/manifests", new.path());
+    for arguments in [
+        &["plugin", "show", &library][..],
+        &["plugin", "show", "my-plugin"],
+        &["plugin", "list"],
+        &["diff", "-f", &manifests, "--plugin", &library],
+    ] {
+        let (exit, stdout, stderr) = run(&[arguments, &["--profile", &profile]].concat());
+        assert_eq!(exit, Some(0), "{arguments:?}: {stdout}{stderr}");
+    }
+    let (exit, stdout, _) = run(&["plugin", "show", &library]);
+    assert_eq!(exit, Some(2));
+    assert!(stdout.contains("allow-uncertified = true"), "{stdout}");
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use snapbox::str;
 
-use super::{check, divvy, fixture, folder, run};
+use super::{STRATEGIES, check, divvy, fixture, folder, run};
 
 #[test]
 fn scheduled_and_skipped_bindings_exit_with_0() {
@@ -176,15 +176,7 @@ fn room_without_a_limit_is_not_a_figure() {
  spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: idle}, placement: {}}}
 ";
     std::fs::write(&file, text).expect("the file can be written");
-    for strategy in [
-        "Duplicated",
-        "StaticWeight",
-        "DynamicWeight",
-        "Aggregated",
-        "Average",
-        "Specified",
-        "PriorityAggregated",
-    ] {
+    for strategy in STRATEGIES {
         let files = ["schedule", "-f", "fleet.yaml", "-f", &file, "--strategy", strategy];
         let (_, json, stderr) = run(&[&files[..], &["--explain", "-o", "json"]].concat());
         assert!(json.contains("\"candidate\": true"), "{strategy}: {json}{stderr}");

@@ -3,7 +3,7 @@
 use divvy_framework_view::reason::{Bound, Cause, Decider};
 use serde_json::{Value, json};
 
-use super::{check, run};
+use super::{STRATEGIES, check, run};
 use crate::artifacts::fixture;
 use crate::diff::schema::{committed_at, validate};
 
@@ -132,15 +132,7 @@ fn an_explanation_as_data_follows_its_schema() {
         document["bindings"].clone()
     };
     let fleet = "../../../examples/fleet";
-    for strategy in [
-        "Duplicated",
-        "StaticWeight",
-        "DynamicWeight",
-        "Aggregated",
-        "Average",
-        "Specified",
-        "PriorityAggregated",
-    ] {
+    for strategy in STRATEGIES {
         let rows = decided(&["-f", fleet, "--explain", "--strategy", strategy]);
         let has_reason = |row: &Value| row.pointer("/explanation/clusters/0/candidate").is_some();
         assert!(

@@ -3,16 +3,18 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::file;
 use super::harm::{objects, profile};
 use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Signals a process, which may have ended.
-fn signal(name: &str, process: u32) {
-    let mut kill = Command::new("kill");
-    kill.args([format!("-{name}"), process.to_string()])
-        .stderr(Stdio::null());
-    kill.status().expect("there is a command `kill`");
+fn signal(signal: Signal, process: u32) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let sent = kill_process(process.expect("a process has a positive number"), signal);
+    assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
 }
 
 /// The workers of a process.
@@ -45,16 +47,16 @@ fn a_paused_machine_is_not_a_plugin_that_hangs() {
     let mut pauses = 0;
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(250));
-        signal("STOP", host);
+        signal(Signal::STOP, host);
         let workers = workers(host);
         for worker in &workers {
-            signal("STOP", *worker);
+            signal(Signal::STOP, *worker);
         }
         std::thread::sleep(Duration::from_millis(1_500));
         for worker in &workers {
-            signal("CONT", *worker);
+            signal(Signal::CONT, *worker);
         }
-        signal("CONT", host);
+        signal(Signal::CONT, host);
         pauses += usize::from(!workers.is_empty());
     }
     let output = command.wait_with_output().expect("the command ends");

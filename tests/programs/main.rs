@@ -1,12 +1,14 @@
-//! Tests that need programs besides Rust and a C compiler: a compiler of C++, Go, fish and zsh. `.ci/run programs` installs them; a test
-//! whose program is missing fails, and names it.
+//! Tests that need programs besides Rust and a C compiler: a compiler of C++, Go, make, fish and zsh. `.ci/run programs` installs them; a
+//! test whose program is missing fails, and names it.
 //!
 //! A member of its own, so that the command in README.md passes on a machine without them. What it shares with `tests/main.rs` is used
 //! from there.
 //!
+//! - [`c_plugins`]: new plugins in C, which make builds.
 //! - [`cpp`]: the header and plugins in C++. [`go`]: the example in Go. [`go_crashes`]: its runtime handles signals itself.
 //! - [`shells`]: completions in fish and zsh.
 
+mod c_plugins;
 mod cpp;
 mod go;
 mod go_crashes;
@@ -18,6 +20,9 @@ mod artifacts;
 #[path = "../c_interface/compile.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod compile;
+#[path = "../command_line/new_plugins/created.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod created;
 #[path = "../attribution/ended.rs"]
 mod ended;
 #[path = "../c_interface/hostile.rs"]

@@ -131,7 +131,7 @@ const CRATES: [(&str, &[&str]); 45] = [
             "divvy-profile",
         ],
     ),
-    ("divvy-client", &["divvy-karmada", "divvy-scheduler"]),
+    ("divvy-client", &["divvy-karmada", "divvy-scheduler", "divvy-spanned"]),
     ("divvy-estimator", &["divvy-client", "divvy-karmada"]),
     (
         "divvy-recordings",

@@ -19,11 +19,11 @@ pub unsafe trait Room {
     /// True if the other process already reads these bytes at the same address.
     fn is_shared(&self, address: *const u8, bytes: usize) -> bool;
 
-    /// An address for `bytes` bytes that the plugin reads; `None` if there is no room left.
+    /// Reserves `bytes` bytes that the plugin reads, and returns their address; `None` if the room is full.
     fn input(&mut self, bytes: usize, alignment: usize) -> Option<*mut u8>;
 
-    /// An address for the copy of a column that the plugin writes, whose original is at `original`; `None` if there is no
-    /// room left.
+    /// Reserves `bytes` bytes for the copy of a column that the plugin writes, whose original is at `original`, and returns their
+    /// address; `None` if the room is full.
     fn output(&mut self, original: *mut u8, bytes: usize, alignment: usize) -> Option<*mut u8>;
 
     /// The next copies belong to this field, or to the fields of the struct behind it.
@@ -32,7 +32,7 @@ pub unsafe trait Room {
     }
 }
 
-/// There is no room left for a copy.
+/// Error of a copy that does not fit into what is left of the room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom;
 

@@ -1,4 +1,4 @@
-//! The files of new plugins, without building them: `tests/new_plugins.rs` of the workspace does.
+//! The files of new plugins, without building them: `tests/command_line/new_plugins.rs` and `tests/programs` do.
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use axum::http::{HeaderValue, Uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::{HeaderValue, Uri};
 use k8s_openapi::jiff::Timestamp;
 use kube::Config;
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, ExecConfig};

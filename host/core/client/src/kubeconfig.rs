@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use divvy_spanned::{Cause, Fault};
 use kube::config::{AuthInfo, Cluster, Kubeconfig};
 
 use super::error::KubeconfigProblem;
@@ -26,14 +27,7 @@ pub(super) fn parse(bytes: &[u8], folder: Option<&Path>) -> Result<Kubeconfig, K
         if document.is_null() {
             continue;
         }
-        let mut read: Kubeconfig =
-            serde_path_to_error::deserialize(document).map_err(|error| KubeconfigProblem::Type {
-                field: match error.path().iter().next() {
-                    Some(_) => error.path().to_string(),
-                    None => "kubeconfig".to_owned(),
-                },
-                problem: in_words(&error.inner().to_string()),
-            })?;
+        let mut read: Kubeconfig = divvy_spanned::read_value(&document).map_err(|error| refused(&error.into()))?;
         if let Some(folder) = folder {
             resolve(&mut read, folder);
         }
@@ -64,18 +58,20 @@ fn decode(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// A message of serde without the text that it quotes, which may be a secret, and without the name of a type of ours.
-fn in_words(message: &str) -> String {
-    let quoted = message
-        .split_once(": string \"")
-        .zip(message.rsplit_once("\", expected "));
-    let message = match quoted {
-        Some(((before, _), (_, expected))) => format!("{before}: string, expected {expected}"),
-        None => message.to_owned(),
-    };
-    match message.split_once("expected struct ") {
-        Some((before, _)) => format!("{before}expected a map"),
-        None => message,
+/// The problem of a value that is not what a kubeconfig has there. A text is not shown: it may be a secret.
+fn refused(fault: &Fault) -> KubeconfigProblem {
+    let path = fault.key_path();
+    KubeconfigProblem::Type {
+        field: match path.is_root() {
+            true => "kubeconfig".to_owned(),
+            false => path.to_string(),
+        },
+        problem: match &fault.cause {
+            Cause::WrongType { expected, actual } if actual.starts_with("the string ") => {
+                format!("expected {expected}, got a string")
+            }
+            cause => cause.to_string(),
+        },
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use axum::http::Uri;
+use http::Uri;
 use ipnet::IpNet;
 
 /// The value of a variable of the environment.

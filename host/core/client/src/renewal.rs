@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::http::header::RETRY_AFTER;
-use axum::http::{Request, Response, StatusCode};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use http::header::RETRY_AFTER;
+use http::{Request, Response, StatusCode};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::client::Body;
 use kube::{Client, Config};

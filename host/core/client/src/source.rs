@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use axum::http::header::{HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 use kube::Config;
 use kube::client::ClientBuilder;
 use kube::config::Kubeconfig;

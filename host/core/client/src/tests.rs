@@ -169,24 +169,24 @@ async fn a_kubeconfig_that_cannot_be_used_is_reported_with_the_field_and_a_hint(
         // Fields of other types. A secret is not shown.
         (
             with_user(json!({"token": 5})),
-            "`users[0].user.token`: invalid type: integer `5`, expected a string \
+            "`users[0].user.token`: expected a string, got the number `5` \
              (`kubectl config view --kubeconfig FILE` reads it, too)"
                 .to_owned(),
         ),
         (
             json!({"users": [{"name": "u", "user": "secret"}]}),
-            "`users[0].user`: invalid type: string, expected a map \
+            "`users[0].user`: expected a mapping, got a string \
              (`kubectl config view --kubeconfig FILE` reads it, too)"
                 .to_owned(),
         ),
         (
             json!([]),
-            "`kubeconfig`: invalid type: sequence, expected a map (`kubectl config view --kubeconfig FILE` reads it, too)"
+            "`kubeconfig`: expected a mapping, got a list (`kubectl config view --kubeconfig FILE` reads it, too)"
                 .to_owned(),
         ),
         (
             json!({"contexts": {"x": {}}}),
-            "`contexts`: invalid type: map, expected a sequence (`kubectl config view --kubeconfig FILE` reads it, too)"
+            "`contexts`: expected a list, got a mapping (`kubectl config view --kubeconfig FILE` reads it, too)"
                 .to_owned(),
         ),
         // Contexts.
@@ -234,7 +234,7 @@ async fn a_file_that_is_no_kubeconfig_is_reported() {
     assert!(
         complaint(&folder, "just text")
             .await
-            .contains("`kubeconfig`: invalid type: string")
+            .contains("`kubeconfig`: expected a mapping, got a string")
     );
     let missing = connected(Path::new("/no/such/file"), None)
         .await
@@ -306,7 +306,7 @@ async fn the_proxy_of_a_kubeconfig_is_used_also_for_this_machine() {
         let cluster = json!({"server": "https://127.0.0.1:1", "proxy-url": format!("{scheme}://{address}")});
         let file = folder.write("config", kubeconfig(cluster, json!({})).to_string());
         let clients = connected(&file, None).await.expect("a valid kubeconfig");
-        let request = axum::http::Request::get("/").body(Vec::new()).expect("a request");
+        let request = http::Request::get("/").body(Vec::new()).expect("a request");
         let error = clients
             .writing
             .request_text(request)

@@ -9,9 +9,11 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracing::Metadata;
+use anstyle::Style;
+use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::style;
 use crate::text::is_control;
 
 /// Target of the messages of all plugins. That of one is below it.
@@ -26,7 +28,7 @@ const PER_SECOND: u64 = 256 << 10;
 pub enum LineForm {
     /// Text, with colours or without.
     Text {
-        /// True if escape sequences of colours pass. Those in texts are escaped before.
+        /// True if the word for the level has a colour.
         has_colour: bool,
     },
     /// One JSON object per line.
@@ -46,6 +48,7 @@ pub struct LogLine<'a> {
     lines: &'a LogLines,
     /// The plugin whose message it is.
     plugin: Option<String>,
+    level: Option<Level>,
 }
 
 impl LogLines {
@@ -79,45 +82,31 @@ impl LogLines {
             return Cow::Borrowed(message);
         }
         let mut line = String::with_capacity(message.len() + 16);
-        let mut rest = text;
-        while let Some(at) = rest.find(is_control) {
-            let (before, from) = rest.split_at(at);
-            line.push_str(before);
-            let colour = self.colour(from);
-            let mut characters = from.chars();
-            match (colour, characters.next()) {
-                (0, Some('\n' | '\t')) => line.push(' '),
-                (0, Some(control)) => line.push_str(&match self.form {
-                    LineForm::Text { .. } => control.escape_default().to_string(),
-                    // What may be there in JSON has this escape.
-                    LineForm::Json => format!("\\u{:04x}", u32::from(control)),
-                }),
-                (length, _) => line.push_str(&from[..length]),
+        for character in text.chars() {
+            match (character, self.form) {
+                ('\n' | '\t', _) => line.push(' '),
+                (control, LineForm::Text { .. }) if is_control(control) => line.extend(control.escape_default()),
+                // What may be there in JSON has this escape.
+                (control, LineForm::Json) if is_control(control) => {
+                    line.push_str(&format!("\\u{:04x}", u32::from(control)));
+                }
+                (plain, _) => line.push(plain),
             }
-            rest = match colour {
-                0 => characters.as_str(),
-                length => &from[length..],
-            };
         }
-        line.push_str(rest);
         line.push_str(end);
         Cow::Owned(line)
     }
 
-    /// Length of the escape sequence of a colour with which a text begins, if such sequences pass; otherwise 0.
-    fn colour(&self, text: &str) -> usize {
-        let Some(sequence) = text.strip_prefix("\u{1b}[") else {
-            return 0;
+    /// A line with the word for its level in colour. Nothing before the word has letters but the time.
+    fn coloured<'m>(&self, line: Cow<'m, str>, level: Option<Level>) -> Cow<'m, str> {
+        let (LineForm::Text { has_colour: true }, Some(level)) = (self.form, level) else {
+            return line;
         };
-        let digits = sequence
-            .bytes()
-            .take_while(|byte| matches!(byte, b'0'..=b'9' | b';'))
-            .count();
-        let ends = sequence.as_bytes().get(digits) == Some(&b'm');
-        match self.form {
-            LineForm::Text { has_colour: true } if ends => 2 + digits + 1,
-            _ => 0,
-        }
+        let Some((before, after)) = line.split_once(level.as_str()) else {
+            return line;
+        };
+        let style = style_of(level);
+        Cow::Owned(format!("{before}{style}{level}{style:#}{after}"))
     }
 
     /// The line that says that a plugin's messages are left out from here on.
@@ -134,6 +123,16 @@ impl LogLines {
                 format!("{line}\n")
             }
         }
+    }
+}
+
+/// Colour of the word for a level.
+fn style_of(level: Level) -> Style {
+    match level {
+        Level::ERROR => style::BAD,
+        Level::WARN => style::NOTABLE,
+        Level::INFO => style::GOOD,
+        Level::DEBUG | Level::TRACE => style::FAINT,
     }
 }
 
@@ -190,6 +189,7 @@ impl<'a> MakeWriter<'a> for LogLines {
         LogLine {
             lines: self,
             plugin: None,
+            level: None,
         }
     }
 
@@ -197,6 +197,7 @@ impl<'a> MakeWriter<'a> for LogLines {
         LogLine {
             lines: self,
             plugin: metadata.target().strip_prefix(PLUGINS).map(str::to_owned),
+            level: Some(*metadata.level()),
         }
     }
 }
@@ -206,6 +207,7 @@ impl Write for LogLine<'_> {
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(message);
         let written = self.lines.written(self.plugin.as_deref(), &text, Instant::now());
+        let written = self.lines.coloured(written, self.level);
         io::stderr().lock().write_all(written.as_bytes())?;
         Ok(message.len())
     }
@@ -238,8 +240,28 @@ mod tests {
         ] {
             assert_eq!(line(PLAIN, message), expected, "{message:?}");
         }
-        let coloured = "\u{1b}[33m WARN\u{1b}[0m a\u{1b}[2Jb\n";
-        assert_eq!(line(COLOURED, coloured), "\u{1b}[33m WARN\u{1b}[0m a\\u{1b}[2Jb\n");
+    }
+
+    #[test]
+    fn the_word_for_the_level_alone_has_a_colour() {
+        let coloured = |form: LineForm, message: &'static str| {
+            let lines = LogLines::new(form);
+            let line = lines.written(None, message, Instant::now());
+            lines.coloured(line, Some(Level::WARN)).into_owned()
+        };
+        let message = "2026-03-14T02:30:00Z  WARN a WARN \u{1b}[31mb\n";
+        assert_eq!(
+            coloured(COLOURED, message),
+            "2026-03-14T02:30:00Z  \u{1b}[33mWARN\u{1b}[0m a WARN \\u{1b}[31mb\n"
+        );
+        let plain = "2026-03-14T02:30:00Z  WARN a WARN \\u{1b}[31mb\n";
+        assert_eq!(coloured(PLAIN, message), plain);
+        assert_eq!(
+            coloured(LineForm::Json, "{\"level\":\"WARN\"}\n"),
+            "{\"level\":\"WARN\"}\n"
+        );
+        // A plugin that may log no more has a line of another level.
+        assert_eq!(coloured(COLOURED, "INFO a\n"), "INFO a\n");
     }
 
     #[test]

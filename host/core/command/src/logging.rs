@@ -24,10 +24,10 @@ pub fn start(console: &Console) -> Result<(), Failure> {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let has_colour = has_colour();
     let format = tracing_subscriber::fmt::layer()
-        .with_writer(LogLines::new(LineForm::Text { has_colour }))
-        .with_ansi(has_colour)
+        .with_writer(LogLines::new(LineForm::Text {
+            has_colour: has_colour(),
+        }))
         .without_time()
         .with_target(console.verbosity() > 1 || chosen_levels().is_some());
     let format = format.with_filter(levels(level)?);

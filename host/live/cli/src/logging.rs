@@ -57,7 +57,6 @@ pub(super) fn start_service(
                 .with_writer(LogLines::new(LineForm::Text {
                     has_colour: has_colour(),
                 }))
-                .with_ansi(has_colour())
                 .with_target(console.verbosity() > 0 || chosen_levels().is_some())
                 .with_filter(levels),
         ),

@@ -3,6 +3,7 @@
 //! The API server reads its tokens only when it starts. So a rotation is two users with the same rights: the fault proxy refuses the token
 //! of the first one as the API server refuses an unknown token, and the kubeconfig is replaced by that of the second.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use divvy_control_plane_tests::divvy::{Configuration, plugins};
@@ -33,6 +34,13 @@ async fn until_hit(proxy: &FaultProxy, number: usize) {
 }
 
 const REFUSED: &str = "the API server refuses to list or watch a kind; trying again";
+
+/// Gives a kubeconfig the token of the second scheduler, as the kubelet replaces a mounted Secret: the file is complete at any moment.
+fn rotate(kubeconfig: &Path, proxy: &FaultProxy) -> Result<(), Error> {
+    let next = kubeconfig.with_extension("next");
+    write_kubeconfig(&next, SCHEDULER_B, &proxy.url(), None)?;
+    std::fs::rename(&next, kubeconfig).map_err(Error::file(kubeconfig))
+}
 
 #[tokio::test]
 async fn a_rotated_token_is_taken_from_the_kubeconfig_and_until_then_the_scheduler_is_not_ready() -> Result<(), Error> {
@@ -68,10 +76,7 @@ async fn a_rotated_token_is_taken_from_the_kubeconfig_and_until_then_the_schedul
         1
     );
 
-    // As the kubelet replaces a mounted Secret: the file is complete at any moment.
-    let next = kubeconfig.with_extension("next");
-    write_kubeconfig(&next, SCHEDULER_B, &proxy.url(), None)?;
-    std::fs::rename(&next, &kubeconfig).map_err(Error::file(&kubeconfig))?;
+    rotate(&kubeconfig, &proxy)?;
     let_time_pass(&scenario, "after").await?;
     until_status(&scenario, "/readyz", 200).await;
     until_figure(&scenario, "divvy_leader", 1.0).await;
@@ -88,9 +93,7 @@ async fn a_token_that_is_rotated_before_the_old_one_ends_is_not_noticed() -> Res
     let kubeconfig = proxy.kubeconfig(SCHEDULER, folder.path())?;
     scenario.start_scheduler_with(&Configuration::new(&kubeconfig))?;
     let_time_pass(&scenario, "before").await?;
-    let next = kubeconfig.with_extension("next");
-    write_kubeconfig(&next, SCHEDULER_B, &proxy.url(), None)?;
-    std::fs::rename(&next, &kubeconfig).map_err(Error::file(&kubeconfig))?;
+    rotate(&kubeconfig, &proxy)?;
     let scheduler = scenario.schedulers.last().expect("it was started");
     until_printed(scheduler, "the credentials are renewed").await;
     // Watches go on with what they began with; everything that begins now has the new token.

@@ -2,11 +2,11 @@
 //!
 //! The division meets these goals exactly, in this order:
 //!
-//! 1. Bounds of the groups and room of the candidates. If no division keeps them all, there is no result, and
-//!    [`contradiction()`] names the bounds that conflict.
-//! 2. The counts of the groups, in three steps (`quotas`): the rest is as small as possible, then existing replicas stay as far as possible,
-//!    then shares are in proportion to weights, by largest remainder.
-//! 3. Within a group (`within`), its rule.
+//! 1. Every count is within the bounds of its group and the room of its candidates. If no division achieves that, the error is
+//!    [`SharingError::Unsatisfiable`], and [`contradiction()`] names the bounds that conflict.
+//! 2. The counts of the groups follow three rules, one after another (`quotas`): the rest is as small as possible, existing replicas stay as
+//!    far as possible, and shares are in proportion to weights, by largest remainder.
+//! 3. Each group divides its count by its own rule (`within`).
 //!
 //! In a fresh cycle, no replicas exist. Groups are independent of each other but for their sum: a group can have every count from its
 //! minimum to its maximum or its room, so all together can have every count from the sum of the former to that of the latter. Groups within

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use axum::http::Request as HttpRequest;
 use divvy_karmada::api::{ObjectMeta, TypeMeta};
+use http::Request as HttpRequest;
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde::Deserialize;

@@ -9,7 +9,7 @@ pub use labels::{ListedWorkloads, list_workloads};
 
 use std::time::Duration;
 
-use axum::http::Request as HttpRequest;
+use http::Request as HttpRequest;
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde_json::{Value, json};

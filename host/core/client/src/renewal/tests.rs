@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-use axum::http::Request as HttpRequest;
+use http::Request as HttpRequest;
 use serde_json::{Value, json};
 
 use super::*;

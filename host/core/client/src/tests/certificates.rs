@@ -6,7 +6,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use axum::http::Request as HttpRequest;
+use http::Request as HttpRequest;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -18,34 +18,13 @@ pub(super) fn read(text: &str, key_column: Option<&str>, rows: &mut Rows<'_>) {
         return;
     }
     let mut lines = Lines::new(text);
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        // Rows of another length are reported with all other problems.
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let mut record = csv::StringRecord::new();
+    let mut records = Records::new(text);
     let mut header: Option<Header> = None;
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                let line = error.position().map(|position| lines.line_of(position.byte()));
-                let message = error.to_string();
-                rows.refuse(
-                    line,
-                    TableProblem::Syntax {
-                        language: "CSV",
-                        message,
-                    },
-                );
-                return;
-            }
-        }
-        let line = record.position().map_or(1, |position| lines.line_of(position.byte()));
+    while let Some(begin) = records.read() {
+        let line = lines.line_of(begin);
+        let cells = records.cells();
         match &header {
-            None => match Header::new(&record, line, key_column, rows) {
+            None => match Header::new(&cells, line, key_column, rows) {
                 Some(read) => header = Some(read),
                 None => return,
             },
@@ -53,7 +32,7 @@ pub(super) fn read(text: &str, key_column: Option<&str>, rows: &mut Rows<'_>) {
                 if rows.is_full(line) {
                     return;
                 }
-                header.row(&record, line, rows);
+                header.row(&cells, line, rows);
             }
         }
     }
@@ -91,6 +70,72 @@ fn open_quote(text: &str) -> Option<usize> {
     }
 }
 
+/// The records of a text, read one after another.
+struct Records<'a> {
+    reader: csv_core::Reader,
+    text: &'a str,
+    /// Bytes that were read.
+    position: usize,
+    /// The cells of a record, joined.
+    joined: Vec<u8>,
+    /// Where each cell ends in them, and then room for more.
+    ends: Vec<usize>,
+    count: usize,
+}
+
+impl<'a> Records<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            reader: csv_core::Reader::new(),
+            text,
+            position: 0,
+            joined: vec![0; 1_024],
+            ends: vec![0; 32],
+            count: 0,
+        }
+    }
+
+    /// Reads the next record, of any length. Returns the byte at which the search for it began: empty lines may come first.
+    fn read(&mut self) -> Option<usize> {
+        use csv_core::ReadRecordResult::{End, InputEmpty, OutputEndsFull, OutputFull, Record};
+
+        let begin = self.position;
+        let (mut length, mut count) = (0, 0);
+        loop {
+            // At its end, an empty input tells the reader that there is no more.
+            let (result, read, written, ended) = self.reader.read_record(
+                &self.text.as_bytes()[self.position..],
+                &mut self.joined[length..],
+                &mut self.ends[count..],
+            );
+            self.position += read;
+            length += written;
+            count += ended;
+            match result {
+                InputEmpty => {}
+                OutputFull => self.joined.resize(2 * self.joined.len(), 0),
+                OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                Record => {
+                    self.count = count;
+                    return Some(begin);
+                }
+                End => return None,
+            }
+        }
+    }
+
+    /// The cells of the record, without space around them.
+    fn cells(&self) -> Vec<&str> {
+        let ends = &self.ends[..self.count];
+        let begins = std::iter::once(&0).chain(ends);
+        let cells = begins.zip(ends).map(|(&begin, &end)| &self.joined[begin..end]);
+        // Cells of a text are texts, because they are separated by characters of one byte.
+        cells
+            .map(|cell| std::str::from_utf8(cell).unwrap_or_default().trim())
+            .collect()
+    }
+}
+
 /// The header of a file.
 struct Header {
     length: usize,
@@ -102,8 +147,8 @@ struct Header {
 
 impl Header {
     /// Finds the columns; `None` if that fails, which is reported.
-    fn new(record: &csv::StringRecord, line: usize, key_column: Option<&str>, rows: &mut Rows<'_>) -> Option<Self> {
-        let known: Vec<String> = record.iter().map(str::to_owned).collect();
+    fn new(cells: &[&str], line: usize, key_column: Option<&str>, rows: &mut Rows<'_>) -> Option<Self> {
+        let known: Vec<String> = cells.iter().map(|&cell| cell.to_owned()).collect();
         let mut has_duplicates = false;
         for (index, column) in known.iter().enumerate() {
             if known[..index].contains(column) {
@@ -134,14 +179,14 @@ impl Header {
         })
     }
 
-    fn row(&self, record: &csv::StringRecord, line: usize, rows: &mut Rows<'_>) {
-        if record.len() != self.length {
-            let (expected, actual) = (self.length, record.len());
+    fn row(&self, cells: &[&str], line: usize, rows: &mut Rows<'_>) {
+        if cells.len() != self.length {
+            let (expected, actual) = (self.length, cells.len());
             rows.refuse(Some(line), TableProblem::WrongLength { expected, actual });
             return;
         }
         let (index, column) = &self.key;
-        let Some(key) = record.get(*index).filter(|key| !key.is_empty()) else {
+        let Some(&key) = cells.get(*index).filter(|key| !key.is_empty()) else {
             let column = column.clone();
             rows.refuse(Some(line), TableProblem::NoKey { column });
             return;
@@ -150,15 +195,14 @@ impl Header {
             return;
         };
         for (number, &index) in self.columns.iter().enumerate() {
-            if let Some(cell) = record.get(index).filter(|cell| !cell.is_empty()) {
+            if let Some(&cell) = cells.get(index).filter(|cell| !cell.is_empty()) {
                 rows.set((row, key), line, number, &RawCell::Untyped(cell));
             }
         }
     }
 }
 
-/// Lines of ascending positions in a text. The reader itself reports the line at which it begins to look for a record, before any
-/// empty lines.
+/// Lines of ascending positions in a text. The reader begins to look for a record before any empty lines.
 struct Lines<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -175,8 +219,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The line of the first record at or after this byte.
-    fn line_of(&mut self, byte: u64) -> usize {
-        let start = usize::try_from(byte).unwrap_or(usize::MAX);
+    fn line_of(&mut self, start: usize) -> usize {
         while let Some(&byte) = self.bytes.get(self.position) {
             if self.position >= start && !matches!(byte, b'\r' | b'\n') {
                 break;

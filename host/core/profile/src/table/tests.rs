@@ -103,6 +103,21 @@ fn every_problem_of_a_csv_file_has_its_line() {
     );
 }
 
+#[test]
+fn records_of_any_length_are_read() {
+    let names: String = (0..100).map(|number| format!(",unused{number}")).collect();
+    let (unused, note) = (",é".repeat(100), "é".repeat(5_000));
+    let text = format!(
+        "name,intensity,price,note,green{names}\na,1,,{note},true{unused}\nb,2,,short,true{unused}\nc,3,,{note}.,true{unused}\n"
+    );
+    let table = load("t.csv", &text, &columns()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let contents = cells(table.contents());
+    assert!(contents.contains("[Some(1), Some(2), Some(3)]"), "{contents}");
+    for text in ["\"short\"", &format!("\"{note}\""), &format!("\"{note}.\"")] {
+        assert!(contents.contains(text), "{text} is not in {contents}");
+    }
+}
+
 /// Otherwise, all rows that follow would be one cell, and missing from the table.
 #[test]
 fn a_quote_that_is_never_closed_is_an_error() {
