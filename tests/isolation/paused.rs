@@ -8,7 +8,7 @@ use super::harm::{objects, profile};
 use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Signals a process, which may have ended.
-fn signal(name: &str, process: u32) {
+pub(super) fn signal(name: &str, process: u32) {
     let mut kill = Command::new("kill");
     kill.args([format!("-{name}"), process.to_string()])
         .stderr(Stdio::null());
