@@ -17,7 +17,7 @@ use divvy_command::exit::Exit;
 use divvy_command::form;
 use divvy_command::setup::ProfileArguments;
 use divvy_conformance::check::{self, Broken, Check, Outcome};
-use divvy_conformance::supervise::{End, Event, Loaded, NotStarted, Program};
+use divvy_conformance::supervise::{End, Event, Loaded, MemoryLimit, NotStarted, Program};
 use divvy_karmada::api::Quantity;
 
 use crate::report::verification::{self, Row, Verification};
@@ -116,6 +116,9 @@ pub(super) const RUNS: u64 = 2000;
 
 /// Name of the row for faults after a check has ended.
 const END: &str = "end";
+
+/// The check that decides with and without the variables of this command, so it needs them.
+const SURROUNDINGS: &str = "surroundings";
 
 /// Time of a call beyond which thousands of cases per check would take hours.
 const TOO_SLOW: Duration = Duration::from_millis(100);
@@ -222,9 +225,15 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     for file in &arguments.cases {
         common.extend(["--cases".into(), file.into()]);
     }
+    let is_confined = child::is_confined(arguments)?;
     Ok(Program {
         path,
         arguments: common,
+        environment: is_confined.then(child::environment),
+        memory: is_confined.then(|| MemoryLimit {
+            bytes: child::memory_limit(arguments.clusters),
+            of: divvy_isolation::memory_of,
+        }),
         patience: arguments.timeout,
     })
 }
@@ -268,6 +277,10 @@ fn chosen<'a>(arguments: &VerifyArguments, known: &'a [Check], loaded: &Loaded) 
 
 /// Runs a check. Faults after its end are added to `after`.
 fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mut Option<String>) -> Result<Row, Stop> {
+    let program = &match check.name == SURROUNDINGS {
+        true => program.clone().with_environment(),
+        false => program.clone(),
+    };
     let end = program
         .run(&child::check(check.name))
         .map_err(|error| not_started(&error))?;
@@ -344,4 +357,14 @@ fn last_line(text: &str) -> Option<String> {
 
 fn not_started(error: &NotStarted) -> Failure {
     Failure::internal(Diagnostic::new(error.to_string()).with_causes_of(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_that_needs_the_environment_is_one() {
+        assert!(check::all().iter().any(|check| check.name == SURROUNDINGS));
+    }
 }
