@@ -93,7 +93,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     timeout: Duration,
     /// Folder for the smallest failing cases; created if there are any
-    #[arg(long, value_name = "DIRECTORY", default_value = "divvy-verify")]
+    #[arg(long, value_name = "DIRECTORY", default_value = FAILURES)]
     failures: PathBuf,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = VerifyFormat::Table)]
@@ -116,6 +116,9 @@ pub(super) const RUNS: u64 = 2000;
 
 /// Name of the row for faults after a check has ended.
 const END: &str = "end";
+
+/// Folder of failing cases, unless another is given. New plugins have it in their `.gitignore`.
+const FAILURES: &str = "divvy-verify";
 
 /// The check that decides with and without the variables of this command, so it needs them.
 const SURROUNDINGS: &str = "surroundings";
@@ -361,7 +364,24 @@ fn not_started(error: &NotStarted) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use divvy_scaffold::{ExtensionPoint, Language, Scaffold, Sdk};
+
     use super::*;
+
+    #[test]
+    fn a_new_plugin_keeps_failing_cases_out_of_its_repository() {
+        for language in [Language::Rust, Language::C] {
+            let scaffold = Scaffold {
+                name: "spare-capacity".parse().unwrap(),
+                point: ExtensionPoint::Filter,
+                language,
+                sdk: Sdk::Carried,
+            };
+            let files = scaffold.files().unwrap();
+            let ignored: Vec<&str> = files[".gitignore"].lines().collect();
+            assert!(ignored.contains(&format!("/{FAILURES}").as_str()), "{ignored:?}");
+        }
+    }
 
     #[test]
     fn the_check_that_needs_the_environment_is_one() {
