@@ -17,3 +17,12 @@ fn sources() -> [PathBuf; 2] {
 pub(crate) fn opened(name: &str, statement: &str) -> PathBuf {
     library_with(name, &sources(), &[&format!("-DHOSTILE_WHEN_OPENED={statement}")])
 }
+
+/// The same plugin with another name, for a worker of its own beside the first.
+pub(crate) fn named(name: &str) -> PathBuf {
+    library_with(
+        &format!("hostile_{name}"),
+        &sources(),
+        &[&format!("-DHOSTILE_NAME=\"{name}\"")],
+    )
+}

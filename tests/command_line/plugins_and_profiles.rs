@@ -130,6 +130,27 @@ fn every_problem_in_a_profile_is_reported_with_its_line() {
 }
 
 #[test]
+fn plugins_that_name_one_file_have_each_their_own_line() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("profile.toml");
+    let mut text =
+        "[[profile]]\nname = \"a\"\nextends = \"default\"\nfilters = [\"...\", \"one\", \"two\", \"three\"]\n"
+            .to_owned();
+    for name in ["one", "two", "three"] {
+        text.push_str(&format!("[profile.plugin.{name}]\npath = \"absent.so\"\n"));
+    }
+    std::fs::write(&file, text).expect("the file can be written");
+    let path = file.display().to_string();
+    let (exit, _, stderr) = run(&["profile", "check", &path]);
+    assert_eq!(exit, Some(2), "{stderr}");
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.contains("absent.so")).collect();
+    assert_eq!(errors.len(), 3, "{stderr}");
+    for (error, line) in errors.iter().zip([6, 8, 10]) {
+        assert!(error.starts_with(&format!("error: {path}:{line}: ")), "{stderr}");
+    }
+}
+
+#[test]
 fn problems_of_every_kind_are_reported_at_once_and_inherited_ones_once() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("profile.toml");

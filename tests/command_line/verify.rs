@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run;
+use super::{run, run_below_a_careless_parent};
 use crate::artifacts::{fixture, repository};
 use crate::c_interface;
 use crate::diff::schema::{committed_at, validate};
@@ -36,6 +36,28 @@ fn verify(folder: &Path, fault: &str, more: &[&str]) -> (Option<i32>, String, St
         &failures,
     ];
     run(&[&arguments[..], &["--runs", "20", "--clusters", "30"], more].concat())
+}
+
+/// A parent that ignores SIGCHLD hands that on, and the system then says of no process how it ended.
+#[test]
+fn a_plugin_passes_whatever_the_parent_of_the_command_ignores() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profile = profile(folder.path(), "none");
+    let arguments = [
+        "plugin",
+        "verify",
+        "unfaithful",
+        "--profile",
+        &profile,
+        "--runs",
+        "2",
+        "--clusters",
+        "5",
+        "--check",
+        "sum",
+    ];
+    let (exit, stdout, stderr) = run_below_a_careless_parent(&arguments);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{stdout}");
 }
 
 #[test]

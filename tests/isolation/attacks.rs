@@ -1,46 +1,47 @@
 //! A plugin that means to cost more than the decision that it is called for: time, memory, threads, processors, lines of a log, a description
 //! of itself, and what others have. The table in the documentation has the bounds that these tests check.
 //!
-//! Time is compared with that of the same command without an attack, and has some more, since tests run beside each other.
+//! What is checked are counts: of bindings that are decided, of workers that were started, of what they have. None depends on how busy the machine
+//! is: how often a worker is looked at before its time is over is a matter of `host/core/isolation/src/deadline.rs`, which needs no clock.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+use serde_json::Value;
+
 use super::harm::{objects, profile};
-use super::paused::workers;
+use super::paused::{signal, workers};
 use super::{divvy, file};
 use crate::artifacts::{repository, with_bundled_plugins, workspace};
-use crate::c_interface::hostile::{HOSTILE, opened};
+use crate::c_interface::hostile::{HOSTILE, named, opened};
 use crate::c_interface::library;
 use crate::generated;
+use crate::manifests::{binding, cluster, list};
 
 const PAGE: &str = "docs/measurements.md";
 const HEADING: &str = "## What attacks cost\n";
 const NEXT: &str = "\n## Building and continuous integration\n";
 
-/// The deadline of a call in the profile.
-const DEADLINE: Duration = Duration::from_secs(1);
-/// Parts of a deadline that a call may take under an attack. A binding has two attempts.
-const MOST_DEADLINES: f64 = 1.2;
-/// What a busy machine may take more. In the gate, beside other builds, only what never ends is told apart; `.ci/run all` has the bound that
-/// each of these attacks exceeded while a call had several deadlines (6.8 s and more).
-fn slack() -> Duration {
-    divvy_built::cases(Duration::from_secs(20), Duration::from_secs(3))
-}
+/// Attempts that a binding has. Each is made in a worker of its own if the worker of the first was ended.
+const ATTEMPTS: usize = 2;
+/// Time after which a command never ends. Those here take a minute on a machine with nothing else to do.
+const NEVER: Duration = Duration::from_secs(900);
 /// Threads that a worker may have.
 const MOST_THREADS: u64 = 512;
-/// Memory of a worker: what it may have, and what it may get before the host looks.
-const MOST_MEMORY: u64 = (1 << 30) + (512 << 20);
+/// Memory that a worker may have.
+const MOST_MEMORY: u64 = (1 << 30) + (64 << 20);
 /// Tables of pages that a worker may have.
 const MOST_TABLES: u64 = 300 << 20;
 /// Memory that one call may cost the host.
 const MOST_OF_HOST: u64 = 160 << 20;
-/// Processor time of one worker that answers for six seconds, of which it sleeps nearly all, and otherwise spins.
-const MOST_PROCESSOR_TIME: Duration = Duration::from_secs(6);
+/// Processor time that a worker may use between its calls, beyond half a processor.
+const ADVANCE: Duration = Duration::from_secs(2);
 /// Bytes of log that one call may cost.
 const MOST_LOG: usize = 2 << 20;
 
@@ -53,20 +54,20 @@ struct Seen {
     elapsed: Duration,
     /// Number of workers.
     workers: usize,
+    /// Most threads of a worker.
+    threads: u64,
     /// Most memory and tables of pages of a worker, and most memory of the host, in bytes.
     memory: u64,
     tables: u64,
     host: u64,
     /// Most processor time of a worker.
     used: Duration,
-    /// Longest time for which a worker had too many threads.
-    crowded: Duration,
 }
 
 impl Seen {
     /// True if each binding is decided, in order.
     fn is_decided(&self) -> Vec<bool> {
-        let bindings: serde_json::Value =
+        let bindings: Value =
             serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {} {}", self.output, self.log));
         let bindings = bindings["bindings"].as_array().expect("a list");
         bindings
@@ -104,15 +105,15 @@ fn processor_time(process: u32) -> Duration {
     Duration::from_millis(10 * ticks)
 }
 
-/// Decides bindings with these attacks in Assign, and looks at the processes meanwhile. `begun` is called once there is a worker.
-fn attacked(test: &str, faults: &[&str], more: &str, begun: impl FnOnce()) -> Seen {
+/// Decides bindings with these attacks in Assign, and looks at the processes meanwhile.
+fn attacked(test: &str, faults: &[&str], more: &str) -> Seen {
     let profile = profile(&format!("attacks/{test}.toml"), more);
-    watched(test, faults, &profile, begun)
+    watched(test, &objects("assign", faults), &profile, |_| {})
 }
 
-/// As [`attacked`], under a profile.
-fn watched(test: &str, faults: &[&str], profile: &Path, begun: impl FnOnce()) -> Seen {
-    let manifests = file(&format!("attacks/{test}.json"), &objects("assign", faults));
+/// Decides objects under a profile, and looks at the processes meanwhile. `looked` is told the workers at each look.
+fn watched(test: &str, objects: &str, profile: &Path, mut looked: impl FnMut(&[u32])) -> Seen {
+    let manifests = file(&format!("attacks/{test}.json"), objects);
     let mut command = Command::new(workspace().binary("divvy"));
     command.args(["schedule", "-o", "json", "-f"]).arg(manifests);
     command.arg("--profile").arg(profile);
@@ -123,21 +124,15 @@ fn watched(test: &str, faults: &[&str], profile: &Path, begun: impl FnOnce()) ->
         .expect("the binary can be started");
     let (start, host) = (Instant::now(), command.id());
     let waiting = std::thread::spawn(move || (command.wait_with_output(), start.elapsed()));
-    let (mut seen, mut known, mut begun) = (Seen::default(), BTreeSet::new(), Some(begun));
-    let mut crowded_since = None;
+    let (mut seen, mut known) = (Seen::default(), BTreeSet::new());
     while !waiting.is_finished() {
         let workers = workers(host);
-        if let Some(begun) = begun.take_if(|_| !workers.is_empty()) {
-            begun();
+        looked(&workers);
+        if start.elapsed() > NEVER {
+            signal(Signal::KILL, host);
         }
-        let threads = workers.iter().map(|worker| figure(*worker, "Threads")).max();
-        crowded_since = match threads.is_some_and(|threads| threads > MOST_THREADS) {
-            true => crowded_since.or(Some(Instant::now())),
-            false => None,
-        };
-        let crowded = crowded_since.map_or(Duration::ZERO, |since: Instant| since.elapsed());
-        seen.crowded = seen.crowded.max(crowded);
         for worker in &workers {
+            seen.threads = seen.threads.max(figure(*worker, "Threads"));
             seen.memory = seen.memory.max(figure(*worker, "RssAnon"));
             seen.tables = seen.tables.max(figure(*worker, "VmPTE"));
             seen.used = seen.used.max(processor_time(*worker));
@@ -159,62 +154,47 @@ fn watched(test: &str, faults: &[&str], profile: &Path, begun: impl FnOnce()) ->
     }
 }
 
-/// The same without an attack.
-fn peaceful(test: &str, number: usize) -> Seen {
-    attacked(&format!("{test}-none"), &vec!["none"; number], "", || {})
-}
-
-/// Fails unless a call that does not end is given up in time, both times that it is made.
+/// Fails unless a call that does not end is given up at its deadline, both times that it is made.
 #[track_caller]
-fn ends_in_time(fault: &str) {
-    let test = fault.replace(' ', "-");
-    let usual = peaceful(&test, 1).elapsed;
-    let seen = attacked(&test, &[fault], "", || {});
-    // Where the usual takes longer, so does all that is not the deadline.
-    let limit = 2 * usual + DEADLINE.mul_f64(2.0 * MOST_DEADLINES) + slack();
+fn ends_at_its_deadline(fault: &str) {
+    let seen = attacked(&fault.replace(' ', "-"), &[fault], "");
     assert!(
         seen.output.contains("its worker did not answer a call within 1 s"),
         "{fault}: {seen:#?}"
     );
-    assert!(seen.elapsed < limit, "{fault}: {:?} of {limit:?}", seen.elapsed);
+    assert_eq!(seen.workers, ATTEMPTS, "{fault}: {seen:#?}");
 }
 
 #[test]
 fn a_worker_that_wakes_the_host_has_its_deadline() {
-    ends_in_time("wake the host");
+    ends_at_its_deadline("wake the host");
 }
 
 #[test]
 fn a_worker_that_is_awake_when_it_is_looked_at_has_its_deadline() {
-    ends_in_time("awake at looks");
+    ends_at_its_deadline("awake at looks");
 }
 
 #[test]
 fn a_worker_whose_name_cannot_be_read_has_its_deadline() {
-    ends_in_time("unreadable name");
+    ends_at_its_deadline("unreadable name");
 }
 
 #[test]
 fn a_worker_that_has_to_be_asked_again_has_its_deadline() {
-    ends_in_time("count much slowly");
+    ends_at_its_deadline("count much slowly");
 }
 
-/// Opening and constructing have half a minute, which waking the host does not prolong. It is looked at once a second then.
+/// Opening and constructing have half a minute, which waking the host does not prolong.
 #[test]
 fn a_constructor_that_wakes_the_host_has_its_deadline() {
     let configuration = "[profile.plugin.hostile.configuration]\nfault = 'wake the host'\n";
     let profile = profile("attacks/constructor.toml", configuration);
-    let begun = Instant::now();
     let (exit, _, log) = divvy(&["profile", "check", "--profile", profile.to_str().expect("ASCII")]);
     assert_eq!(exit, Some(2), "{log}");
     assert!(
         log.contains("its worker did not construct the plugin within 30 s"),
         "{log}"
-    );
-    assert!(
-        begun.elapsed() < Duration::from_secs(36) + 2 * slack(),
-        "{:?}",
-        begun.elapsed()
     );
 }
 
@@ -239,11 +219,18 @@ fn a_constructor_that_hangs_when_it_is_made_again_costs_one_binding() {
         "none",
         "none",
     ];
-    let usual = peaceful("again", 1);
-    let seen = attacked("again", &faults, &configuration, || {
-        // The plugin is constructed by then, and the loop has not ended.
-        std::thread::sleep(Duration::from_millis(1_500));
-        fs::write(&marker, "").expect("the folder is there");
+    let (profile, objects) = (
+        profile("attacks/again.toml", &configuration),
+        objects("assign", &faults),
+    );
+    let mut is_marked = false;
+    let seen = watched("again", &objects, &profile, |workers| {
+        // Only the loop takes so much, so the plugin is constructed by then.
+        let loops = |worker: &u32| processor_time(*worker) > Duration::from_millis(300);
+        if !is_marked && workers.iter().any(loops) {
+            fs::write(&marker, "").expect("the folder is there");
+            is_marked = true;
+        }
     });
     assert_eq!(seen.exit, Some(3), "{seen:#?}");
     assert!(
@@ -254,51 +241,91 @@ fn a_constructor_that_hangs_when_it_is_made_again_costs_one_binding() {
     let undecided = seen.is_decided().iter().filter(|is_decided| !**is_decided).count();
     let suspended = seen.output.matches("is not called after its worker failed").count();
     assert!(undecided > 0 && suspended + 1 >= undecided, "{seen:#?}");
-    let limit = 2 * usual.elapsed + Duration::from_secs(2) + DEADLINE + Duration::from_secs(10) + 2 * slack();
-    assert!(seen.elapsed < limit, "{:?} of {limit:?}", seen.elapsed);
+}
+
+/// Fails unless a worker that has too much after this attack is ended, and all other bindings are decided. On a busy machine, it may not get
+/// so far.
+#[track_caller]
+fn ends_between_calls(fault: &str, has_too_much: impl Fn(&Seen) -> bool) {
+    // These give the host time to look.
+    let faults = [&[fault][..], &["nap"; 10]].concat();
+    let seen = attacked(&fault.replace(' ', "-"), &faults, "");
+    assert_eq!(seen.is_decided()[1..], [true; 10], "{seen:#?}");
+    assert!(seen.workers >= 2 || !has_too_much(&seen), "{seen:#?}");
 }
 
 #[test]
 fn threads_of_a_worker_are_bounded_between_calls() {
-    let seen = attacked("threads", &["many threads", "nap", "nap", "nap", "nap"], "", || {});
-    // Where starting them takes long, the call itself fails.
-    assert_eq!(seen.is_decided()[1..], [true; 4], "{seen:#?}");
-    assert!(seen.crowded < Duration::from_secs(1) && seen.workers >= 2, "{seen:#?}");
+    ends_between_calls("many threads", |seen| seen.threads > MOST_THREADS);
 }
 
 #[test]
 fn memory_of_a_worker_is_bounded_between_calls() {
-    let seen = attacked(
-        "memory",
-        &["memory after the answer", "nap", "nap", "nap", "nap", "nap"],
-        "",
-        || {},
-    );
-    assert_eq!(seen.is_decided()[1..], [true; 5], "{seen:#?}");
-    assert!(seen.memory < MOST_MEMORY, "{seen:#?}");
+    ends_between_calls("memory after the answer", |seen| seen.memory > MOST_MEMORY);
 }
 
 #[test]
 fn tables_of_pages_of_a_worker_are_bounded() {
-    let seen = attacked("tables", &["tables of pages", "none"], "", || {});
+    let seen = attacked("tables", &["tables of pages", "none"], "");
     assert!(seen.is_decided()[1], "{seen:#?}");
     assert!(seen.tables < MOST_TABLES, "{seen:#?}");
 }
 
+/// Another plugin takes its time meanwhile, so that the worker is asked for nothing.
 #[test]
 fn a_worker_that_spins_after_its_answer_is_ended() {
-    let mut faults = vec!["nap"; 15];
-    faults[0] = "spin after the answer";
-    let seen = attacked("spin", &faults, "", || {});
-    assert_eq!((seen.exit, seen.is_decided()), (Some(0), vec![true; 15]), "{seen:#?}");
-    // On a busy machine, the spinning threads get little, and the worker may live.
-    assert!(seen.used < MOST_PROCESSOR_TIME, "{seen:#?}");
+    let patient = format!(
+        "[profile.plugin.patient]\npath = '{}'\nallow-uncertified = true\nisolation = 'process'\n",
+        named("patient").display()
+    );
+    let listed = fs::read_to_string(profile("attacks/spin.toml", &patient)).expect("a profile");
+    let listed = listed.replace(
+        "filters = ['cluster-affinity', 'hostile']",
+        "filters = ['cluster-affinity', 'patient']",
+    );
+    assert!(listed.contains("'patient'"), "{listed}");
+    let profile = file("attacks/spin.toml", &listed);
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let naps = 12 * threads;
+    let decided = |number: usize, strategy: &str, fault: &str, point: &str| -> Value {
+        let binding = binding(&format!("binding-{number:05}"), 3).strategy(strategy);
+        let binding = binding.annotation("hostile.example/fault", fault);
+        binding.annotation("hostile.example/point", point).into()
+    };
+    let mut objects: Vec<Value> = vec![cluster("a", 9).into(), cluster("b", 9).into()];
+    objects.push(decided(0, "Hostile", "spin after the answer", "assign"));
+    objects.extend((1..=naps).map(|number| decided(number, "Average", "nap", "filter")));
+    objects.push(decided(naps + 1, "Hostile", "nap", "assign"));
+    let seen = watched("spin", &list(objects), &profile, |_| {});
+    assert_eq!(
+        (seen.exit, seen.is_decided()),
+        (Some(0), vec![true; naps + 2]),
+        "{seen:#?}"
+    );
+    // Two plugins, and one of them again; unless others had the processors, and the threads little of them.
+    let most = ADVANCE + seen.elapsed / 2 + Duration::from_secs(1);
+    assert!(seen.workers == 3 || seen.used < most, "{seen:#?}");
+}
+
+/// A call is bounded by its deadline alone, whatever it does with the processors until then.
+#[test]
+fn a_call_that_computes_on_several_threads_is_answered() {
+    let profile = profile("attacks/several.toml", "");
+    let text = fs::read_to_string(profile).expect("a profile");
+    let profile = file(
+        "attacks/several.toml",
+        &text.replace("deadline = '1s'", "deadline = '60s'"),
+    );
+    let objects = objects("assign", &["compute on four threads"]);
+    let seen = watched("several", &objects, &profile, |_| {});
+    assert_eq!((seen.exit, seen.is_decided()), (Some(0), vec![true]), "{seen:#?}");
+    assert_eq!(seen.workers, 1, "{seen:#?}");
 }
 
 #[test]
 fn what_a_call_hands_over_costs_the_host_a_bounded_amount_of_memory() {
-    let usual = peaceful("everything", 1);
-    let seen = attacked("everything", &["much of everything"], "", || {});
+    let usual = attacked("everything-none", &["none"], "");
+    let seen = attacked("everything", &["much of everything"], "");
     assert_eq!(
         (seen.exit, seen.is_decided()),
         (Some(0), vec![true]),
@@ -326,7 +353,7 @@ fn is_control(character: char) -> bool {
 
 #[test]
 fn texts_of_a_plugin_begin_no_line_and_have_no_control_characters() {
-    let seen = attacked("forged", &["forged line"], "", || {});
+    let seen = attacked("forged", &["forged line"], "");
     assert_eq!(seen.is_decided(), [true], "{seen:#?}");
     let lines: Vec<&str> = seen.log.lines().collect();
     assert!(lines.len() >= 2, "{seen:#?}");
@@ -338,7 +365,7 @@ fn texts_of_a_plugin_begin_no_line_and_have_no_control_characters() {
     }
     assert!(!seen.log.contains(is_control), "{:?}", seen.log);
     // What people read of a decision, and what a recording keeps of it.
-    let output: serde_json::Value = serde_json::from_str(&seen.output).expect("JSON");
+    let output: Value = serde_json::from_str(&seen.output).expect("JSON");
     assert!(!output.to_string().contains(is_control), "{output:#}");
     let [manifests, profile] = ["attacks/forged.json", "attacks/forged.toml"].map(|name| {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("isolation").join(name);
@@ -398,7 +425,7 @@ fn a_worker_does_not_see_the_configuration_of_another_plugin() {
     let profile = file("attacks/unseen.toml", &listed);
     // The binding is among what it reads, so it names the text otherwise.
     let faults = ["look for swordfish of another", "look for hostile.example/fault"];
-    let seen = watched("unseen", &faults, &profile, || {});
+    let seen = watched("unseen", &objects("assign", &faults), &profile, |_| {});
     assert_eq!(seen.is_decided(), [true, false], "{seen:#?}");
     assert!(seen.output.contains("its worker was ended by SIGABRT"), "{seen:#?}");
 }
@@ -449,7 +476,7 @@ fn what_is_not_bundled_is_confined_when_it_is_verified_or_inspected() {
 /// The bounds, in words.
 #[test]
 fn the_table_in_the_documentation_has_the_bounds() {
-    let time = format!("each attempt ends within {MOST_DEADLINES} times its deadline");
+    let time = format!("each of its {ATTEMPTS} attempts is ended at its deadline");
     let rows = [
         ("wakes the host without end, in a call", time.clone()),
         ("sleeps, and is awake when it is looked at", time.clone()),
@@ -457,7 +484,7 @@ fn the_table_in_the_documentation_has_the_bounds() {
         ("counts more than there is room for, slowly", time.clone()),
         (
             "wakes the host without end, in its constructor",
-            format!("ends within {MOST_DEADLINES} times 30 s"),
+            "is ended at its deadline of 30 s".to_owned(),
         ),
         (
             "hangs when it is constructed again",
@@ -465,11 +492,14 @@ fn the_table_in_the_documentation_has_the_bounds() {
         ),
         (
             "starts 2,000 threads, and answers",
-            format!("has more than {MOST_THREADS} for less than 1 s; every binding is decided"),
+            format!("is ended with more than {MOST_THREADS}; every other binding is decided"),
         ),
         (
             "fills memory after its answer",
-            format!("at most {} MiB; every binding is decided", MOST_MEMORY >> 20),
+            format!(
+                "is ended with more than {} MiB; every other binding is decided",
+                MOST_MEMORY >> 20
+            ),
         ),
         (
             "reads 512 GiB that it never writes",
@@ -478,9 +508,13 @@ fn the_table_in_the_documentation_has_the_bounds() {
         (
             "spins on 16 threads after its answer",
             format!(
-                "at most {} s of processor time; every binding is decided",
-                MOST_PROCESSOR_TIME.as_secs()
+                "is ended after {} s of processor time beyond half a processor; every binding is decided",
+                ADVANCE.as_secs()
             ),
+        ),
+        (
+            "computes on four threads until it answers",
+            "is answered by one worker".to_owned(),
         ),
         (
             "hands over 250 MiB of texts and log messages",

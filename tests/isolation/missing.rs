@@ -136,6 +136,65 @@ fn anything_else_that_is_missing_is_reported_and_changes_no_decision() {
     }
 }
 
+/// `divvy profile check` is where it is read before anything runs: a warning per facility, with its remedy, and who bounds the rest.
+#[test]
+fn what_is_missing_is_in_the_check_of_a_profile() {
+    let process = profile("checked", "process");
+    let check = ["profile", "check", process.as_str()];
+    let told = "average; the scheduler bounds threads and processor time, and the kernel does not";
+    for (call, error, expected, hint) in [
+        (
+            "landlock",
+            "ENOSYS",
+            &["landlock is not available: Function not implemented (os error 38); the plugin can read every file"][..],
+            Some("CONFIG_SECURITY_LANDLOCK"),
+        ),
+        (
+            "limits",
+            "EPERM",
+            &[
+                "the limit of addresses is not available: Operation not permitted (os error 1); the plugin's tables of pages are not limited",
+                "the limit of memory is not available: Operation not permitted (os error 1); the plugin's memory is not limited",
+            ],
+            Some("use `RuntimeDefault` of a current runtime"),
+        ),
+        (
+            "capset",
+            "EPERM",
+            &[
+                "dropping capabilities is not available: Operation not permitted (os error 1); the plugin has the capabilities",
+            ],
+            None,
+        ),
+        ("nothing", "EPERM", &[], None),
+    ] {
+        let (exit, output, log) = divvy_without(call, error, &check);
+        assert_eq!(exit, Some(0), "{call}: {log}");
+        assert!(output.contains(told), "{call}: {output}");
+        for expected in expected {
+            let found = log
+                .lines()
+                .filter(|line| line.starts_with("warning: ") && line.contains(expected));
+            let found: Vec<&str> = found.collect();
+            assert!(
+                matches!(found[..], [line] if line.ends_with(": `average`")),
+                "{call}: {log}"
+            );
+        }
+        let hints = log.lines().filter(|line| line.starts_with("  hint: "));
+        assert!(
+            hint.is_none_or(|hint| hints.clone().any(|line| line.contains(hint))),
+            "{call}: {log}"
+        );
+        let others = log.contains("the limit of ") || log.contains("dropping capabilities");
+        assert!(!expected.is_empty() || !others, "{call}: {log}");
+    }
+    // A plugin in the scheduler's process is bounded by nothing, which is what `isolation = "none"` says.
+    let (exit, output, log) = divvy_without("landlock", "ENOSYS", &["profile", "check", &profile("checked", "none")]);
+    assert_eq!((exit, log.as_str()), (Some(0), ""), "{output}");
+    assert!(!output.contains("isolated"), "{output}");
+}
+
 /// The scheduler that runs says it, too, before it does anything else.
 #[test]
 fn what_is_missing_is_in_the_log_of_run_and_in_the_list_of_plugins() {

@@ -3,6 +3,7 @@
 //! - [`alike`] compares decisions. [`which`] says which plugins have a process of their own.
 //! - [`harm`] has a plugin that does harm at every point, and [`matrix`] compares it with the same harm in the scheduler's process.
 //!   [`skip`] goes on without such a plugin. [`output`] has one that prints. [`attacks`] has one that means to cost more than its own decision.
+//!   [`verified`] has libraries that look around when they are verified.
 //! - [`missing`] has systems that lack what isolation uses, [`paused`] a machine that is paused, and [`pod`] the restrictions of a pod.
 //!
 //! With the environment variable of [`crate::scheduling::ISOLATED`], every test of this binary that builds a host isolates its plugins.
@@ -16,6 +17,7 @@ mod output;
 mod paused;
 mod pod;
 mod skip;
+mod verified;
 mod which;
 
 use std::path::{Path, PathBuf};

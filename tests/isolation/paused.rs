@@ -11,7 +11,7 @@ use super::harm::{objects, profile};
 use crate::artifacts::{with_bundled_plugins, workspace};
 
 /// Signals a process, which may have ended.
-fn signal(signal: Signal, process: u32) {
+pub(super) fn signal(signal: Signal, process: u32) {
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
     let sent = kill_process(process.expect("a process has a positive number"), signal);
     assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");

@@ -49,8 +49,36 @@ pub struct Program {
     pub path: PathBuf,
     /// Arguments of every child.
     pub arguments: Vec<OsString>,
+    /// Variables of every child; those of this process if absent.
+    pub environment: Option<Vec<(OsString, OsString)>>,
+    /// Memory that a child may have.
+    pub memory: Option<MemoryLimit>,
     /// Silence after which a child counts as hanging.
     pub patience: Duration,
+}
+
+/// A bound of a child's memory, which is looked at as long as the child runs.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryLimit {
+    /// Bytes that it may have.
+    pub bytes: u64,
+    /// Bytes that the process with a number has; `None` if they are not known.
+    pub of: fn(u32) -> Option<u64>,
+}
+
+/// Time between two looks at the memory of a child.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Time for each message that a child had written before it was ended.
+const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// Why a child is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// It was silent for too long.
+    Silent,
+    /// It has more memory than it may.
+    Memory(u64),
 }
 
 /// End of a child.
@@ -92,6 +120,15 @@ const REFUSED: i32 = 2;
 const KEPT_BYTES: usize = 4_096;
 
 impl Program {
+    /// The same, whose children have the variables of this process.
+    #[must_use]
+    pub fn with_environment(self) -> Self {
+        Self {
+            environment: None,
+            ..self
+        }
+    }
+
     /// Runs a child with further arguments and waits until it ends.
     ///
     /// # Errors
@@ -99,28 +136,47 @@ impl Program {
     /// [`NotStarted`]. Everything that goes wrong later is an [`End`].
     pub fn run(&self, further: &[OsString]) -> Result<End, NotStarted> {
         let started = Instant::now();
-        let mut child = Command::new(&self.path)
+        let mut command = Command::new(&self.path);
+        command
             .args(&self.arguments)
             .args(further)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+            .stderr(Stdio::piped());
+        if let Some(environment) = &self.environment {
+            command.env_clear().envs(environment.iter().cloned());
+        }
+        let mut child = command.spawn()?;
         let events = events(&mut child);
         let said = said(&mut child);
-        let mut last = None;
-        let mut case = None;
-        let is_silent = loop {
-            match events.recv_timeout(self.patience) {
-                Ok(Event::Begins { case: begun }) => case = Some(begun),
-                Ok(event) => last = Some(event),
-                Err(RecvTimeoutError::Timeout) => break true,
-                Err(RecvTimeoutError::Disconnected) => break false,
+        let (mut last, mut case) = (None, None);
+        let mut take = |event| match event {
+            Event::Begins { case: begun } => case = Some(begun),
+            event => last = Some(event),
+        };
+        let (mut heard, mut looked) = (Instant::now(), Instant::now());
+        let ended = loop {
+            let pause = self.memory.map_or(self.patience, |_| self.patience.min(BETWEEN_LOOKS));
+            match events.recv_timeout(pause) {
+                Ok(event) => {
+                    take(event);
+                    heard = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() >= self.patience => break Some(Ended::Silent),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break None,
+            }
+            if looked.elapsed() >= BETWEEN_LOOKS {
+                looked = Instant::now();
+                if let Some(excess) = self.excess(&child) {
+                    break Some(excess);
+                }
             }
         };
-        let status = match is_silent {
-            true => Ok(None),
-            false => self.wait(&mut child),
+        let mut excess = ended.filter(|ended| *ended != Ended::Silent);
+        let status = match ended {
+            Some(_) => Ok(None),
+            None => self.wait(&mut child, &mut excess),
         };
         if !matches!(status, Ok(Some(_))) {
             // Killing a child that has just ended by itself fails, which does not matter.
@@ -128,12 +184,19 @@ impl Program {
             let _status = child.wait();
         }
         let took = started.elapsed();
+        // What it had said before it was ended.
+        while let Ok(event) = events.recv_timeout(AFTERWARDS) {
+            take(event);
+        }
         let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         Ok(match (status, last) {
             (Ok(Some(status)), Some(last)) if status.success() => End::Done { last, took },
             (Ok(Some(status)), None) if status.code() == Some(REFUSED) => End::Refused(said),
             (status, last) => End::Died {
-                how: how(status, last.is_some(), self.patience),
+                how: match excess.or_else(|| self.refused_memory(&said)) {
+                    Some(Ended::Memory(limit)) => format!("more than {} MiB of memory are needed", limit >> 20),
+                    _ => how(status, last.is_some(), self.patience),
+                },
                 case,
                 last,
                 said,
@@ -142,15 +205,38 @@ impl Program {
         })
     }
 
-    /// Waits until a child ends; `None` if it does not in time. An error if the system does not say.
-    fn wait(&self, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    /// Waits until a child ends; `None` if it does not in time, or has too much meanwhile. An error if the system does not say.
+    fn wait(&self, child: &mut Child, excess: &mut Option<Ended>) -> std::io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + self.patience;
         loop {
             match child.try_wait() {
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+                Ok(None) if Instant::now() < deadline => {}
                 ended => return ended,
             }
+            *excess = self.excess(child);
+            if excess.is_some() {
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Set if a child has more memory than it may.
+    fn excess(&self, child: &Child) -> Option<Ended> {
+        let limit = self.memory?;
+        let bytes = (limit.of)(child.id())?;
+        (bytes > limit.bytes).then_some(Ended::Memory(limit.bytes))
+    }
+
+    /// Set if the system refused a child memory at once that it may not have, as Rust's standard library says it.
+    fn refused_memory(&self, said: &str) -> Option<Ended> {
+        let limit = self.memory?;
+        let line = said
+            .lines()
+            .rev()
+            .find(|line| line.starts_with("memory allocation of "))?;
+        let bytes = line.split_whitespace().nth(3)?.parse::<u64>().ok()?;
+        (bytes > limit.bytes / 2).then_some(Ended::Memory(limit.bytes))
     }
 }
 
@@ -236,7 +322,26 @@ mod tests {
         let program = Program {
             path: "/bin/sh".into(),
             arguments: vec!["-c".into()],
+            environment: None,
+            memory: None,
             patience,
+        };
+        program.run(&[script.into()]).expect("there is a shell")
+    }
+
+    /// Runs a script with bounds.
+    fn bounded(script: &str, environment: &[(&str, &str)], memory: MemoryLimit) -> End {
+        let program = Program {
+            path: "/bin/sh".into(),
+            arguments: vec!["-c".into()],
+            environment: Some(
+                environment
+                    .iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+            ),
+            memory: Some(memory),
+            patience: Duration::from_secs(30),
         };
         program.run(&[script.into()]).expect("there is a shell")
     }
@@ -282,6 +387,50 @@ mod tests {
         assert_eq!(
             how_it_died(end).0,
             "the process was killed by SIGABRT after the check had ended"
+        );
+    }
+
+    #[test]
+    fn a_child_has_the_variables_that_it_is_given_and_no_others() {
+        let enough = MemoryLimit {
+            bytes: u64::MAX,
+            of: |_| Some(0),
+        };
+        let end = bounded("echo \"$KEPT $HOME$USER\" >&2; exit 2", &[("KEPT", "yes")], enough);
+        assert_eq!(end, End::Refused("yes \n".to_owned()));
+    }
+
+    /// Whether it is in the middle of the check or after it. The figures are made up.
+    #[test]
+    fn a_child_that_needs_more_memory_than_it_may_is_ended() {
+        let limit = MemoryLimit {
+            bytes: 7 << 20,
+            of: |process| {
+                let name = std::fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+                (name.trim() == "sleep").then_some((7 << 20) + 1)
+            },
+        };
+        let begins = r#"echo '{"event":"begins","case":4}'"#;
+        for script in [
+            format!("{begins}; exec sleep 60"),
+            format!("{begins}; {DONE}; exec >&-; exec sleep 60"),
+        ] {
+            let end = bounded(&script, &[("PATH", "/usr/bin:/bin")], limit);
+            assert_eq!(
+                how_it_died(end),
+                ("more than 7 MiB of memory are needed".to_owned(), Some(4)),
+                "{script}"
+            );
+        }
+        // The system refuses at once what is much too large.
+        let refused = "echo 'memory allocation of 99000000 bytes failed' >&2; kill -ABRT $$";
+        let limit = MemoryLimit { of: |_| None, ..limit };
+        let (how, _) = how_it_died(bounded(refused, &[], limit));
+        assert_eq!(how, "more than 7 MiB of memory are needed");
+        let small = "echo 'memory allocation of 99 bytes failed' >&2; kill -ABRT $$";
+        assert_eq!(
+            how_it_died(bounded(small, &[], limit)).0,
+            "the process was killed by SIGABRT"
         );
     }
 

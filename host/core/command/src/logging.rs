@@ -12,7 +12,7 @@ use crate::errors::{Diagnostic, Failure};
 use crate::log_lines::{LineForm, LogLines};
 
 /// Environment variable that sets log levels.
-const LOG_VARIABLE: &str = "DIVVY_LOG";
+pub const LOG_VARIABLE: &str = "DIVVY_LOG";
 
 /// Prints the messages of a command that ends by itself: warnings, and more with `--verbose`.
 ///

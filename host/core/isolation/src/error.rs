@@ -90,13 +90,13 @@ pub enum IsolationError {
         /// What it was doing.
         operation: Operation,
     },
-    /// The worker used the processors beyond its calls, and was ended.
+    /// The worker used the processors between its calls, and was ended.
     #[error(
-        "for {} its worker used more than half a processor beyond its calls, and was ended when it was to {operation}",
+        "its worker used {} of processor time beyond half a processor between its calls, and was ended when it was to {operation}",
         seconds(*.time)
     )]
     Processors {
-        /// The time for which it did.
+        /// Processor time that it may use beyond half a processor.
         time: Duration,
         /// What it was doing.
         operation: Operation,

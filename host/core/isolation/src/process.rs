@@ -1,7 +1,6 @@
 //! A worker's process as its host sees it: started, asked, watched, ended.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -310,13 +309,7 @@ impl Process {
         take: &mut Take<'_, T>,
     ) -> Result<(), IsolationError> {
         // Both are of all that is done for this answer, however often the worker is asked.
-        let mut time = Deadline::new(deadline);
-        // Opening and constructing are bounded by their deadline alone: a runtime may begin on all processors.
-        let processors = match operation {
-            Operation::Call => 1,
-            _ => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
-        };
-        let _active = self.activity.begin(processors);
+        let (mut time, _active) = (Deadline::new(deadline), self.activity.begin());
         let (mut bytes, mut is_repeated) = (FIRST_BYTES, false);
         loop {
             let exchange = self.exchange(bytes)?;

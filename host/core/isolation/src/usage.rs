@@ -85,6 +85,24 @@ mod tests {
         }
     }
 
+    /// A plugin chooses names of its threads: any bytes.
+    #[test]
+    fn a_thread_with_a_name_that_is_not_text_counts() {
+        let (number, found) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            rustix::thread::set_name(c"\xff\xfe").expect("any bytes");
+            let own = rustix::thread::gettid().as_raw_nonzero().get();
+            number.send(own).expect("the test waits");
+            _ = ends.recv();
+        });
+        let number = found.recv().expect("the thread has begun");
+        let usage = Usage::of(std::process::id().cast_signed());
+        assert!(usage.waited.contains_key(&number), "{usage:?}");
+        drop(end);
+        thread.join().expect("it ends");
+    }
+
     #[test]
     fn the_time_of_waiting_is_the_second_figure() {
         assert_eq!(waiting_time("0 31611772 1\n"), Some(Duration::from_nanos(31_611_772)));

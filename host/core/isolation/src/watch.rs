@@ -1,17 +1,20 @@
-//! What a worker uses beyond its calls: memory, threads and processors. The kernel bounds none of them for a process that means to evade it,
+//! What a worker uses between its calls: memory, threads and processors. The kernel bounds none of them for a process that means to evade it,
 //! so a thread of the host looks at all workers, whether they are asked for something or not, and ends one that has too much. It looks as
 //! long as there are workers.
 
-use std::sync::{Mutex, PoisonError, Weak};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
+
+use rustix::thread::sched_getaffinity;
 
 use crate::error::{IsolationError, Operation};
 use crate::usage::{MOST_THREADS, processor_time};
 
 /// Time between two looks at all workers. A look takes some 50 µs per worker.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-/// Looks at which a worker must have used too much of the processors: garbage that is collected after a call takes less.
-const LOOKS: u32 = 10;
+/// Processor time that a worker may use between calls, beyond half a processor: collecting garbage after a call takes less.
+const ADVANCE: Duration = Duration::from_secs(2);
 /// Memory that a worker may use beyond its plugins', for itself.
 const OWN_MEMORY: u64 = 64 << 20;
 /// Memory shared with the host that a worker may have written to between calls, beyond what calls commonly use.
@@ -24,7 +27,7 @@ pub(crate) enum Excess {
     Memory { bytes: u64, limit: u64 },
     /// Threads.
     Threads { threads: u64 },
-    /// Processor time beyond that of its calls.
+    /// Processor time between calls.
     Processors,
 }
 
@@ -43,7 +46,7 @@ impl Excess {
                 operation,
             },
             Self::Processors => IsolationError::Processors {
-                time: BETWEEN_LOOKS * LOOKS,
+                time: ADVANCE,
                 operation,
             },
         }
@@ -66,87 +69,69 @@ pub(crate) fn shared_excess(bytes: u64, common: u64) -> Option<Excess> {
     (bytes > limit).then_some(Excess::Memory { bytes, limit })
 }
 
-/// The operations of a worker: how many are in progress, and the processor time that all of them together may have used.
-#[derive(Debug)]
-pub(crate) struct Activity {
-    since: Instant,
-    operations: Mutex<Operations>,
-}
+/// The operations of a worker: how many are in progress, and the time for which there was one.
+#[derive(Debug, Default)]
+pub(crate) struct Activity(Mutex<Operations>);
 
 #[derive(Debug, Default)]
 struct Operations {
     in_progress: u32,
-    /// Processors that those in progress may use.
-    processors: i128,
-    /// Nanoseconds at which operations have ended, less those at which they have begun, for each processor that they may use.
-    balance: i128,
+    /// The time since which there is one.
+    since: Option<Instant>,
+    /// How long there was one before.
+    before: Duration,
 }
 
 /// An operation in progress, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Active<'a> {
-    activity: &'a Activity,
-    processors: i128,
-}
-
-impl Default for Activity {
-    fn default() -> Self {
-        Self {
-            since: Instant::now(),
-            operations: Mutex::default(),
-        }
-    }
-}
+pub(crate) struct Active<'a>(&'a Activity);
 
 impl Activity {
-    /// Begins an operation that may use this many processors as long as it lasts.
-    pub(crate) fn begin(&self, processors: usize) -> Active<'_> {
-        let processors = i128::try_from(processors).unwrap_or(i128::from(u32::MAX));
-        self.change(|operations, now| {
-            operations.in_progress += 1;
-            operations.processors += processors;
-            operations.balance -= processors * now;
-        });
-        Active {
-            activity: self,
-            processors,
-        }
+    /// Begins an operation.
+    pub(crate) fn begin(&self) -> Active<'_> {
+        let mut operations = self.operations();
+        operations.in_progress += 1;
+        operations.since.get_or_insert_with(Instant::now);
+        Active(self)
     }
 
     /// True if no operation is in progress.
     pub(crate) fn is_idle(&self) -> bool {
-        self.change(|operations, _| operations.in_progress == 0)
+        self.operations().in_progress == 0
     }
 
-    /// Processor time that operations may have used so far; what was done at the same time counts several times.
+    /// Time for which an operation was in progress so far. Several at the same time count once.
     fn taken(&self) -> Duration {
-        let nanoseconds = self.change(|operations, now| operations.balance + operations.processors * now);
-        Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+        let operations = self.operations();
+        let since = operations.since.map_or(Duration::ZERO, |since| since.elapsed());
+        operations.before + since
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Operations, i128) -> T) -> T {
-        let mut operations = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = i128::try_from(self.since.elapsed().as_nanos()).unwrap_or(i128::MAX);
-        change(&mut operations, now)
+    fn operations(&self) -> MutexGuard<'_, Operations> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Active<'_> {
     fn drop(&mut self) {
-        self.activity.change(|operations, now| {
-            operations.in_progress -= 1;
-            operations.processors -= self.processors;
-            operations.balance += self.processors * now;
-        });
+        let mut operations = self.0.operations();
+        operations.in_progress -= 1;
+        if operations.in_progress == 0 {
+            let since = operations.since.take();
+            operations.before += since.map_or(Duration::ZERO, |since| since.elapsed());
+        }
     }
 }
 
-/// What a look at the processor time of a worker has found.
+/// Processor time of a worker between its calls, as looks at it have found it.
+///
+/// While an operation is in progress, a plugin may use all processors: the deadline bounds how long. Between operations, it may use half a
+/// processor, and [`ADVANCE`] more.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     last: Option<Look>,
-    /// Looks at which it had used too much since the one before, less those at which it had not.
-    looks: u32,
+    /// What it has used of the advance.
+    beyond: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -157,8 +142,7 @@ struct Look {
 }
 
 impl Seen {
-    /// Looks at the processor time of a process. [`Excess::Processors`] if it has used, again and again, half a processor more than it
-    /// had calls to answer.
+    /// Looks at the processor time of a process. [`Excess::Processors`] if it has used too much between its calls.
     pub(crate) fn look(&mut self, process: i32, activity: &Activity) -> Option<Excess> {
         let now = Look {
             at: Instant::now(),
@@ -166,19 +150,30 @@ impl Seen {
             in_calls: activity.taken(),
         };
         let last = self.last.replace(now)?;
-        self.count(last, now)
+        self.count(last, now, processors)
     }
 
-    fn count(&mut self, last: Look, now: Look) -> Option<Excess> {
+    fn count(&mut self, last: Look, now: Look, processors: impl FnOnce() -> u32) -> Option<Excess> {
         let between = now.at.saturating_duration_since(last.at);
         let in_calls = now.in_calls.saturating_sub(last.in_calls);
-        let beyond = now.used.saturating_sub(last.used).saturating_sub(in_calls);
-        self.looks = match beyond > between / 2 {
-            true => self.looks + 1,
-            false => self.looks.saturating_sub(1),
-        };
-        (self.looks >= LOOKS).then_some(Excess::Processors)
+        let mut beyond = now.used.saturating_sub(last.used).saturating_sub(in_calls);
+        // Only a worker with several threads needs the number of processors, which takes longer to find than all else.
+        if !beyond.is_zero() && !in_calls.is_zero() {
+            let others = processors().saturating_sub(1);
+            beyond = beyond.saturating_sub(in_calls.saturating_mul(others));
+        }
+        self.beyond = self.beyond.saturating_add(beyond).saturating_sub(between / 2);
+        (self.beyond > ADVANCE).then_some(Excess::Processors)
     }
+}
+
+/// The most processors that a worker can use at the same time: those of this process. A quota is counted in whole processors, rounded down,
+/// so that one more may be in use where there is one.
+fn processors() -> u32 {
+    let counted = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let counted = u32::try_from(counted).unwrap_or(u32::MAX);
+    let all = sched_getaffinity(None).map_or(u32::MAX, |all| all.count());
+    counted.saturating_add(1).min(all.max(counted))
 }
 
 /// A worker that is looked at.
@@ -245,53 +240,70 @@ mod tests {
     use super::*;
     use crate::sandbox::Footprint;
 
-    /// Looks until a worker is ended that uses the processors for this many milliseconds per look, with this long in calls; `None` if it
-    /// never is.
-    fn looks(used: u64, in_calls: u64) -> Option<u32> {
+    /// Looks until a worker is ended on four processors, which uses these milliseconds of them in turn from look to look, with this long
+    /// in calls; `None` if it never is.
+    fn looks(used: &[u64], in_calls: u64) -> Option<u32> {
         let (mut seen, begun) = (Seen::default(), Instant::now());
-        let look = |number: u32| Look {
-            at: begun + BETWEEN_LOOKS * number,
-            used: Duration::from_millis(used * u64::from(number)),
-            in_calls: Duration::from_millis(in_calls * u64::from(number)),
+        let mut last = Look {
+            at: begun,
+            used: Duration::ZERO,
+            in_calls: Duration::ZERO,
         };
-        (1..100).find(|number| seen.count(look(number - 1), look(*number)).is_some())
+        (1..1_000).zip(used.iter().cycle()).find_map(|(number, used)| {
+            let now = Look {
+                at: begun + BETWEEN_LOOKS * number,
+                used: last.used + Duration::from_millis(*used),
+                in_calls: last.in_calls + Duration::from_millis(in_calls),
+            };
+            let found = seen.count(last, now, || 4);
+            last = now;
+            found.map(|_| number)
+        })
     }
 
     #[test]
-    fn who_uses_processors_between_calls_is_ended() {
-        assert_eq!(looks(0, 0), None);
-        // It answers all the time, and on several threads.
-        assert_eq!(looks(100, 100), None);
-        assert_eq!(looks(400, 400), None);
+    fn a_worker_that_uses_processors_between_calls_is_ended() {
+        assert_eq!(looks(&[0], 0), None);
+        // It answers all the time, on one thread and on all processors; and for a part of it.
+        assert_eq!(looks(&[100], 100), None);
+        assert_eq!(looks(&[400], 100), None);
+        assert_eq!(looks(&[100], 25), None);
         // It tidies up after its calls.
-        assert_eq!(looks(60, 20), None);
-        // It spins on one thread, on two, and on two beside its calls.
-        assert_eq!(looks(100, 0), Some(LOOKS));
-        assert_eq!(looks(200, 10), Some(LOOKS));
-        assert_eq!(looks(190, 100), Some(LOOKS));
+        assert_eq!(looks(&[60], 20), None);
+        assert_eq!(looks(&[&[400; 3][..], &[0; 21]].concat(), 0), None);
+        // It spins on one thread, on all processors, and on those that its calls leave.
+        assert_eq!(looks(&[100], 0), Some(41));
+        assert_eq!(looks(&[400], 0), Some(6));
+        assert_eq!(looks(&[400], 50), Some(14));
+        // It rests at every other look.
+        assert_eq!(looks(&[200, 0], 0), Some(39));
     }
 
     #[test]
-    fn operations_take_their_time_once() {
+    fn the_time_with_an_operation_in_progress_counts_once() {
         let activity = Activity::default();
         assert!(activity.is_idle());
         assert_eq!(activity.taken(), Duration::ZERO);
-        let (begun, first, second) = (Instant::now(), activity.begin(1), activity.begin(1));
+        let (begun, first, second) = (Instant::now(), activity.begin(), activity.begin());
         assert!(!activity.is_idle());
         std::thread::sleep(Duration::from_millis(20));
+        drop(first);
         let in_progress = activity.taken();
-        assert!(in_progress >= Duration::from_millis(40));
-        drop((first, second));
+        assert!(in_progress >= Duration::from_millis(20) && !activity.is_idle());
+        drop(second);
         let taken = activity.taken();
-        assert!(taken >= in_progress && taken <= 2 * begun.elapsed());
+        assert!(taken >= in_progress && taken <= begun.elapsed());
         std::thread::sleep(Duration::from_millis(5));
         assert_eq!(activity.taken(), taken);
-        // It may use four processors.
-        let wide = activity.begin(4);
-        std::thread::sleep(Duration::from_millis(5));
-        assert!(activity.taken() >= taken + Duration::from_millis(20));
-        drop(wide);
-        assert!(activity.is_idle());
+        // Another one later.
+        drop(activity.begin());
+        assert!(activity.is_idle() && activity.taken() >= taken);
+    }
+
+    #[test]
+    fn a_worker_has_the_processors_of_this_process() {
+        let counted = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        assert!((counted..=counted + 1).contains(&(processors() as usize)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use divvy_isolation::{
 };
 use divvy_loader::{LoadOptions, PluginDirectories, PluginFile, PluginLibrary};
 use divvy_profile::{Isolation, PluginTable, ProfileConfiguration, is_bundled};
+use divvy_spanned::names;
 
 use super::error::RegistryError;
 use crate::plugin::{ConstructError, PluginInstance};
@@ -62,6 +63,29 @@ impl<'a> Libraries<'a> {
                 .directories
                 .find(name)
                 .map(|path| Located { path, is_given: false }),
+        }
+    }
+
+    /// The errors about those of these plugins that are in none of the directories; a single one if the directories hold no plugin at all. For
+    /// who can read no folder later.
+    pub fn missing<'name>(&self, names: impl IntoIterator<Item = &'name str>) -> Vec<RegistryError> {
+        let missing = names.into_iter().filter(|name| self.locate(name).is_none());
+        let errors: Vec<RegistryError> = missing.map(|name| self.not_found(name)).collect();
+        match errors.len() > 1 && self.directories.list().is_empty() {
+            true => vec![RegistryError::NothingFound {
+                searched: self.directories.iter().map(ToOwned::to_owned).collect(),
+            }],
+            false => errors,
+        }
+    }
+
+    /// The error about a plugin that is in none of the directories.
+    pub fn not_found(&self, name: &str) -> RegistryError {
+        let present = self.directories.list();
+        RegistryError::NotFound {
+            plugin: name.to_owned(),
+            searched: self.directories.iter().map(ToOwned::to_owned).collect(),
+            nearest: names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }
 

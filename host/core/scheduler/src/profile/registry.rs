@@ -12,7 +12,6 @@ use divvy_framework_abi::sized::kind;
 use divvy_loader::{PluginDirectories, PluginLibrary};
 use divvy_profile::table::LoadedTable;
 use divvy_profile::{AffinityGroups, OnError, ProfileConfiguration};
-use divvy_spanned::names;
 
 use super::cost::Pricing;
 use super::error::RegistryError;
@@ -342,7 +341,10 @@ impl Registry<'_> {
     }
 
     fn make(&mut self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
-        let located = self.libraries.locate(name).ok_or_else(|| self.not_found(name))?;
+        let located = self
+            .libraries
+            .locate(name)
+            .ok_or_else(|| self.libraries.not_found(name))?;
         let open = self.libraries.open(name, &located)?;
         self.check_twin(open.library())?;
         let plugin = open.construct(&self.configuration.configuration_of(name))?;
@@ -369,15 +371,6 @@ impl Registry<'_> {
                 second: library.path().to_owned(),
             }),
             None => Ok(()),
-        }
-    }
-
-    fn not_found(&self, name: &str) -> RegistryError {
-        let present = self.libraries.directories().list();
-        RegistryError::NotFound {
-            plugin: name.to_owned(),
-            searched: self.libraries.directories().iter().map(ToOwned::to_owned).collect(),
-            nearest: names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use divvy_command::chosen_profile::ChosenProfile;
 use divvy_command::console::Console;
-use divvy_command::errors::{Diagnostic, Failure, headline};
+use divvy_command::errors::{Diagnostic, Failure, headline, remark};
 use divvy_command::exit::Exit;
 use divvy_command::libraries::plugin_names;
 use divvy_command::setup::ProfileArguments;
@@ -159,6 +159,7 @@ fn check_file(
             Ok(profile) if found.is_empty() && is_whole => {
                 console.print(|out| summary(chosen, &profile, console.width(), out))?;
                 report_shadowed(chosen, &profile, directories, console);
+                report_exposures(&profile, console);
             }
             Ok(_) => {}
             Err(errors) => {
@@ -216,6 +217,30 @@ fn report_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plug
             console.message(|out| headline(out, "warning", style::WARNING, &text));
         }
     }
+}
+
+/// Warns of what this system lacks to bound the profile's plugins.
+fn report_exposures(profile: &Profile, console: &Console) {
+    for exposure in profile.exposures() {
+        let text = format!("{}: `{}`", exposure.message, exposure.plugins.join("`, `"));
+        console.message(|out| {
+            headline(out, "warning", style::WARNING, &text)?;
+            exposure.hint.iter().try_for_each(|hint| remark(out, "hint", hint))
+        });
+    }
+}
+
+/// Plugins in processes of their own, and who bounds what they use. No kernel bounds threads and processor time of a single process outside of a
+/// cgroup, which a scheduler in a pod cannot make.
+fn isolated_plugins(profile: &Profile) -> Option<String> {
+    let names = profile.plugins().filter(|plugin| plugin.is_isolated());
+    let names: Vec<&str> = names.map(|plugin| plugin.name()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}; the scheduler bounds threads and processor time, and the kernel does not",
+            names.join(", ")
+        )
+    })
 }
 
 /// The tables of a profile: the keys of their rows, and the plugins that read them.
@@ -313,11 +338,13 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
     let moves = moves.map(|moves| ("moves", move_settings(moves).join("; ")));
     let seed = ("seed", profile.plan_options().seed.to_string());
     let tables = table_lines(chosen, profile);
+    let isolated = isolated_plugins(profile).map(|isolated| ("isolated", isolated));
     let lines = lines
         .into_iter()
         .chain([("pace", pace)])
         .chain(moves)
         .chain([seed])
+        .chain(isolated)
         .chain(tables.into_iter().map(|table| ("table", table)));
     for (title, text) in lines {
         let text = if text.is_empty() { "none".to_owned() } else { text };

@@ -10,10 +10,12 @@ use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::libraries::plugin_names;
+use divvy_command::logging::LOG_VARIABLE;
 use divvy_conformance::check::{self, Effort};
 use divvy_conformance::generate::Shape;
 use divvy_conformance::supervise::{Event, Loaded};
 use divvy_conformance::{Case, Subject};
+use divvy_loader::directories::PATH_VARIABLE;
 use divvy_loader::{PluginDirectories, PluginFile};
 use divvy_profile::{Isolation, ProfileConfiguration};
 use divvy_scheduler::profile::libraries::Libraries;
@@ -138,7 +140,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     for table in chosen.configuration.plugin.values_mut() {
         table.path = table.path.take().map(|path| std::path::absolute(&path).unwrap_or(path));
     }
-    confine(arguments, &chosen.configuration, &plugin, &directories)?;
+    confine(arguments, &chosen, &plugin, &directories)?;
     let errors = match Subject::new(chosen.configuration.clone(), directories, &plugin) {
         Ok(subject) => return Ok(subject),
         Err(errors) => errors,
@@ -152,21 +154,29 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
 /// the process, so it is this one.
 fn confine(
     arguments: &VerifyArguments,
-    configuration: &ProfileConfiguration,
+    chosen: &ChosenProfile,
     plugin: &str,
     directories: &PluginDirectories,
 ) -> Result<(), Failure> {
+    let configuration = &chosen.configuration;
     let libraries = Libraries::new(configuration, directories);
-    // One that is not found is an error of the profile.
-    let located = libraries.locate(plugin);
-    if located.is_none_or(|located| libraries.isolation(plugin, &located) == Isolation::None) {
+    if !has_strangers(configuration, &libraries) {
         return Ok(());
     }
+    // While the folders that were searched can be read: what is in them is part of the message.
+    let names = plugin_names(configuration);
+    let missing = libraries.missing(names.iter().map(String::as_str));
+    if !missing.is_empty() {
+        let diagnostics = missing.iter().map(|error| chosen.diagnostic(error));
+        return Err(Failure::usage_errors(diagnostics.collect()));
+    }
     let cases = arguments.cases.iter().chain(&arguments.child.one).cloned();
-    let read = readable(configuration, &libraries, plugin).into_iter().chain(cases);
+    let read = readable(configuration, &libraries).into_iter().chain(cases);
     // What does not exist, the profile reports.
     let read: Vec<PathBuf> = read.filter(|path| path.exists()).collect();
-    let confined = divvy_isolation::confine_this_process(&read).map_err(|error| {
+    // The observer looks at its own bound from time to time. Beyond this one, the kernel gives nothing.
+    let memory = memory_limit(arguments.clusters).saturating_mul(2);
+    let confined = divvy_isolation::confine_this_process(&read, memory).map_err(|error| {
         let diagnostic = Diagnostic::new(format!("the plugin `{plugin}` cannot be verified: {error}"));
         Failure::usage(match error.hint() {
             Some(hint) => diagnostic.with_hint(hint),
@@ -176,14 +186,47 @@ fn confine(
     confined.map(drop)
 }
 
-/// The files that a profile names and that are read once this process is confined: the libraries of all plugins, the tables, and what the
-/// plugin itself may read.
-fn readable(configuration: &ProfileConfiguration, libraries: &Libraries<'_>, plugin: &str) -> Vec<PathBuf> {
+/// True if the profile would run any of its plugins in a worker. All run in this process, with the one that is verified.
+fn has_strangers(configuration: &ProfileConfiguration, libraries: &Libraries<'_>) -> bool {
+    plugin_names(configuration).iter().any(|name| {
+        let located = libraries.locate(name);
+        located.is_some_and(|located| libraries.isolation(name, &located) == Isolation::Process)
+    })
+}
+
+/// True if a child will confine itself.
+pub(super) fn is_confined(arguments: &VerifyArguments) -> Result<bool, Failure> {
+    let directories = arguments.profile.directories()?;
+    let (chosen, _) = with_subject(arguments.profile.read()?, arguments, &directories)?;
+    let libraries = Libraries::new(&chosen.configuration, &directories);
+    Ok(has_strangers(&chosen.configuration, &libraries))
+}
+
+/// Memory that a confined child may have: what a worker may, and what the check needs itself, which is more with more clusters.
+pub(super) fn memory_limit(clusters: u64) -> u64 {
+    const PLUGIN: u64 = 1 << 30;
+    const CHECK: u64 = 1 << 30;
+    const CLUSTER: u64 = 64 << 10;
+    clusters.saturating_mul(CLUSTER).saturating_add(PLUGIN + CHECK)
+}
+
+/// Variables that a confined child inherits: those of a worker, and those that this program reads itself.
+pub(super) fn environment() -> Vec<(OsString, OsString)> {
+    let own = [PATH_VARIABLE, LOG_VARIABLE];
+    let own = own
+        .into_iter()
+        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    divvy_isolation::environment().chain(own).collect()
+}
+
+/// The files that a profile names and that are read once this process is confined: the libraries of all plugins, the tables, and what any of
+/// the plugins may read, since all of them are constructed here.
+fn readable(configuration: &ProfileConfiguration, libraries: &Libraries<'_>) -> Vec<PathBuf> {
     let names = plugin_names(configuration);
     let files = names.iter().filter_map(|name| Some(libraries.locate(name)?.path));
     let tables = configuration.table.values().filter_map(|table| table.file.clone());
-    let own = configuration.plugin.get(plugin);
-    let granted = own.into_iter().flat_map(|table| table.read.iter().cloned());
+    let granted = names.iter().filter_map(|name| configuration.plugin.get(name));
+    let granted = granted.flat_map(|table| table.read.iter().cloned());
     files.chain(tables).chain(granted).collect()
 }
 
@@ -286,19 +329,27 @@ mod tests {
             "assign": ["cheapest", "other"],
             "plugin": {
                 "cheapest": { "path": "libcheapest.so", "read": ["zones"] },
-                "other": { "path": "libother.so", "read": ["secrets"] },
+                "other": { "path": "libother.so", "read": ["holidays"] },
+                "unused": { "path": "libunused.so", "read": ["secrets"] },
             },
             "table": { "prices": { "file": "prices.csv" }, "unread": {} },
         }))
         .unwrap();
         let libraries = Libraries::new(&configuration, &PluginDirectories::default());
 
-        let mut read = readable(&configuration, &libraries, "cheapest");
+        let mut read = readable(&configuration, &libraries);
 
         read.sort();
         assert_eq!(
             read,
-            ["libcheapest.so", "libother.so", "prices.csv", "zones"].map(PathBuf::from)
+            ["holidays", "libcheapest.so", "libother.so", "prices.csv", "zones"].map(PathBuf::from)
         );
+    }
+
+    #[test]
+    fn a_child_may_have_more_memory_for_more_clusters() {
+        assert_eq!(memory_limit(0), 2 << 30);
+        assert!(memory_limit(5_000) < 3 << 30 && memory_limit(100_000) > 8 << 30);
+        assert_eq!(memory_limit(u64::MAX), u64::MAX);
     }
 }

@@ -17,7 +17,7 @@ use divvy_command::exit::Exit;
 use divvy_command::form;
 use divvy_command::setup::ProfileArguments;
 use divvy_conformance::check::{self, Broken, Check, Outcome};
-use divvy_conformance::supervise::{End, Event, Loaded, NotStarted, Program};
+use divvy_conformance::supervise::{End, Event, Loaded, MemoryLimit, NotStarted, Program};
 use divvy_karmada::api::Quantity;
 
 use crate::report::verification::{self, Row, Verification};
@@ -93,7 +93,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     timeout: Duration,
     /// Folder for the smallest failing cases; created if there are any
-    #[arg(long, value_name = "DIRECTORY", default_value = "divvy-verify")]
+    #[arg(long, value_name = "DIRECTORY", default_value = FAILURES)]
     failures: PathBuf,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = VerifyFormat::Table)]
@@ -116,6 +116,12 @@ pub(super) const RUNS: u64 = 2000;
 
 /// Name of the row for faults after a check has ended.
 const END: &str = "end";
+
+/// Folder of failing cases, unless another is given. New plugins have it in their `.gitignore`.
+const FAILURES: &str = "divvy-verify";
+
+/// The check that decides with and without the variables of this command, so it needs them.
+const SURROUNDINGS: &str = "surroundings";
 
 /// Time of a call beyond which thousands of cases per check would take hours.
 const TOO_SLOW: Duration = Duration::from_millis(100);
@@ -222,9 +228,15 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     for file in &arguments.cases {
         common.extend(["--cases".into(), file.into()]);
     }
+    let is_confined = child::is_confined(arguments)?;
     Ok(Program {
         path,
         arguments: common,
+        environment: is_confined.then(child::environment),
+        memory: is_confined.then(|| MemoryLimit {
+            bytes: child::memory_limit(arguments.clusters),
+            of: divvy_isolation::memory_of,
+        }),
         patience: arguments.timeout,
     })
 }
@@ -268,6 +280,10 @@ fn chosen<'a>(arguments: &VerifyArguments, known: &'a [Check], loaded: &Loaded) 
 
 /// Runs a check. Faults after its end are added to `after`.
 fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mut Option<String>) -> Result<Row, Stop> {
+    let program = &match check.name == SURROUNDINGS {
+        true => program.clone().with_environment(),
+        false => program.clone(),
+    };
     let end = program
         .run(&child::check(check.name))
         .map_err(|error| not_started(&error))?;
@@ -344,4 +360,31 @@ fn last_line(text: &str) -> Option<String> {
 
 fn not_started(error: &NotStarted) -> Failure {
     Failure::internal(Diagnostic::new(error.to_string()).with_causes_of(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use divvy_scaffold::{ExtensionPoint, Language, Scaffold, Sdk};
+
+    use super::*;
+
+    #[test]
+    fn a_new_plugin_keeps_failing_cases_out_of_its_repository() {
+        for language in [Language::Rust, Language::C] {
+            let scaffold = Scaffold {
+                name: "spare-capacity".parse().unwrap(),
+                point: ExtensionPoint::Filter,
+                language,
+                sdk: Sdk::Carried,
+            };
+            let files = scaffold.files().unwrap();
+            let ignored: Vec<&str> = files[".gitignore"].lines().collect();
+            assert!(ignored.contains(&format!("/{FAILURES}").as_str()), "{ignored:?}");
+        }
+    }
+
+    #[test]
+    fn the_check_that_needs_the_environment_is_one() {
+        assert!(check::all().iter().any(|check| check.name == SURROUNDINGS));
+    }
 }

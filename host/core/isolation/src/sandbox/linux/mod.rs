@@ -51,18 +51,19 @@ pub fn confine(limits: &Limits) -> Result<Confinement, SandboxError> {
 
 /// As [`confine`], for a process that opens libraries to look at what they do to it: it may start processes and ask for what it does not get,
 /// so that both are seen. It reads what is granted and what the kernel says of it, writes nothing, has no network and reaches no other
-/// process. Its memory is not limited.
+/// process. It may have this many bytes of memory beyond its own.
 ///
 /// # Errors
 ///
 /// As [`confine`].
-pub fn confine_observed(read: &[PathBuf]) -> Result<Confinement, SandboxError> {
+pub fn confine_observed(read: &[PathBuf], memory_bytes: u64) -> Result<Confinement, SandboxError> {
     one_thread()?;
     let grants = files::open(read, true)?;
 
     // Nothing can be undone from here on.
     rustix::thread::set_no_new_privs(true).map_err(|errno| missing(Facility::NoNewPrivileges, errno))?;
-    let mut absent: Vec<Missing> = capabilities::drop_all().err().into_iter().collect();
+    let mut absent = resources::apply_observed(memory_bytes);
+    absent.extend(capabilities::drop_all().err());
     let landlock_abi = match files::restrict(grants) {
         Ok(abi) => Some(abi),
         Err(missing) => {

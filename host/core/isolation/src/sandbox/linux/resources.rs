@@ -31,20 +31,42 @@ const ADDRESS_BYTES: u64 = 128 << 30;
 
 /// Sets all limits, and returns those that could not be set.
 pub(super) fn apply(limits: &Limits) -> Vec<Missing> {
-    let own = usage::writable().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    let memory = own.and_then(|own| lower(Resource::Data, own.saturating_add(limits.memory_bytes)));
-    let mapped = usage::mapped().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    let addresses = mapped.and_then(|mapped| lower(Resource::As, mapped.saturating_add(ADDRESS_BYTES)));
-    let results = [
-        (Facility::MemoryLimit, memory),
-        (Facility::AddressLimit, addresses),
+    failed([
+        (Facility::MemoryLimit, lower_memory(limits.memory_bytes)),
+        (Facility::AddressLimit, lower_addresses()),
         (Facility::StackLimit, lower(Resource::Stack, STACK_BYTES)),
         (Facility::DescriptorLimit, lower(Resource::Nofile, limits.descriptors)),
         (Facility::CoreLimit, lower(Resource::Core, 0)),
         (Facility::OutOfMemoryScore, volunteer()),
-    ];
+    ])
+}
+
+/// Sets the limits of a process that is observed: those that a worker has but that of descriptors, which it needs itself. Memory is bounded as
+/// far as one that takes it at once could harm the system before its observer looks.
+pub(super) fn apply_observed(memory_bytes: u64) -> Vec<Missing> {
+    failed([
+        (Facility::MemoryLimit, lower_memory(memory_bytes)),
+        (Facility::AddressLimit, lower_addresses()),
+        (Facility::CoreLimit, lower(Resource::Core, 0)),
+        (Facility::OutOfMemoryScore, volunteer()),
+    ])
+}
+
+fn failed(results: impl IntoIterator<Item = (Facility, Result<(), Errno>)>) -> Vec<Missing> {
     let failed = |(facility, result): (Facility, Result<(), Errno>)| result.err().map(|errno| missing(facility, errno));
     results.into_iter().filter_map(failed).collect()
+}
+
+/// Limits private writable memory to what the process has, and this.
+fn lower_memory(bytes: u64) -> Result<(), Errno> {
+    let own = usage::writable().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    lower(Resource::Data, own.saturating_add(bytes))
+}
+
+/// Limits addresses to what the process has, and [`ADDRESS_BYTES`].
+fn lower_addresses() -> Result<(), Errno> {
+    let mapped = usage::mapped().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    lower(Resource::As, mapped.saturating_add(ADDRESS_BYTES))
 }
 
 /// If memory runs out, the kernel ends this process before others, and the scheduler above all.
