@@ -83,6 +83,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/desk/cli/src/report",
         &[
+            "locations",
             "binding_errors clusters profile reasons warnings",
             "costs",
             "entry",

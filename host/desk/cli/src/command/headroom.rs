@@ -25,7 +25,7 @@ use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
 use super::output::{Output, OutputParser, binding_names};
 use crate::report::binding_errors::BindingError;
-use crate::report::{headroom as report, page};
+use crate::report::{headroom as report, locations, page};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -223,7 +223,10 @@ impl Question for HeadroomArguments {
         let subjects = self.subjects(input, future, &mut notes)?;
         let measured = measure(&subjects, future, input);
         let shows_errors = self.output.shows_errors() && !self.situation.choosing.quiet;
-        let errors = if shows_errors { Vec::new() } else { errors(&measured) };
+        let errors = match shows_errors {
+            true => Vec::new(),
+            false => errors(&measured, &subjects),
+        };
         let exit = self.exit(&measured, input);
         let document = self.document(measured, notes, input);
         let is_wide = self.output.is_wide() || !input.clusters.is_empty();
@@ -322,6 +325,10 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
     let _progress = Progress::start("trying how far each grows");
     let side = &input.growing().side;
     let mut measured = headroom(subjects, future, side, input.options);
+    for ((row, error), subject) in measured.iter_mut().zip(subjects) {
+        let error = error.as_ref();
+        row.location = error.and_then(|error| locations::fault(&subject.binding, error));
+    }
     if let Some(pricing) = side.profile.pricing() {
         let rows = measured.iter_mut().map(|(row, _)| row);
         add_costs(rows, subjects, &input.prepared.after, pricing);
@@ -330,10 +337,10 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
 }
 
 /// Errors that are not outcomes of scheduling.
-fn errors(measured: &[Measured]) -> Vec<BindingError> {
-    let errors = measured.iter().filter_map(|(row, error)| {
+fn errors(measured: &[Measured], subjects: &[Subject<'_>]) -> Vec<BindingError> {
+    let errors = measured.iter().zip(subjects).filter_map(|((_, error), subject)| {
         let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
-        Some(BindingError::of(row.binding.clone(), error))
+        Some(BindingError::of(&subject.binding, error))
     });
     errors.collect()
 }

@@ -123,7 +123,7 @@ impl Question for RebalanceArguments {
         };
         let faults = faults().filter(|(_, error)| diff::fault(error) > Exit::Success);
         let errors: Vec<BindingError> = faults
-            .map(|(entry, error)| BindingError::of(entry.binding.key(), error))
+            .map(|(entry, error)| BindingError::of(&entry.binding, error))
             .collect();
         let of_errors = planned
             .future
