@@ -71,7 +71,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/desk/page/src",
         &[
-            "digest flow number packed texts",
+            "digest figure flow number packed texts",
             "explanations",
             "content",
             "data headline",
