@@ -100,7 +100,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
         "host/desk/cli/src/command",
         &[
             // Arguments that commands share, and what they mean.
-            "output programs reasons tables",
+            "help output programs reasons tables",
             "origin",
             "input",
             "candidates choosing clusters desk effects moving record",
