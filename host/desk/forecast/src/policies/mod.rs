@@ -420,10 +420,8 @@ impl<'a> Known<'a> {
             ));
         }
         let labels = selector.label_selector.as_ref().filter(|_| selector.name.is_empty());
-        if let Some(text) = labels.and_then(|labels| labels.unmatchable()) {
-            return Some(format!(
-                "`{text}` can be neither a label's key nor its value, so that the selector matches nothing"
-            ));
+        if let Some(reason) = labels.and_then(|labels| labels.unmatchable()) {
+            return Some(format!("{reason}, so that the selector matches nothing"));
         }
         let is_meant = |(kind, name, _): &&(&str, &str, &str)| {
             *kind == selector.kind && (selector.name.is_empty() || *name == selector.name)
