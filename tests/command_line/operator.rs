@@ -80,11 +80,11 @@ fn an_error_of_an_annotation_names_the_file_and_the_line_of_the_annotation() {
         let expected = format!("{policy}:7; policy PropagationPolicy shop/p; binding in {workload}:1");
         for command in [
             &["schedule"][..],
-            &["schedule", "-o", "json"],
+            &["schedule", "-q"],
             &["diff", "--drain", "east-1"],
-            &["diff", "--drain", "east-1", "-o", "json"],
+            &["diff", "--drain", "east-1", "-q"],
             &["headroom"],
-            &["headroom", "-o", "json"],
+            &["headroom", "-q"],
             &["rebalance"],
         ] {
             let files = ["-f", "fleet.yaml", "-f", &policy, "-f", &workload];

@@ -169,7 +169,6 @@ spec:
     for arguments in [
         &["diff", "--without", "east-1"][..],
         &["diff", "--without-each=cluster"],
-        &["survive"],
     ] {
         let (_, page, errors) = run(&[arguments, &["-f", "fleet.yaml", "-f", &file, "-o", "html"]].concat());
         // What scripts read is packed; everything before the main part is text.

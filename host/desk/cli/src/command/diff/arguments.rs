@@ -118,7 +118,7 @@ pub(in crate::command) struct DiffArguments {
     /// Show the loss of each single cluster, region, zone or provider, worst first, in addition to the changes
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "cluster", help_heading = ANSWER)]
     pub(super) without_each: Option<LossOfEach>,
-    /// Exit with 1 if more replicas than this move: a number, or a share of all such as `10%`
+    /// Exit with 1 if more replicas than this move: `40`, or `10%` of all
     #[arg(
         long,
         value_name = "N|P%",
@@ -127,7 +127,7 @@ pub(in crate::command) struct DiffArguments {
         help_heading = LIMITS
     )]
     pub(super) max_moved: Option<ReplicaLimit>,
-    /// Exit with 1 if more replicas than this are removed by decision: a number, or a share such as `10%`
+    /// Exit with 1 if decisions remove more replicas than this: `40` or `10%`
     #[arg(
         long,
         value_name = "N|P%",
@@ -136,7 +136,7 @@ pub(in crate::command) struct DiffArguments {
         help_heading = LIMITS
     )]
     pub(super) max_removed: Option<ReplicaLimit>,
-    /// Exit with 1 if more replicas than this are newly missing: a number, or a share such as `10%`
+    /// Exit with 1 if more replicas are newly missing: `40` or `10%`
     ///
     /// Missing are replicas that workloads ask for and that run nowhere: below the full count of a quorum, of a workload that waits, lost,
     /// and in copies of a duplicated workload. Without this limit, none may be newly missing, except for copies of a duplicated workload
@@ -149,13 +149,13 @@ pub(in crate::command) struct DiffArguments {
     /// Exit with 1 if anything changes
     #[arg(long, conflicts_with = "without_each", help_heading = LIMITS)]
     pub(super) exit_code: bool,
-    /// Exit with 2 if a binding is invalid without the changes, which is not their fault
+    /// Exit with 2 if a binding is invalid without the changes as well
     #[arg(long, help_heading = LIMITS)]
     pub(super) strict: bool,
     /// Print the sums of each namespace or policy instead of every binding
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["without_each", "cluster"], help_heading = ANSWER)]
     pub(super) sum: Option<SumOf>,
-    /// Print at most this many bindings, sums or losses, the worst first; all count
+    /// Print at most this many bindings, sums or losses; all count
     #[arg(long, value_name = "N", conflicts_with = "cluster", help_heading = ANSWER)]
     pub(super) top: Option<usize>,
     /// Output format
@@ -219,7 +219,9 @@ pub(in crate::command) struct ChangeArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
-    /// Take the status of clusters in `--overlay`, too, such as their capacity; without it, that of the input counts
+    /// Take the status of clusters in `--overlay`, too, such as their capacity
+    ///
+    /// Without it, the status in the input counts.
     #[arg(long, requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_status: bool,
     /// Delete a policy or a workload: `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`
