@@ -82,7 +82,7 @@ fn an_error_of_an_annotation_names_the_file_and_the_line_of_the_annotation() {
             &["schedule"][..],
             &["schedule", "-q"],
             &["diff", "--drain", "east-1"],
-            &["diff", "--drain", "east-1", "-q"],
+            &["diff", "--drain", "east-1", "--strict", "-q"],
             &["headroom"],
             &["headroom", "-q"],
             &["rebalance"],
