@@ -83,7 +83,7 @@ fn an_exit_code_for_an_error_never_comes_without_the_error() {
         assert!(
             stderr.contains("error: no loaded plugin serves the strategy `Avrage`")
                 && stderr.contains(
-                    "\n  in: shop/batch-deployment (meaningless.yaml:2; policy PropagationPolicy shop/batch in meaningless.yaml:17)\n"
+                    "\n  in: shop/batch-deployment (meaningless.yaml:19; policy PropagationPolicy shop/batch; binding in meaningless.yaml:2)\n"
                 ),
             "{more:?}: {stderr}"
         );

@@ -66,7 +66,7 @@ fn a_policy_that_can_select_nothing_says_the_true_reason() {
                 "apiVersion: v1, kind: ConfigMap, labelSelector: {matchExpressions: [{key: app, operator: NotIn, values: [some app]}]}",
                 "placement: {}",
             ) + &shop,
-            "`some app` can be neither a label's key nor its value, so that the selector matches nothing",
+            "no label can be `some app`, so that the selector matches nothing",
         ),
         (
             policy(
@@ -75,6 +75,30 @@ fn a_policy_that_can_select_nothing_says_the_true_reason() {
                 "placement: {clusterAffinity: {fieldSelector: {matchExpressions: [{key: region, operator: In, values: [North Europe]}]}}}",
             ) + &shop,
             "no label can be `North Europe`",
+        ),
+        (
+            policy(
+                "name: p, namespace: shop",
+                CONFIG_MAPS,
+                "placement: {clusterAffinity: {labelSelector: {matchExpressions: [{key: env, operator: NotIn}]}}}",
+            ) + &shop,
+            "the operator `NotIn` needs at least one value",
+        ),
+        (
+            policy(
+                "name: p, namespace: shop",
+                CONFIG_MAPS,
+                "placement: {clusterAffinity: {labelSelector: {matchExpressions: [{key: env, operator: DoesNotExist, values: [x]}]}}}",
+            ) + &shop,
+            "the operator `DoesNotExist` takes no values",
+        ),
+        (
+            policy(
+                "name: p, namespace: shop",
+                "apiVersion: v1, kind: ConfigMap, labelSelector: {matchExpressions: [{key: app, operator: Gt, values: ['1']}]}",
+                "placement: {}",
+            ) + &shop,
+            "label selectors have no operator `Gt`, so that the selector matches nothing",
         ),
     ] {
         let found = reviewed(&objects);

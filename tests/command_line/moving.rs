@@ -107,7 +107,7 @@ spec:
     let (_, _, warnings) = run(&["schedule", "-f", "fleet.yaml", "-f", &path]);
     for expected in [
         "annotation `divvy.io/moves`: maxSurge: ",
-        "in: PropagationPolicy shop/paced",
+        &format!("in: PropagationPolicy shop/paced ({path}:12)"),
     ] {
         assert!(warnings.contains(expected), "{warnings}");
     }

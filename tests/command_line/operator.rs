@@ -52,6 +52,68 @@ fn weights_below_one_are_refused_with_their_location() {
     }
 }
 
+/// The policy is in another file than the workload, and its annotation in a line of its own.
+#[test]
+fn an_error_of_an_annotation_names_the_file_and_the_line_of_the_annotation() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let policies = [
+        (
+            "policy.yaml",
+            "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata:\n  name: p\n  namespace: shop\n  annotations:\n    \
+             divvy.io/quorum: 101%\nspec:\n  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n",
+        ),
+        (
+            "policy.json",
+            "{\"apiVersion\": \"policy.karmada.io/v1alpha1\",\n\"kind\": \"PropagationPolicy\",\n\"metadata\": {\n\"name\": \"p\",\n\"namespace\": \
+             \"shop\",\n\"annotations\": {\n\"divvy.io/quorum\": \"101%\"}},\n\"spec\": {\"resourceSelectors\": [{\"apiVersion\": \
+             \"apps/v1\", \"kind\": \"Deployment\"}]}}\n",
+        ),
+    ];
+    let workload = folder.path().join("web.yaml");
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 2}\n";
+    fs::write(&workload, text).expect("the file can be written");
+    let workload = workload.display().to_string();
+    for (name, text) in policies {
+        let policy = folder.path().join(name);
+        fs::write(&policy, text).expect("the file can be written");
+        let policy = policy.display().to_string();
+        let expected = format!("{policy}:7; policy PropagationPolicy shop/p; binding in {workload}:1");
+        for command in [
+            &["schedule"][..],
+            &["schedule", "-q"],
+            &["diff", "--drain", "east-1"],
+            &["diff", "--drain", "east-1", "--strict", "-q"],
+            &["headroom"],
+            &["headroom", "-q"],
+            &["rebalance"],
+        ] {
+            let files = ["-f", "fleet.yaml", "-f", &policy, "-f", &workload];
+            let (_, stdout, stderr) = run(&[command, &files].concat());
+            assert!(
+                stdout.contains(&expected) != stderr.contains(&expected),
+                "{command:?} {name}: {stdout}{stderr}"
+            );
+        }
+    }
+}
+
+/// Warnings about an annotation name its line as well.
+#[test]
+fn a_warning_about_an_annotation_names_its_line() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("web.yaml");
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 2}\n---\n\
+                apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata:\n  name: p\n  namespace: shop\n  annotations:\n    \
+                divvy.io/preferences.carbom: '{}'\nspec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]}\n";
+    fs::write(&file, text).expect("the file can be written");
+    let file = file.display().to_string();
+    let (_, _, stderr) = run(&["schedule", "-f", "fleet.yaml", "-f", &file]);
+    assert!(
+        stderr.contains("the profile has no plugin `carbom`") && stderr.contains(&format!("({file}:12)\n")),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn utf_16_is_recognised() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -1,5 +1,6 @@
 //! `-o html`: its output, and the cases in which it is refused. `tests/page` tests the page in a browser.
 
+use std::fs;
 use std::process::Stdio;
 
 use rustix::fs::{Mode, OFlags, open};
@@ -96,6 +97,86 @@ fn the_page_of_the_same_input_is_the_same() {
     };
     let first = page("fleet.yaml");
     assert!(first == page("fleet.yaml") && first.contains("2001-09-09 01:46:40 UTC"));
+}
+
+/// The text of a figure at the top of a page, and its details; `None` if the page does not have it.
+fn figure(page: &str, name: &str) -> Option<(String, String)> {
+    let (_, after) = page.split_once(&format!("<dd data-figure=\"{name}\">"))?;
+    let (value, after) = after.split_once("</dd>")?;
+    let (inside, _) = after.split_once("</div>")?;
+    let detail = inside.split_once("<dd class=\"detail\">");
+    let detail = detail.and_then(|(_, detail)| detail.split_once("</dd>"));
+    Some((
+        value.to_owned(),
+        detail.map_or_else(String::new, |(text, _)| text.to_owned()),
+    ))
+}
+
+#[test]
+fn costs_have_a_figure_if_the_profile_has_prices() {
+    let root = repository();
+    let path = |name: &str| root.join(name).display().to_string();
+    let (fleet, profile) = (path("examples/fleet"), path("examples/cost/profile.toml"));
+    for command in [&["schedule"][..], &["diff", "--drain", "eu-aws-frankfurt"]] {
+        let arguments = [command, &["-f", &fleet, "--profile", &profile]].concat();
+        let (_, json, _) = run(&[&arguments[..], &["-o", "json"]].concat());
+        let document: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        let cost: f64 = document["cost"]["after"]["perHour"]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_else(|| panic!("{}", document["cost"]));
+        let (_, page, errors) = run(&[&arguments[..], &["-o", "html"]].concat());
+        let (value, detail) = figure(&page, "cost").unwrap_or_else(|| panic!("there is no card for cost: {errors}"));
+        let shown: f64 = value.trim_start_matches("≥ ").parse().expect("a number");
+        assert!((shown - cost).abs() < 0.000_051, "{value} is not {cost}");
+        assert!(detail.starts_with("USD per hour"), "{detail}");
+        let (_, page, _) = run(&[command, &["-f", &fleet, "-o", "html"]].concat());
+        assert_eq!(figure(&page, "cost"), None, "without prices");
+    }
+}
+
+#[test]
+fn every_page_writes_a_number_of_thousands_with_a_separator() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("web.yaml");
+    let text = "\
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement: {clusterAffinity: {clusterNames: [east-1]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, uid: u}
+spec: {replicas: 10317}
+---
+apiVersion: work.karmada.io/v1alpha2
+kind: ResourceBinding
+metadata:
+  name: web-deployment
+  namespace: shop
+  annotations: {propagationpolicy.karmada.io/namespace: shop, propagationpolicy.karmada.io/name: web}
+spec:
+  resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web, uid: u}
+  replicas: 10317
+  placement: {clusterAffinity: {clusterNames: [east-1]}}
+  clusters: [{name: east-1, replicas: 10317}]
+";
+    fs::write(&file, text).expect("the file can be written");
+    let file = file.display().to_string();
+    for arguments in [
+        &["diff", "--without", "east-1"][..],
+        &["diff", "--without-each=cluster"],
+    ] {
+        let (_, page, errors) = run(&[arguments, &["-f", "fleet.yaml", "-f", &file, "-o", "html"]].concat());
+        // What scripts read is packed; everything before the main part is text.
+        let (top, _) = page.split_once("<main>").expect("it has a main part");
+        let (_, top) = top.split_once("<body>").expect("it has a body");
+        assert!(top.contains("10,317"), "{arguments:?}: {errors}{top}");
+        assert!(!top.contains("10317"), "{arguments:?}: {top}");
+    }
 }
 
 #[test]

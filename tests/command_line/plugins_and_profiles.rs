@@ -369,7 +369,7 @@ fn the_help_of_every_command_has_examples() {
         ("replay", "the profile in the recording is used"),
         ("bench", "planning the binding and then the cycle"),
     ] {
-        let (_, stdout, _) = run(&[command, "--help"]);
+        let (_, stdout, _) = run(&["help", command]);
         let (description, _) = stdout.split_once("\n\nUsage:").unwrap_or_default();
         let words: Vec<&str> = description.split_whitespace().collect();
         let description = words.join(" ");

@@ -241,6 +241,89 @@ fn placements_that_name_what_does_not_exist_are_found() {
     }
 }
 
+/// A policy that governs a Deployment, with this annotation on the eighth line of the text.
+fn annotated(name: &str, value: &str) -> String {
+    let policy = format!(
+        "{POLICY}metadata:\n  name: web\n  namespace: shop\n  annotations:\n    example.com/note: first\n    {name}: '{value}'\nspec: {{{}}}\n",
+        selector(", name: web")
+    );
+    policy + &deployment("web")
+}
+
+#[test]
+fn an_annotation_that_no_profile_can_read_is_an_error_with_its_line() {
+    for (name, value, expected) in [
+        (
+            "divvy.io/quorum",
+            "101%",
+            "`divvy.io/quorum`: expected a count of at least 1, or a percentage from `1%` to `100%`, got `101%`",
+        ),
+        (
+            "divvy.io/affinity-groups",
+            "tier",
+            "`divvy.io/affinity-groups`: expected `tiers` or `fallback`, got `tier`",
+        ),
+        (
+            "divvy.io/preferences",
+            "[]",
+            "`divvy.io/preferences`: expected an object, got a list",
+        ),
+        (
+            "divvy.io/moves",
+            r#"{"maxSurge": 0, "maxUnavailable": 0}"#,
+            "`divvy.io/moves`: maxUnavailable: is 0, and so is `maxSurge`: nothing could ever move",
+        ),
+    ] {
+        let document = check(
+            &annotated(name, value),
+            &[("invalid-annotation", "PropagationPolicy shop/web")],
+        );
+        let finding = &document["findings"][0];
+        assert_eq!(
+            (&finding["severity"], &finding["message"]),
+            (&json!("error"), &json!(expected))
+        );
+        let source = finding["source"].as_str().expect("it has a location");
+        assert!(source.ends_with("policies.yaml:8"), "{source}");
+        assert_eq!(document["policies"][0]["findings"], json!(["invalid-annotation"]));
+    }
+    check(&annotated("divvy.io/quorum", "100%"), &[]);
+    // As a dump has it, in JSON.
+    let text = json!({
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
+        "metadata": {"name": "web", "namespace": "shop", "annotations": {"divvy.io/quorum": "101%"}},
+        "spec": {"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}]},
+    });
+    let text = format!("{text:#}");
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (policy, workload) = (folder.path().join("policy.json"), folder.path().join("web.yaml"));
+    fs::write(&policy, &text).expect("the file can be written");
+    fs::write(&workload, deployment("web")).expect("the file can be written");
+    let folder = folder.path().display().to_string();
+    let (exit, stdout, _) = run(&["policies", "-f", &folder, "-o", "wide"]);
+    let line = text
+        .lines()
+        .position(|line| line.contains("101%"))
+        .expect("it is there")
+        + 1;
+    let location = format!("in {}:{line}\n", policy.display());
+    assert!(exit == Some(1) && stdout.contains(&location), "{location}: {stdout}");
+}
+
+#[test]
+fn a_pull_request_that_makes_an_annotation_invalid_is_told_of_that_one() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let base = folder.path().join("base.yaml");
+    fs::write(&base, annotated("divvy.io/quorum", "101%")).expect("the file can be written");
+    let base = base.display().to_string();
+    for (value, expected) in [("101%", Some(0)), ("102%", Some(1)), ("100%", Some(0))] {
+        let overlay = write(folder.path(), &annotated("divvy.io/quorum", value));
+        let (exit, stdout, stderr) = run(&["policies", "-f", &base, "--overlay", &overlay, "--new"]);
+        assert_eq!(exit, expected, "{value}: {stdout}{stderr}");
+    }
+}
+
 #[test]
 fn bindings_without_their_policy_are_errors_and_followers_need_none() {
     let by_name =

@@ -22,7 +22,7 @@ fn the_table_of_schedule_says_what_is_missing() {
 BINDING               STRATEGY    REPLICAS  FREE  RESULT
 shop/even-deployment                     3        Error
   PropagationPolicy shop/even's `divvy.io/quorum`: a quorum cannot be combined with the strategy `StaticWeight`, which divides all replicas whether they fit or not
-  in partial.yaml:23; policy PropagationPolicy shop/even in partial.yaml:16
+  in partial.yaml:18; policy PropagationPolicy shop/even; binding in partial.yaml:23
 shop/huge-deployment  Aggregated  24 of 90     0  Scheduled
   24 of 90 replicas, 66 missing; 25 were refused: 25 replicas requested, 24 fit in the candidate clusters
   east-1                                 8     0
@@ -65,7 +65,7 @@ profile `default`, seed 0; plugins: api-enablement 0.1.0, taint-toleration 0.1.0
 "#]],
         str![[r#"
 error: PropagationPolicy shop/even's `divvy.io/quorum`: a quorum cannot be combined with the strategy `StaticWeight`, which divides all replicas whether they fit or not
-  in: shop/even-deployment (partial.yaml:23; policy PropagationPolicy shop/even in partial.yaml:16)
+  in: shop/even-deployment (partial.yaml:18; policy PropagationPolicy shop/even; binding in partial.yaml:23)
 note: bindings that are not shown determine the exit code
 
 "#]],
@@ -103,6 +103,7 @@ profile default → profile default with --drain west-1
 BINDING               STRATEGY    REPLICAS  CHANGE
 shop/even-deployment
   Error: PropagationPolicy shop/even's `divvy.io/quorum`: a quorum cannot be combined with the strategy `StaticWeight`, which divides all replicas whether they fit or not
+  in partial.yaml:18; policy PropagationPolicy shop/even; binding in partial.yaml:23
 shop/huge-deployment  Aggregated        90  east-1 −8  west-1 −16
   newly Unschedulable: 90 replicas requested, 8 fit in the candidate clusters; the quorum of 18 does not fit either
   16 replicas lost

@@ -69,7 +69,7 @@ fn an_invalid_binding_is_an_error_in_its_row_and_the_others_are_scheduled() {
 BINDING                   STRATEGY   REPLICAS  FREE  RESULT
 shop/batch-deployment                       4        Error
   no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, nearest first: `Average`, `Duplicated`, `Specified`
-  in meaningless.yaml:2; policy PropagationPolicy shop/batch in meaningless.yaml:17
+  in meaningless.yaml:19; policy PropagationPolicy shop/batch; binding in meaningless.yaml:2
 shop/payments-deployment  Specified         3    87  Scheduled
   west-1                                    3    87
 

@@ -191,7 +191,7 @@ fn an_unknown_key_of_preferences_is_named_with_its_location_and_the_nearest_list
         "\
   PropagationPolicy shop/p's `divvy.io/preferences`: plugin `specified`: unknown key `specifiedCluster`
   hint: did you mean `specifiedClusters`?
-  in {path}:8; policy PropagationPolicy shop/p in {path}:1
+  in {path}:3; policy PropagationPolicy shop/p; binding in {path}:8
 "
     );
     assert!(stdout.contains(&rows), "{stdout}");

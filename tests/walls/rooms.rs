@@ -71,7 +71,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/desk/page/src",
         &[
-            "digest flow number packed texts",
+            "digest figure flow number packed texts",
             "explanations",
             "content",
             "data headline",
@@ -83,6 +83,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
     (
         "host/desk/cli/src/report",
         &[
+            "locations",
             "binding_errors clusters profile reasons warnings",
             "costs",
             "entry",
@@ -99,7 +100,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
         "host/desk/cli/src/command",
         &[
             // Arguments that commands share, and what they mean.
-            "output programs reasons tables",
+            "help output programs reasons tables",
             "origin",
             "input",
             "candidates choosing clusters desk effects moving record",

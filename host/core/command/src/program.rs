@@ -18,7 +18,7 @@ use crate::text::{is_hidden, printable};
 use crate::worker;
 
 /// Help heading of the options that every command accepts.
-const GLOBAL: &str = "Global options";
+pub const GLOBAL: &str = "Global options";
 
 /// Options of every program.
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ pub struct ProfileArguments {
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
     /// Folder with plugins, searched before all others; may be repeated
-    #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
+    #[arg(long = "plugin-directory", value_name = "FOLDER")]
     plugin_directories: Vec<PathBuf>,
     /// Also use this plugin: its name, or the file of its library; may be repeated
     ///

@@ -40,7 +40,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use divvy_karmada::api::{Cluster, FederatedResourceQuota, OverridePolicy, PropagationPolicy, ResourceBinding};
-use divvy_karmada::detector::{Detected, Detector, ResourceKey};
+use divvy_karmada::detector::{AnnotationLines, Detected, Detector, Location, ResourceKey};
 use divvy_karmada::workloads::{WorkloadKinds, WorkloadResource};
 
 /// Default limit for the size of an input, in bytes. For comparison, a dump of 5,000 clusters is 50 MB.
@@ -81,6 +81,8 @@ pub struct Located<T> {
     pub object: T,
     /// Location of the object.
     pub source: Source,
+    /// Lines of Divvy's annotations; empty unless the object is a policy.
+    pub annotation_lines: AnnotationLines,
     /// The object as JSON, if [`ReadOptions::keep_cluster_json`] requests it.
     pub json: Option<Box<str>>,
 }
@@ -120,7 +122,11 @@ impl Manifests {
         let mut detector = Detector::new(workload_kinds);
         // Each list is taken as a whole, so that its memory is free for the bindings.
         for policy in std::mem::take(&mut self.policies) {
-            detector.apply_policy(policy.object, Some(policy.source));
+            let location = Location {
+                source: policy.source,
+                annotation_lines: policy.annotation_lines,
+            };
+            detector.apply_policy(policy.object, Some(location));
         }
         for binding in std::mem::take(&mut self.bindings) {
             detector.apply_binding(binding.object, Some(binding.source));

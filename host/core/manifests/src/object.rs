@@ -11,6 +11,7 @@ use divvy_karmada::api::{
     Cluster, FederatedResourceQuota, ObjectMeta, OverridePolicy, PropagationPolicy, ReadJson, Resource,
     ResourceBinding, TypeMeta,
 };
+use divvy_karmada::detector::AnnotationLines;
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
@@ -27,7 +28,7 @@ use super::known::Key;
 use super::lists::{implied_by, is_empty_list};
 use super::naming;
 use super::shared::SharedRequirements;
-use super::unknown::{Validation, unknown_fields};
+use super::unknown::{Validation, annotation_lines, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, ReadOptions};
 
@@ -306,7 +307,9 @@ impl<'options> ObjectReader<'options> {
                     document,
                     type_meta,
                     location,
-                    |_| (),
+                    |policy: &mut Located<PropagationPolicy>| {
+                        policy.annotation_lines = annotation_lines(&policy.object.metadata, document);
+                    },
                     |located| Object::Policy(Box::new(located)),
                 );
             }
@@ -319,6 +322,7 @@ impl<'options> ObjectReader<'options> {
                     Object::Binding(Located {
                         object: Box::new(located.object),
                         source: located.source,
+                        annotation_lines: located.annotation_lines,
                         json: located.json,
                     })
                 },
@@ -395,6 +399,7 @@ impl<'options> ObjectReader<'options> {
                 let mut located = Located {
                     object,
                     source,
+                    annotation_lines: AnnotationLines::new(),
                     json: None,
                 };
                 complete(&mut located);
@@ -490,6 +495,7 @@ impl<'options> ObjectReader<'options> {
                     demand,
                 }),
                 source,
+                annotation_lines: AnnotationLines::new(),
                 json: None,
             })),
         };

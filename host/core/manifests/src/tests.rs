@@ -184,16 +184,11 @@ fn selectors_follow_kubernetes_and_karmada() {
 {"operator":"Some","key":"k"}]}}}"#;
     let expected = "
 2: resourceSelectors[0].apiVersion: missing: expected an API version like `apps/v1`
-3: resourceSelectors[0].labelSelector.matchExpressions[0].values: invalid selector: the operator `Exists` takes no values
 4: resourceSelectors[0].labelSelector.matchExpressions[1].key: missing: expected a label's key
-4: resourceSelectors[0].labelSelector.matchExpressions[1].operator: invalid selector: \
-    expected one of `In`, `NotIn`, `Exists`, `DoesNotExist`, got `Gt`
 6: placement.clusterAffinity.fieldSelector.matchExpressions[0].key: invalid selector: \
     expected one of `provider`, `region`, `zone`, got `rack`
 6: placement.clusterAffinity.fieldSelector.matchExpressions[0].operator: invalid selector: \
     expected one of `In`, `NotIn`, got `Exists`
-7: placement.clusterAffinity.fieldSelector.matchExpressions[1].values: invalid selector: \
-    the operator `In` needs at least one value
 8: placement.clusterAffinities: `clusterAffinity` and `clusterAffinities` cannot both be given
 8: placement.clusterAffinities[1].affinityName: the group `a` is given twice
 12: placement.clusterTolerations[1].operator: expected one of `Equal`, `Exists`, got `Some`

@@ -9,6 +9,7 @@ mod tests;
 use std::fmt;
 
 use divvy_karmada::api::{ObjectMeta, TypeMeta};
+use divvy_karmada::detector::AnnotationLines;
 use divvy_karmada::fields::{FieldTree, KINDS};
 use divvy_spanned::{Cause, Document, Fault, FieldPath, Node, NodeValue, ObjectName, Warning, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -103,16 +104,29 @@ impl ObjectReader<'_> {
         let is_known = |key: &str| known.iter().any(|known| is_meant(key, known));
         let unknown = ours.filter(|key| !known.is_empty() && !is_known(key));
         let fault = |key: &String| {
-            let path = FieldPath::dotted("metadata.annotations");
-            let line = document.tree(&mut Vec::new()).line_of(&path.key(key));
             let cause = Cause::UnknownKey {
                 key: key.clone(),
                 known: known.clone(),
             };
-            Fault::with_usual_hint(path, line, cause)
+            let path = FieldPath::dotted("metadata.annotations");
+            Fault::with_usual_hint(path, annotation_line(key, document), cause)
         };
         unknown.map(fault).collect()
     }
+}
+
+/// The lines of Divvy's annotations.
+pub(super) fn annotation_lines(metadata: &ObjectMeta, document: &Document<'_>) -> AnnotationLines {
+    let ours = metadata
+        .annotations
+        .keys()
+        .filter(|key| key.starts_with(ANNOTATION_PREFIX));
+    ours.map(|key| (key.clone(), annotation_line(key, document))).collect()
+}
+
+fn annotation_line(key: &str, document: &Document<'_>) -> usize {
+    let path = FieldPath::dotted("metadata.annotations");
+    document.tree(&mut Vec::new()).line_of(&path.key(key))
 }
 
 /// The unknown fields of an object, in the order of the text.

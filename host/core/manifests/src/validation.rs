@@ -281,20 +281,10 @@ fn validate_affinity(affinity: &ClusterAffinity, path: &FieldPath, findings: &mu
     }
 }
 
+/// Like Karmada, takes operators and values that Kubernetes refuses in label selectors: such a selector matches nothing.
 fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Findings) {
     for (path, requirement) in each(&path.key("matchExpressions"), &selector.match_expressions) {
         findings.required(path.key("key"), &requirement.key, "a label's key");
-        // Without `Gt` and `Lt`, which Kubernetes allows only in node selectors.
-        let allowed = &Word::<SelectorOperator>::KNOWN[..4];
-        match requirement.operator.known() {
-            Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
-            Some(SelectorOperator::Exists | SelectorOperator::DoesNotExist) if !requirement.values.is_empty() => {
-                let reason = format!("the operator `{}` takes no values", requirement.operator);
-                findings.selector(path.key("values"), reason);
-            }
-            Some(SelectorOperator::Exists | SelectorOperator::DoesNotExist) => {}
-            _ => refuse_operator(requirement, allowed, &path, findings),
-        }
     }
 }
 
@@ -306,21 +296,15 @@ fn validate_fields(selector: &FieldSelector, path: &FieldPath, findings: &mut Fi
             findings.selector(path.key("key"), reason);
         }
         match requirement.operator.known() {
-            Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
-            _ => refuse_operator(requirement, &Word::<SelectorOperator>::KNOWN[..2], &path, findings),
+            Some(SelectorOperator::In | SelectorOperator::NotIn) => {}
+            _ => refuse_operator(requirement, &path, findings),
         }
     }
 }
 
-fn needs_values(requirement: &SelectorRequirement, path: &FieldPath, findings: &mut Findings) {
-    if requirement.values.is_empty() {
-        let reason = format!("the operator `{}` needs at least one value", requirement.operator);
-        findings.selector(path.key("values"), reason);
-    }
-}
-
-fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &FieldPath, findings: &mut Findings) {
-    let (allowed, operator) = (quoted_list(allowed), &requirement.operator);
+fn refuse_operator(requirement: &SelectorRequirement, path: &FieldPath, findings: &mut Findings) {
+    let allowed = quoted_list(&Word::<SelectorOperator>::KNOWN[..2]);
+    let operator = &requirement.operator;
     findings.selector(
         path.key("operator"),
         format!("expected one of {allowed}, got `{operator}`"),

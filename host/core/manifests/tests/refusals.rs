@@ -46,7 +46,7 @@ fn what_looks_like_a_refusal_and_is_none_is_taken() {
         read.quotas.len(),
         read.clusters.len(),
     );
-    assert_eq!(all, (8, 1, 1, 1));
+    assert_eq!(all, (9, 1, 1, 1));
 }
 
 /// What an API server holds has passed its checks, and may be of a version whose rules are others.

@@ -121,6 +121,9 @@ pub struct BindingRow {
     /// The same as counts, if no cluster fits. Tables shorten it.
     #[serde(skip)]
     pub rejections: Option<Rejections>,
+    /// Location of what is wrong with an invalid binding, if the caller knows it. Tables print it.
+    #[serde(skip)]
+    pub location: Option<String>,
     /// Replicas that it asks for and that run nowhere on the right side.
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: i64,

@@ -111,7 +111,7 @@ const clustersSection = (data) => {
     ];
     if (clusters.cost) {
       const of = (title, texts) => ({
-        title: `Cost ${title} (${clusters.cost.unit} per hour)`, value: (index) => costValue(texts[index]), text: (index) => texts[index], numeric: true,
+        title: `Cost ${title} (${clusters.cost.unit} per hour)`, value: (index) => costValue(texts[index]), text: (index) => costText(texts[index]), numeric: true,
       });
       columns.push(of("before", clusters.cost.from), of("after", clusters.cost.to));
     }

@@ -29,6 +29,9 @@ const costValue = (text) => {
   return Number.isNaN(number) ? -1 : number;
 };
 
+/** A cost with thousands separators, digit for digit. @param {string} text */
+const costText = (text) => text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+
 /** A count that may be absent. @param {number} value */
 const orNone = (value) => (value < 0 ? "\u2013" : plain(value));
 

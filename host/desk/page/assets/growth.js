@@ -38,9 +38,9 @@ const growthSection = (data) => {
     { title: "Headroom", value: room, numeric: true, tone: (row) => (growth.headroom[row] < 0 ? "loss" : ""),
       text: (row) => (growth.headroom[row] === null ? "\u2013" : signed(growth.headroom[row])) },
     ...(growth.unit ? [
-      { title: `Cost now (${growth.unit} per hour)`, value: (row) => costValue(growth.costNow[row]), text: (row) => growth.costNow[row], numeric: true },
+      { title: `Cost now (${growth.unit} per hour)`, value: (row) => costValue(growth.costNow[row]), text: (row) => costText(growth.costNow[row]), numeric: true },
       { title: "Cost with the most replicas", value: (row) => costValue(growth.costMost[row]), numeric: true,
-        text: (row) => growth.costMost[row] || "\u2013" },
+        text: (row) => costText(growth.costMost[row]) || "\u2013" },
     ] : []),
     { title: "Stopped by", value: (row) => texts[growth.stoppedBy[row]], long: true },
   ], rows)));

@@ -9,6 +9,7 @@ use divvy_forecast::situation::Assignment;
 use divvy_forecast::verdict::Verdict;
 
 use crate::explanations::{Explained, Explanations};
+use crate::figure::Figure;
 
 /// The command whose result a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Content {
     pub totals: Totals,
     /// Sums over all measured bindings, as the JSON has them, also those that are not shown.
     pub measured: HeadroomTotals,
+    /// What all clusters cost, if the profile has prices.
+    pub cost: Option<Figure>,
     /// Growth of each measured binding. Empty unless the command is `divvy headroom`.
     pub growth: Vec<Growth>,
     /// Reasons.

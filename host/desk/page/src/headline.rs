@@ -8,23 +8,9 @@ use divvy_forecast::load::tightest;
 use divvy_forecast::verdict::{Tone, Verdict};
 
 use crate::content::{Binding, Command, Content};
-use crate::number::{counted, plain, signed};
+use crate::figure::Figure;
+use crate::number::{counted, grouped, plain, signed};
 use crate::texts::visible;
-
-/// One figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
-    /// Name in the page's markup, which tests use to find it.
-    pub name: &'static str,
-    /// The unit that is counted.
-    pub label: &'static str,
-    /// The number, as it is shown.
-    pub value: String,
-    /// Details; may be empty.
-    pub detail: String,
-    /// Tone of the figure.
-    pub tone: Tone,
-}
 
 /// The first thing that a reader should know, as a page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,11 +36,12 @@ impl Headline {
         }
     }
 
-    /// The headline with the texts from manifests in it made visible.
-    pub(crate) fn visible(mut self) -> Self {
-        let details = self.figures.iter_mut().map(|figure| &mut figure.detail);
-        for text in details.chain([&mut self.text, &mut self.more]) {
-            *text = visible(text);
+    /// The headline as every page shows it: numbers of one format, and the texts from manifests made visible.
+    pub(crate) fn shown(mut self) -> Self {
+        let figures = self.figures.iter_mut();
+        let figures = figures.flat_map(|figure| [&mut figure.value, &mut figure.detail]);
+        for text in figures.chain([&mut self.text, &mut self.more]) {
+            *text = visible(&grouped(text));
         }
         self
     }
@@ -159,6 +146,7 @@ fn figures_of_difference(content: &Content) -> Vec<Figure> {
         figures.insert(2, harm("down", "Replicas down", totals.down, "on failed clusters"));
     }
     figures.insert(2, beyond_figure(totals));
+    figures.extend(content.cost.clone());
     figures
 }
 
@@ -319,6 +307,7 @@ fn figures_of_decisions(content: &Content, to: i64, used: usize) -> Vec<Figure> 
     if errors > 0 {
         figures.insert(1, harm("errors", "In error", errors, ""));
     }
+    figures.extend(content.cost.clone());
     figures
 }
 

@@ -8,7 +8,7 @@
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
 //! - [`sheet`]: a page of tables.
-//! - [`headline`](mod@headline): the verdict and its figures, which the page shows even if scripts are off.
+//! - [`headline`](mod@headline): the verdict and its figures ([`figure`](mod@figure)), which the page shows even if scripts are off.
 //! - [`digest`]: the digest of the input, which a page names.
 //! - [`render()`]: the file.
 //!
@@ -18,6 +18,7 @@ pub mod content;
 pub mod data;
 pub mod digest;
 pub mod explanations;
+pub mod figure;
 pub mod flow;
 pub mod headline;
 mod number;

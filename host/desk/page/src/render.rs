@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::content::{Command, Content, Heading};
 use crate::data::data;
 use crate::headline::{Headline, headline};
+use crate::number::grouped;
 use crate::packed::{packed, policy_hash};
 use crate::sheet::{Sheet, SheetData};
 use crate::texts::visible;
@@ -98,7 +99,7 @@ pub fn render(content: &Content) -> Result<String, PageError> {
             Command::Diff => "What moves",
             Command::Headroom => "How far workloads can grow",
         },
-        headline: headline(content).visible(),
+        headline: headline(content).shown(),
         arguments: &content.arguments,
         version: &content.version,
         heading: &content.heading,
@@ -128,7 +129,7 @@ pub fn render_sheet(sheet: &Sheet) -> Result<String, PageError> {
     };
     let parts = Parts {
         title: sheet.title,
-        headline: sheet.headline.clone().visible(),
+        headline: sheet.headline.clone().shown(),
         arguments: &sheet.arguments,
         version: &sheet.version,
         heading: &sheet.heading,
@@ -163,7 +164,7 @@ fn file(parts: Parts<'_>, data: &impl Serialize) -> Result<String, PageError> {
         version: parts.version,
         sides: parts.sides,
         capacity: parts.capacity,
-        notes: parts.notes.iter().map(|note| visible(note)).collect(),
+        notes: parts.notes.iter().map(|note| visible(&grouped(note))).collect(),
         omitted: parts.omitted,
         policy,
         style: STYLE,

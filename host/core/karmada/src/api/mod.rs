@@ -61,7 +61,9 @@ pub use preference::{
 };
 pub use quantity::Quantity;
 pub use read::{ReadFields, ReadJson};
-pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
+pub use selector::{
+    FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement, Unmatchable,
+};
 pub use small_map::SmallMap;
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;

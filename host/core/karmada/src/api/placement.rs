@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::words::Word;
-use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration, is_default, nullable};
+use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration, Unmatchable, is_default, nullable};
 
 /// The rules for choosing clusters and dividing replicas.
 #[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
@@ -93,9 +93,8 @@ impl ClusterAffinity {
         }
     }
 
-    /// The key or value of a selector that no label can have, because of which the affinity selects no cluster; `None` if there is
-    /// none.
-    pub fn unmatchable(&self) -> Option<&str> {
+    /// The reason why a selector matches nothing, so that the affinity selects no cluster; `None` if there is none.
+    pub fn unmatchable(&self) -> Option<Unmatchable<'_>> {
         let labels = self.label_selector.as_ref().and_then(LabelSelector::unmatchable);
         labels.or_else(|| self.field_selector.as_ref().and_then(FieldSelector::unmatchable))
     }

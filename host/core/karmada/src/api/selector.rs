@@ -1,7 +1,8 @@
 //! Label and field selectors.
 //!
-//! Matching follows `metav1.LabelSelectorAsSelector`, and the syntax that it demands (`label_syntax`). `divvy_manifests` validates
-//! operators; here an unknown operator matches nothing.
+//! Matching follows `metav1.LabelSelectorAsSelector`, and the syntax that it demands (`label_syntax`): what that refuses matches nothing.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,26 +59,75 @@ impl LabelSelector {
             && expressions.all(|requirement| requirement.matches(labels.get(&requirement.key)))
     }
 
-    /// The key or value that no label can have, because of which the selector matches nothing; `None` if there is none.
-    pub fn unmatchable(&self) -> Option<&str> {
+    /// The reason why Kubernetes refuses the selector, which then matches nothing (`metav1.LabelSelectorAsSelector`); `None` if it does not.
+    pub fn unmatchable(&self) -> Option<Unmatchable<'_>> {
         let labels = self.match_labels.iter().find_map(|(key, value)| {
             let key = Some(key.as_str()).filter(|key| !is_label_key(key));
             key.or_else(|| Some(value.as_str()).filter(|value| !is_label_value(value)))
         });
-        labels.or_else(|| {
+        labels.map(Unmatchable::Text).or_else(|| {
             self.match_expressions.iter().find_map(|requirement| {
                 let key = Some(requirement.key.as_str()).filter(|key| !is_label_key(key));
-                key.or_else(|| requirement.unmatchable_value())
+                key.map(Unmatchable::Text).or_else(|| requirement.unmatchable())
             })
         })
     }
 }
 
+/// The reason why Kubernetes refuses a selector. Karmada's API server takes it, and it matches nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmatchable<'a> {
+    /// A key or value that no label can have.
+    Text(&'a str),
+    /// An operator that compares with values, without any.
+    WithoutValues(&'a str),
+    /// An operator that compares with nothing, with values.
+    WithValues(&'a str),
+    /// An operator that label selectors do not have.
+    Operator(&'a str),
+}
+
+impl<'a> Unmatchable<'a> {
+    /// The part of the selector that is refused.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Text(text) | Self::WithoutValues(text) | Self::WithValues(text) | Self::Operator(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Unmatchable<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(formatter, "no label can be `{text}`"),
+            Self::WithoutValues(operator) => write!(formatter, "the operator `{operator}` needs at least one value"),
+            Self::WithValues(operator) => write!(formatter, "the operator `{operator}` takes no values"),
+            Self::Operator(operator) => write!(formatter, "label selectors have no operator `{operator}`"),
+        }
+    }
+}
+
 impl SelectorRequirement {
-    /// The first value that no label can have.
-    fn unmatchable_value(&self) -> Option<&str> {
+    /// The reason why Kubernetes refuses the requirement (`labels.NewRequirement`), apart from its key.
+    fn unmatchable(&self) -> Option<Unmatchable<'_>> {
+        let operator = self.operator.as_str();
+        match self.operator.known() {
+            Some(SelectorOperator::In | SelectorOperator::NotIn) if self.values.is_empty() => {
+                return Some(Unmatchable::WithoutValues(operator));
+            }
+            Some(SelectorOperator::Exists | SelectorOperator::DoesNotExist) if !self.values.is_empty() => {
+                return Some(Unmatchable::WithValues(operator));
+            }
+            Some(
+                SelectorOperator::In
+                | SelectorOperator::NotIn
+                | SelectorOperator::Exists
+                | SelectorOperator::DoesNotExist,
+            ) => {}
+            _ => return Some(Unmatchable::Operator(operator)),
+        }
         let mut values = self.values.iter().map(String::as_str);
-        values.find(|value| !is_label_value(value))
+        values.find(|value| !is_label_value(value)).map(Unmatchable::Text)
     }
 
     fn matches(&self, value: Option<&String>) -> bool {
@@ -102,13 +152,13 @@ pub struct FieldSelector {
 }
 
 impl FieldSelector {
-    /// The value that no label can have, because of which the selector matches nothing; `None` if there is none. Karmada compares
-    /// providers and regions by a label selector, and zones as they are.
-    pub fn unmatchable(&self) -> Option<&str> {
+    /// The reason why the selector matches nothing; `None` if it can match. Karmada compares providers and regions by a label selector, and
+    /// zones as they are.
+    pub fn unmatchable(&self) -> Option<Unmatchable<'_>> {
         let compared = self
             .match_expressions
             .iter()
             .filter(|requirement| requirement.key != "zone");
-        compared.into_iter().find_map(SelectorRequirement::unmatchable_value)
+        compared.into_iter().find_map(SelectorRequirement::unmatchable)
     }
 }

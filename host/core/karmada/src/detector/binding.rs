@@ -1,11 +1,11 @@
 //! A binding as every source supplies it: Karmada's object, plus the parts of its policy that the object lacks.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::location::PolicyLocation;
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap};
 use divvy_spanned::names::quoted_list;
 use divvy_spanned::{ObjectName, Source};
@@ -77,22 +77,6 @@ pub struct PolicyFacts {
     /// Location of the policy in the input, for messages.
     #[serde(skip)]
     pub location: PolicyLocation,
-}
-
-/// Location of a policy in the input; `None` if it is not known. All locations are equal: a policy that moves to another line is the same.
-#[derive(Debug, Clone, Default)]
-pub struct PolicyLocation(pub Option<Source>);
-
-impl PartialEq for PolicyLocation {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for PolicyLocation {}
-
-impl Hash for PolicyLocation {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// The parts of a workload that its bindings do not contain, although plugins may read them.

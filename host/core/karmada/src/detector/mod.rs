@@ -12,6 +12,7 @@
 mod binding;
 mod claims;
 mod groups;
+mod location;
 mod merge;
 mod order;
 mod priorities;
@@ -23,8 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-pub use binding::{Binding, Pending, PolicyFacts, PolicyLocation, SkipReason, WorkloadFacts};
+pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 pub use claims::is_managed_by_another;
+pub use location::{AnnotationLines, Location, PolicyLocation};
 
 use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::Policies;
@@ -84,9 +86,9 @@ impl Detector {
         }
     }
 
-    /// Adds a policy, replacing an older version. `source` is its location in the input, for messages.
-    pub fn apply_policy(&mut self, policy: PropagationPolicy, source: Option<Source>) {
-        self.policies.insert(policy, source);
+    /// Adds a policy, replacing an older version. `location` is its location in the input, for messages.
+    pub fn apply_policy(&mut self, policy: PropagationPolicy, location: Option<Location>) {
+        self.policies.insert(policy, location);
     }
 
     /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.

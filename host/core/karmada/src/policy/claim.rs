@@ -12,8 +12,7 @@ use std::sync::Arc;
 use super::defaults::apply_policy_defaults;
 use super::index::Index;
 use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, StringMap, TypeMeta};
-use crate::detector::{PolicyFacts, PolicyLocation};
-use divvy_spanned::Source;
+use crate::detector::{Location, PolicyFacts, PolicyLocation};
 
 const POLICY_NAMESPACE: &str = "propagationpolicy.karmada.io/namespace";
 const POLICY_NAME: &str = "propagationpolicy.karmada.io/name";
@@ -180,12 +179,12 @@ pub struct KnownPolicy {
 }
 
 impl Policies {
-    /// Inserts a policy with its defaults applied, replacing an older version. `source` is its location in the input, for messages.
-    pub fn insert(&mut self, mut policy: PropagationPolicy, source: Option<Source>) {
+    /// Inserts a policy with its defaults applied, replacing an older version. `location` is its location in the input, for messages.
+    pub fn insert(&mut self, mut policy: PropagationPolicy, location: Option<Location>) {
         apply_policy_defaults(&mut policy);
         let key = key_of(&policy);
         let facts = Arc::new(PolicyFacts {
-            location: PolicyLocation(source),
+            location: PolicyLocation(location),
             ..PolicyFacts::from(&policy)
         });
         let known = Arc::new(KnownPolicy { policy, facts });

@@ -92,9 +92,13 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
     writer
         .cluster_names(&affinity.cluster_names)
         .exclude(&affinity.exclude_clusters);
-    if let Some(text) = affinity.unmatchable() {
-        // No label can be like this: the selector matches nothing, whatever its operator.
-        writer.label(text, SelectorOperator::Unknown, std::iter::empty::<&str>());
+    if let Some(unmatchable) = affinity.unmatchable() {
+        // The selector matches nothing, whatever its operator.
+        writer.label(
+            unmatchable.text(),
+            SelectorOperator::Unknown,
+            std::iter::empty::<&str>(),
+        );
     }
     if let Some(selector) = &affinity.label_selector {
         for (key, value) in &selector.match_labels {

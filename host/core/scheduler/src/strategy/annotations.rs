@@ -128,17 +128,21 @@ impl<'a> Carriers<'a> {
     pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, InvalidBinding> {
         let found = self.each().find_map(|carrier| {
             let value = carrier.annotations.get(AFFINITY_GROUPS_ANNOTATION)?;
-            Some((carrier.name, value.trim()))
+            Some((value.trim(), carrier.origin(AFFINITY_GROUPS_ANNOTATION)))
         });
-        match found {
-            None => Ok(None),
-            Some((_, "tiers")) => Ok(Some(true)),
-            Some((_, "fallback")) => Ok(Some(false)),
-            Some((carrier, other)) => Err(InvalidBinding::InvalidValue {
-                origin: format!("the {carrier}'s `{AFFINITY_GROUPS_ANNOTATION}`"),
-                expected: "`tiers` or `fallback`".to_owned(),
-                actual: other.to_owned(),
-            }),
-        }
+        found.map(|(value, origin)| are_tiers(value, origin)).transpose()
+    }
+}
+
+/// True if affinity groups are tiers by this value of [`AFFINITY_GROUPS_ANNOTATION`].
+pub(super) fn are_tiers(value: &str, origin: String) -> Result<bool, InvalidBinding> {
+    match value {
+        "tiers" => Ok(true),
+        "fallback" => Ok(false),
+        other => Err(InvalidBinding::InvalidValue {
+            origin,
+            expected: "`tiers` or `fallback`".to_owned(),
+            actual: other.to_owned(),
+        }),
     }
 }

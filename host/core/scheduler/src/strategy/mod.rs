@@ -17,11 +17,13 @@ mod request;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod unreadable;
 
 pub use declared::{Declaration, Declarations};
 pub use error::InvalidBinding;
 pub use request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
+pub use unreadable::unreadable_annotations;
 
 /// Annotation that names a strategy.
 pub const STRATEGY_ANNOTATION: &str = "divvy.io/strategy";

@@ -24,11 +24,7 @@ pub(super) fn quorum(
         return Ok(None);
     };
     let Some(replicas) = read(written, input.replicas) else {
-        return Err(InvalidBinding::InvalidValue {
-            origin,
-            expected: "a count of at least 1, or a percentage from `1%` to `100%`".to_owned(),
-            actual: written.to_owned(),
-        });
+        return Err(invalid(written, origin));
     };
     if input.components.len() > 1 {
         return Err(InvalidBinding::QuorumOfComponents { origin });
@@ -41,6 +37,20 @@ pub(super) fn quorum(
         return Err(InvalidBinding::QuorumNotAllowed { origin, strategy });
     }
     Ok(Some(replicas).filter(|quorum| *quorum < input.replicas))
+}
+
+/// Checks a quorum as it is written, for any number of replicas.
+pub(super) fn check(written: &str, origin: String) -> Result<(), InvalidBinding> {
+    // The number decides what a percentage means, and not whether it is valid.
+    read(written, 1).map(drop).ok_or_else(|| invalid(written, origin))
+}
+
+fn invalid(written: &str, origin: String) -> InvalidBinding {
+    InvalidBinding::InvalidValue {
+        origin,
+        expected: "a count of at least 1, or a percentage from `1%` to `100%`".to_owned(),
+        actual: written.to_owned(),
+    }
 }
 
 /// The replicas that a text asks for; `None` if it is invalid.

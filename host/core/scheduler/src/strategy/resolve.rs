@@ -189,7 +189,7 @@ impl Annotated {
 }
 
 /// The JSON object in an annotation.
-fn object(text: &str, origin: &str) -> Result<Map<String, Value>, InvalidBinding> {
+pub(super) fn object(text: &str, origin: &str) -> Result<Map<String, Value>, InvalidBinding> {
     match unique_value(text) {
         Ok(Value::Object(keys)) => Ok(keys),
         Ok(other) => Err(InvalidBinding::wrong_type(origin, "an object", &other)),

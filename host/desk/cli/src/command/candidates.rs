@@ -36,7 +36,7 @@ fn with_completer(argument: Arg) -> Arg {
     let find: fn(&str) -> Vec<String> = match name.map(|name| name.as_str()).unwrap_or_default() {
         "CLUSTERS" => clusters,
         "BINDING" => bindings,
-        "PATTERN=N|+N|+P%|xF" => |current| bindings(current).into_iter().map(|binding| binding + "=").collect(),
+        "PATTERN=COUNT" => |current| bindings(current).into_iter().map(|binding| binding + "=").collect(),
         "PATTERN|all" => |current| bindings(current).into_iter().chain(["all".to_owned()]).collect(),
         "KIND/NAME" => objects,
         "NAMESPACE" if argument.get_id() == "namespace" => |_| namespaces(),

@@ -122,7 +122,8 @@ fn placed_by(binding: &Binding) -> (ObjectName, Option<Source>) {
         let object = ObjectName::new(kind, &metadata.namespace, &metadata.name);
         return (object, binding.source.clone());
     };
-    (policy.object_name(), None)
+    let location = policy.location.0.as_ref();
+    (policy.object_name(), location.map(|location| location.source.clone()))
 }
 
 /// Every set of clusters that a placement chooses from: its affinity, or its groups with their tiers.

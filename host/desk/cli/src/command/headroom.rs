@@ -23,9 +23,10 @@ use divvy_scheduler::cycle::CycleError;
 use super::choosing::Shown;
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
+use super::help::{ANSWER, DECIDING, HelpArguments};
 use super::output::{Output, OutputParser, binding_names};
 use crate::report::binding_errors::BindingError;
-use crate::report::{headroom as report, page};
+use crate::report::{headroom as report, locations, page};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,28 +60,40 @@ Exit codes, the highest that applies:
 /// Heading of the options for a workload that does not exist.
 const HYPOTHETICAL: &str = "A workload that does not exist";
 
+/// The end of the short page.
+const SUMMARY: &str = "\
+Examples:
+  divvy headroom -f dump/ --top 20
+  divvy headroom -f dump/ shop/deployment/web --drain eu-1
+  divvy headroom -f dump/ --cpu 2 --memory 4Gi --strategy DynamicWeight
+
+Exit codes: 0 all present replicas schedule, 1 some do not, 2 wrong usage, input or binding, 3 Divvy failed.
+`divvy help headroom` has every option in full, more examples, and what the columns mean.";
+
 /// Show how far workloads can grow, and what stops them.
 ///
 /// Finds the largest number of replicas that can be scheduled, for every workload of the input, for some of them, or for
 /// one that does not exist. Every number is decided, not estimated. Changes nothing in any cluster.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples and exit codes.")]
+#[command(disable_help_flag = true, after_long_help = EXAMPLES, after_help = SUMMARY)]
 pub(super) struct HeadroomArguments {
     #[command(flatten)]
     situation: SituationArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = DECIDING)]
     profile: ProfileArguments,
     #[command(flatten)]
     hypothetical: HypotheticalArguments,
     /// Divide the workload with this strategy, as if its policy named it
-    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other, help_heading = DECIDING)]
     strategy: Option<String>,
     /// Print at most this many workloads, those with the least headroom first; all count
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = ANSWER)]
     top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
+    #[command(flatten)]
+    _help: HelpArguments,
 }
 
 /// A workload that does not exist.
@@ -223,7 +236,10 @@ impl Question for HeadroomArguments {
         let subjects = self.subjects(input, future, &mut notes)?;
         let measured = measure(&subjects, future, input);
         let shows_errors = self.output.shows_errors() && !self.situation.choosing.quiet;
-        let errors = if shows_errors { Vec::new() } else { errors(&measured) };
+        let errors = match shows_errors {
+            true => Vec::new(),
+            false => errors(&measured, &subjects),
+        };
         let exit = self.exit(&measured, input);
         let document = self.document(measured, notes, input);
         let is_wide = self.output.is_wide() || !input.clusters.is_empty();
@@ -322,6 +338,10 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
     let _progress = Progress::start("trying how far each grows");
     let side = &input.growing().side;
     let mut measured = headroom(subjects, future, side, input.options);
+    for ((row, error), subject) in measured.iter_mut().zip(subjects) {
+        let error = error.as_ref();
+        row.location = error.and_then(|error| locations::fault(&subject.binding, error));
+    }
     if let Some(pricing) = side.profile.pricing() {
         let rows = measured.iter_mut().map(|(row, _)| row);
         add_costs(rows, subjects, &input.prepared.after, pricing);
@@ -330,10 +350,10 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
 }
 
 /// Errors that are not outcomes of scheduling.
-fn errors(measured: &[Measured]) -> Vec<BindingError> {
-    let errors = measured.iter().filter_map(|(row, error)| {
+fn errors(measured: &[Measured], subjects: &[Subject<'_>]) -> Vec<BindingError> {
+    let errors = measured.iter().zip(subjects).filter_map(|((_, error), subject)| {
         let error = error.as_ref().filter(|error| diff::fault(error) > Exit::Success)?;
-        Some(BindingError::of(row.binding.clone(), error))
+        Some(BindingError::of(&subject.binding, error))
     });
     errors.collect()
 }

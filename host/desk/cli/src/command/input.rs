@@ -14,21 +14,28 @@ use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, Problem};
 
+use super::help::INPUT;
 use super::origin::{Digesting, Origin};
 
 /// Arguments that select the input.
 #[derive(Debug, Args)]
 pub(super) struct InputArguments {
     /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "PATH",
+        required_unless_present_any = ["kubeconfig", "context"],
+        help_heading = INPUT
+    )]
     inputs: Vec<String>,
     /// Treatment of unknown fields, kinds and `divvy.io/` annotations
-    #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto, help_heading = INPUT)]
     pub(super) validate: ValidateMode,
     /// Leave out objects that cannot be read, and decide everything else; the exit code is then 2
     ///
     /// A binding whose workload cannot be read keeps its own replicas and requests.
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     keep_going: bool,
     #[command(flatten)]
     connection: ConnectionArguments,

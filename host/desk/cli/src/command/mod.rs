@@ -14,6 +14,7 @@ mod diff;
 mod effects;
 mod explain;
 mod headroom;
+mod help;
 mod input;
 mod missing_clusters;
 mod moving;

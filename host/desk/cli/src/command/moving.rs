@@ -27,17 +27,25 @@ fn unreadable(bindings: &[Binding]) -> impl Iterator<Item = Warning> {
     for policy in bindings.iter().filter_map(|binding| binding.policy.as_deref()) {
         let text = policy.annotations.get(MOVES_ANNOTATION);
         if let Some(Err(error)) = text.map(|text| WrittenAllowances::parse(text)) {
-            unreadable.insert((&policy.kind, &policy.namespace, &policy.name), error);
+            unreadable.insert((&policy.kind, &policy.namespace, &policy.name), (policy, error));
         }
     }
-    unreadable.into_iter().map(|((kind, namespace, name), error)| {
-        let message = format!("annotation `{MOVES_ANNOTATION}`: {error}");
-        let warning = Warning::new(message).with_hint("`divvy run` moves nothing of this policy in steps, or at once");
-        Warning {
-            object: Some(ObjectName::new(kind, namespace, name)),
-            ..warning
-        }
-    })
+    unreadable
+        .into_iter()
+        .map(|((kind, namespace, name), (policy, error))| {
+            let message = format!("annotation `{MOVES_ANNOTATION}`: {error}");
+            let warning =
+                Warning::new(message).with_hint("`divvy run` moves nothing of this policy in steps, or at once");
+            Warning {
+                source_of: policy
+                    .location
+                    .0
+                    .as_ref()
+                    .and_then(|location| location.annotation(MOVES_ANNOTATION)),
+                object: Some(ObjectName::new(kind, namespace, name)),
+                ..warning
+            }
+        })
 }
 
 /// The warning about bindings on their way; `None` if there are none.

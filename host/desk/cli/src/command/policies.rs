@@ -9,12 +9,12 @@ use divvy_command::exit::Exit;
 use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_forecast::glob::matches_parts;
-use divvy_forecast::policies::document::{Finding, PoliciesDocument, PolicyTotals, Severity};
+use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyTotals, Severity};
 use divvy_forecast::policies::{Subjects, review};
 use divvy_karmada::api::{PropagationPolicy, TypeMeta};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Located, Manifests, WorkloadLabels};
+use divvy_manifests::{Located, Manifests, Source, WorkloadLabels};
 
 use super::choosing::keep_top;
 use super::desk::{Answer, Document, Presentation, Question};
@@ -48,6 +48,8 @@ Examples:
 Errors:
   no-cluster       no cluster matches the placement
   too-few-groups   its clusters have fewer regions, zones and so on than a spread constraint requires
+  invalid-annotation
+                   no profile can read one of its annotations, such as a quorum of `101%`
   policy-gone      bindings are claimed by a policy that the input lacks
 Warnings:
   dead             selects nothing and governs nothing
@@ -253,6 +255,14 @@ fn reviewed(
             .iter()
             .map(|policy| (&policy.object, location(&policy.source)))
             .collect(),
+        annotation_location: &|policy, annotation| {
+            let policy = policies.get(policy)?;
+            let line = policy.annotation_lines.get(annotation).copied();
+            Some(location(&Source {
+                line: line.unwrap_or(policy.source.line),
+                ..policy.source.clone()
+            }))
+        },
         bindings: &detected.bindings,
         labels: &|binding| labels.for_binding(&binding.object),
         unmatched: &detected.unmatched,
@@ -280,7 +290,9 @@ fn keep_new(document: &mut PoliciesDocument, known: &[Finding]) {
 /// True if a finding is known: of the same kind, on the same object, and about nothing more.
 fn is_known(finding: &Finding, known: &[Finding]) -> bool {
     known.iter().any(|known| {
-        let is_same = known.code == finding.code && known.object == finding.object;
+        // The message alone says which annotation, and its value.
+        let is_same_annotation = finding.code != Code::InvalidAnnotation || known.message == finding.message;
+        let is_same = known.code == finding.code && known.object == finding.object && is_same_annotation;
         is_same && finding.names.iter().all(|name| known.names.contains(name))
     })
 }

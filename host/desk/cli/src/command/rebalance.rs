@@ -14,6 +14,7 @@ use divvy_forecast::rebalance::rebalance;
 
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
+use super::help::{ANSWER, DECIDING, HelpArguments};
 use super::output::{Output, OutputParser, binding_names};
 use crate::report::binding_errors::BindingError;
 use crate::report::{rebalance as report, sheets};
@@ -43,22 +44,33 @@ Exit codes, the highest that applies:
   2  wrong usage, profile, plugin or input, or an invalid binding
   3  a plugin failed, or Divvy itself";
 
+/// The end of the short page.
+const SUMMARY: &str = "\
+Examples:
+  divvy rebalance -f dump/
+  divvy rebalance -f dump/ --drain eu-1 -o html > plan.html
+
+Exit codes: 0 all that waits is placed, 1 something is not, 2 wrong usage, input or binding, 3 Divvy failed.
+`divvy help rebalance` has every option in full, and what is planned.";
+
 /// Plan the fewest moves that place every workload that waits for room.
 ///
 /// Decides everything as `divvy diff` does, then plans all workloads together. Changes nothing in any cluster.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "See `--help` for what is planned, examples and exit codes.")]
+#[command(disable_help_flag = true, after_long_help = EXAMPLES, after_help = SUMMARY)]
 pub(super) struct RebalanceArguments {
     #[command(flatten)]
     situation: SituationArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = DECIDING)]
     profile: ProfileArguments,
     /// Place all that waits, with the fewest moves: what is planned if nothing else is asked for
-    #[arg(long)]
+    #[arg(long, help_heading = ANSWER)]
     place: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
+    #[command(flatten)]
+    _help: HelpArguments,
 }
 
 /// The situation whose workloads are planned, and the profile.
@@ -123,7 +135,7 @@ impl Question for RebalanceArguments {
         };
         let faults = faults().filter(|(_, error)| diff::fault(error) > Exit::Success);
         let errors: Vec<BindingError> = faults
-            .map(|(entry, error)| BindingError::of(entry.binding.key(), error))
+            .map(|(entry, error)| BindingError::of(&entry.binding, error))
             .collect();
         let of_errors = planned
             .future

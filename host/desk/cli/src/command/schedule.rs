@@ -32,6 +32,7 @@ pub(super) use findings::{PlanFindings, report_warnings};
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::desk::{Answer, Document, Presentation, Question};
+use super::help::{ANSWER, ASSUMPTIONS, DECIDING, HelpArguments};
 use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
 use super::output::{Output, OutputParser, binding_name, cluster_names};
@@ -99,44 +100,57 @@ results may exceed the room of a cluster, which a line below the table and `beyo
 `--assume`, each result counts as used for those after it, as in `diff`, `headroom` and `survive`, which \
 forecast the whole fleet.";
 
+/// The end of the short page.
+const SUMMARY: &str = "\
+Examples:
+  divvy schedule -f fleet.yaml -f policies/
+  divvy schedule --kubeconfig karmada.config -n default
+  divvy schedule -f dump/ shop/deployment/web --explain
+  divvy schedule -f dump/ --assume -o html > report.html
+
+Exit codes: 0 everything was scheduled, 1 something was not, 2 wrong usage, input or binding, 3 Divvy failed.
+`divvy help schedule` has every option in full, more examples, and what the columns mean.";
+
 /// Decide which clusters get how many replicas, from manifests.
 ///
 /// Reads clusters, policies, bindings and workloads as YAML or JSON, decides each binding on its own against the
 /// clusters as given, and prints the result. Changes nothing in any cluster.
 #[derive(Debug, Args)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
+#[command(disable_help_flag = true, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = SUMMARY)]
 pub(super) struct ScheduleArguments {
     #[command(flatten)]
     choosing: ChoosingArguments,
     #[command(flatten)]
     input: InputArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = DECIDING)]
     profile: ProfileArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = ASSUMPTIONS)]
     time: TimeArguments,
     /// Divide every binding with this strategy, regardless of its policy
-    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other, help_heading = DECIDING)]
     strategy: Option<String>,
     /// Print at most this many bindings, the worst first; all count
-    #[arg(long, value_name = "N", conflicts_with = "cluster")]
+    #[arg(long, value_name = "N", conflicts_with = "cluster", help_heading = ANSWER)]
     top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
     /// Explain each result: rejections, scores, replicas that fit, and the strategy's remarks
-    #[arg(long)]
+    #[arg(long, help_heading = ANSWER)]
     explain: bool,
     /// Break ties with this seed instead of the profile's
-    #[arg(long, value_name = "NUMBER", value_parser = divvy_command::seed::parse, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = divvy_command::seed::parse, allow_negative_numbers = true, help_heading = DECIDING)]
     seed: Option<u64>,
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     ///
     /// With `-`, the recording is written to standard output instead of the result.
-    #[arg(long, value_name = "FILE", conflicts_with = "assume")]
+    #[arg(long, value_name = "FILE", conflicts_with = "assume", help_heading = ANSWER)]
     record: Option<PathBuf>,
     /// Decide by priority, then name, and count the new replicas of each result as used
-    #[arg(long)]
+    #[arg(long, help_heading = ASSUMPTIONS)]
     assume: bool,
+    #[command(flatten)]
+    _help: HelpArguments,
 }
 
 /// Everything that is known before the first decision.

@@ -17,6 +17,7 @@ use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, su
 
 use super::desk::{Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, LossOfEach, Prepared, SituationArguments};
+use super::help::{ANSWER, DECIDING, HelpArguments, LIMITS};
 use super::output::{Output, OutputParser, binding_names};
 use crate::report::sheets;
 use crate::report::survive as report;
@@ -63,34 +64,49 @@ Exit codes, the highest that applies:
   2  wrong usage, profile, plugin or input; with `--strict`, a binding that is invalid without any loss
   3  a plugin failed, or Divvy itself";
 
+/// Heading of the options that select what is lost.
+const LOSSES: &str = "Losses";
+
+/// The end of the short page.
+const SUMMARY: &str = "\
+Examples:
+  divvy survive -f dump/
+  divvy survive -f dump/ --loss cluster,region --top 20
+  divvy survive -f dump/ --workload shop/deployment/web
+
+Exit codes: 0 everything survives, 1 something does not, 2 wrong usage or input, 3 Divvy failed.
+`divvy help survive` has every option in full, more examples, and what it means to survive.";
+
 /// Show which workloads do not survive the loss of a single cluster, region, zone or provider.
 ///
 /// Decides each loss, as `divvy diff --without-each` does. Changes nothing in any cluster.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "See `--help` for what survives means, examples and exit codes.")]
+#[command(disable_help_flag = true, after_long_help = EXAMPLES, after_help = SUMMARY)]
 pub(super) struct SurviveArguments {
     #[command(flatten)]
     situation: SituationArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = DECIDING)]
     profile: ProfileArguments,
     /// Sizes of the loss, separated by commas; all by default
-    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',', help_heading = LOSSES)]
     loss: Vec<LossOfEach>,
     /// Let clusters fail, as `divvy diff --fail` does, instead of removing them; a complete forecast per loss
-    #[arg(long, conflicts_with = "workload")]
+    #[arg(long, conflicts_with = "workload", help_heading = LOSSES)]
     as_failed: bool,
     /// Find the smallest change of its policy with which this workload survives
-    #[arg(long, value_name = "WORKLOAD", conflicts_with_all = ["bindings", "namespace", "selector"])]
+    #[arg(long, value_name = "WORKLOAD", conflicts_with_all = ["bindings", "namespace", "selector"], help_heading = LOSSES)]
     workload: Option<BindingPattern>,
     /// Print at most this many workloads, those with the least left first; all count
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = ANSWER)]
     top: Option<usize>,
     /// Exit with 2 if a binding is invalid without any loss, which is not the fault of one
-    #[arg(long)]
+    #[arg(long, help_heading = LIMITS)]
     strict: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
+    #[command(flatten)]
+    _help: HelpArguments,
 }
 
 /// The situation whose clusters are lost, and the profile.

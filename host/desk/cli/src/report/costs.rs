@@ -7,8 +7,10 @@ use divvy_command::text::{counted, listed};
 use divvy_forecast::cost::{Costs, HourlyCost};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::movement::Movement;
+use divvy_forecast::verdict::Tone;
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
+use divvy_page::figure::Figure;
 use divvy_scheduler::cost::{Cost, CostError, KnownCost, Pricing};
 use divvy_scheduler::fleet::Footprint;
 use serde::Serialize;
@@ -103,20 +105,11 @@ pub(super) fn both(from: &HourlyCost, to: &HourlyCost) -> String {
 /// A cost that falls because replicas run nowhere afterwards is not a saving, so their part is named:
 /// `(−7.1838: −8.5000 for 8 replicas lost, +1.3162 for the others)`.
 pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
-    let change = match (costs.change, parts(costs).as_slice()) {
-        (Some(Cost::ZERO), []) => String::new(),
-        (Some(change), []) => format!(" ({})", signed(change)),
-        (Some(_), [all]) => format!(" ({all})"),
-        (Some(change), parts) => format!(" ({}: {})", signed(change), parts.join(", ")),
-        (None, _) => match gone(&costs.movement).as_slice() {
-            [] => String::new(),
-            gone => format!(" (afterwards without {})", gone.join(", ")),
-        },
-    };
     let mut lines = vec![format!(
-        "cost: {} {} per hour{change}",
+        "cost: {} {} per hour{}",
         both(costs.from(), &costs.after),
-        costs.unit
+        costs.unit,
+        change(costs)
     )];
     let of_clusters = rows.iter().filter_map(|row| {
         let costs = row.cost.as_ref()?;
@@ -125,6 +118,31 @@ pub(crate) fn totals(costs: &Costs, rows: &[ClusterRow]) -> Vec<String> {
     });
     lines.extend(unknown("on", of_clusters));
     lines
+}
+
+/// What all clusters cost afterwards, for the top of a page.
+pub(super) fn figure(costs: &Costs) -> Figure {
+    Figure {
+        name: "cost",
+        label: "Cost afterwards",
+        value: costs.after.to_string(),
+        detail: format!("{} per hour{}", costs.unit, change(costs)),
+        tone: Tone::Neutral,
+    }
+}
+
+/// ` (+0.7600)`, or with its parts; empty if nothing changes.
+fn change(costs: &Costs) -> String {
+    match (costs.change, parts(costs).as_slice()) {
+        (Some(Cost::ZERO), []) => String::new(),
+        (Some(change), []) => format!(" ({})", signed(change)),
+        (Some(_), [all]) => format!(" ({all})"),
+        (Some(change), parts) => format!(" ({}: {})", signed(change), parts.join(", ")),
+        (None, _) => match gone(&costs.movement).as_slice() {
+            [] => String::new(),
+            gone => format!(" (afterwards without {})", gone.join(", ")),
+        },
+    }
 }
 
 /// Replicas that run nowhere afterwards: `8 replicas lost`.

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use divvy_command::errors::location;
 use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{ClusterRow, Totals};
@@ -12,7 +11,6 @@ use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
 use divvy_loader::PluginLibrary;
-use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decision::{Decision, Outcome, Partial};
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::profile::Profile;
@@ -23,6 +21,7 @@ use super::clusters::shares::{Share, shares};
 use super::clusters::sums::Sums;
 use super::clusters::targets::Target;
 use super::costs::Pricer;
+use super::locations;
 
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]
@@ -221,10 +220,8 @@ impl<'a> Report<'a> {
         let entries = self.entries.iter();
         let failed = entries.filter(|entry| entry.exit() >= Exit::Usage && of(entry.binding));
         let errors = failed.map(|entry| BindingError {
-            binding: match entry.location() {
-                Some(location) => format!("{} ({})", entry.decision.binding, location.trim_start_matches("in ")),
-                None => entry.decision.binding.clone(),
-            },
+            binding: entry.decision.binding.clone(),
+            location: entry.location(),
             message: entry.message(),
             hint: entry.hint().map(str::to_owned),
             is_warning: false,
@@ -306,27 +303,12 @@ impl<'a> Entry<'a> {
         self.decision.message()
     }
 
-    /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web in web.yaml:1`.
+    /// Locations of what is wrong with an invalid binding.
     pub(crate) fn location(&self) -> Option<String> {
-        let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
-            &self.decision.outcome
-        else {
-            return None;
-        };
-        let source = self
-            .binding
-            .source
-            .as_ref()
-            .map(|source| format!("in {}", location(source)));
-        let policy = self.binding.policy.as_ref().map(|policy| {
-            let name = policy.object_name();
-            match &policy.location.0 {
-                Some(source) => format!("policy {name} in {}", location(source)),
-                None => format!("policy {name}"),
-            }
-        });
-        let parts: Vec<String> = source.into_iter().chain(policy).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
+        match &self.decision.outcome {
+            Outcome::Failed(error) => locations::fault(self.binding, error),
+            _ => None,
+        }
     }
 
     /// Suggested fix for a failure, if one is known.

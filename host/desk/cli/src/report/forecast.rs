@@ -175,6 +175,9 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
             };
             grid.text(2, format!("{result}: {message}"), style);
         }
+        if let Some(location) = &row.location {
+            grid.text(2, location, style::FAINT);
+        }
         let Movement { lost, stranded, .. } = row.movement;
         // What is lost is missing as well, and is said once.
         let missing = match row.newly_missing > lost + stranded {

@@ -119,6 +119,9 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     if row.partial.is_some() {
         grid.text(2, &row.message, style::NOTABLE);
     }
+    if let Some(location) = &row.location {
+        grid.text(2, location, style::FAINT);
+    }
 }
 
 /// The reason that stops the next replica, in words.

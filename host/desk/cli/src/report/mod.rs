@@ -8,7 +8,7 @@
 //! - [`forecast`]: moves. [`losses`]: the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
 //!   [`survive`]: the losses that bindings do not survive. [`rebalance`]: the moves that place what waits.
 //! - [`page`]: decisions, moves and growth as a page for a browser.
-//! - [`warnings`], [`binding_errors`]: messages on standard error.
+//! - [`warnings`], [`binding_errors`]: messages on standard error. [`locations`]: where what is wrong with a binding is.
 
 pub(crate) mod account;
 pub(crate) mod binding_errors;
@@ -21,6 +21,7 @@ pub(crate) mod forecast;
 pub(crate) mod format;
 pub(crate) mod headroom;
 pub(crate) mod loads;
+pub(crate) mod locations;
 pub(crate) mod losses;
 pub(crate) mod page;
 pub(crate) mod policies;

@@ -77,6 +77,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         verdict: Verdict::default(),
         totals: Totals::default(),
         measured: HeadroomTotals::default(),
+        cost: None,
         growth: Vec::new(),
         explanations,
         notes: Vec::new(),
@@ -116,6 +117,7 @@ pub(crate) fn decisions(
         hidden: report.hidden,
         verdict: report.outcomes().verdict(),
         totals,
+        cost: report.cost.as_ref().map(costs::figure),
         notes: cost_notes(report.cost.as_ref(), &report.clusters),
         ..content(Command::Schedule, None, side, explanations)
     }
@@ -202,6 +204,7 @@ pub(crate) fn difference(
         hidden,
         verdict: document.totals.verdict(),
         totals: document.totals,
+        cost: document.cost.as_ref().map(costs::figure),
         notes: notes(document),
         ..content(
             Command::Diff,

@@ -9,7 +9,8 @@ use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::verdict::Tone;
 use divvy_page::Heading;
-use divvy_page::headline::{Figure, Headline};
+use divvy_page::figure::Figure;
+use divvy_page::headline::Headline;
 use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
 
 use super::page::{arguments, print_page};

@@ -10,6 +10,8 @@ use divvy_command::text::{counted, listed};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
 
+use super::locations;
+
 /// Maximum number of objects named per warning without `--verbose`; a note names twice as many.
 const NAMED_MAX: usize = 3;
 
@@ -105,11 +107,13 @@ fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<Stri
         .as_ref()
         .map(ToString::to_string)
         .or_else(|| binding.map(Binding::key));
-    let source = warning.source_of.as_ref();
-    let source = source.or(binding.and_then(|binding| binding.source.as_ref()));
-    match (object, source) {
-        (Some(object), Some(source)) => Some(format!("{object} ({})", location(source))),
-        (Some(object), None) => Some(object),
-        (None, source) => source.map(location),
+    let own = |binding: &Binding| {
+        let annotation = locations::annotation(binding, &warning.message);
+        annotation.or_else(|| binding.source.clone())
+    };
+    let source = warning.source_of.clone().or_else(|| own(binding?));
+    match (object, source.as_ref().map(location)) {
+        (Some(object), Some(source)) => Some(format!("{object} ({source})")),
+        (object, source) => object.or(source),
     }
 }

@@ -52,6 +52,8 @@ pub enum Code {
     NoCluster,
     /// The clusters of the placement have fewer groups than a spread constraint requires.
     TooFewGroups,
+    /// An annotation of the policy has a value that no profile can read.
+    InvalidAnnotation,
     /// Bindings are claimed by a policy that the input lacks.
     PolicyGone,
     /// Bindings that no policy claims and that follow no other binding.
@@ -94,7 +96,7 @@ impl Code {
     /// Severity of findings of this kind.
     pub fn severity(self) -> Severity {
         match self {
-            Self::NoCluster | Self::TooFewGroups | Self::PolicyGone => Severity::Error,
+            Self::NoCluster | Self::TooFewGroups | Self::InvalidAnnotation | Self::PolicyGone => Severity::Error,
             Self::Overlap => Severity::Info,
             _ => Severity::Warning,
         }
@@ -105,6 +107,7 @@ impl Code {
         match self {
             Self::NoCluster => "no-cluster",
             Self::TooFewGroups => "too-few-groups",
+            Self::InvalidAnnotation => "invalid-annotation",
             Self::PolicyGone => "policy-gone",
             Self::NoPolicy => "no-policy",
             Self::StaleClaim => "stale-claim",

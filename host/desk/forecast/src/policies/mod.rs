@@ -5,8 +5,10 @@
 //! name in alphabetical order.
 //!
 //! - [`reach`]: the objects that policies select. [`placement`]: clusters, labels and regions that placements name.
-//! - [`orphans`]: bindings without their policy. [`document`]: the result as JSON. [`suggestions`]: similar names.
+//! - [`annotations`]: annotations that no profile can read. [`orphans`]: bindings without their policy.
+//! - [`document`]: the result as JSON. [`suggestions`]: similar names.
 
+mod annotations;
 pub mod document;
 pub mod effects;
 mod orphans;
@@ -43,6 +45,8 @@ const DESCRIBED_MAX: usize = 3;
 pub struct Subjects<'a> {
     /// The policies, each with its location as `FILE:LINE`.
     pub policies: Vec<(&'a PropagationPolicy, String)>,
+    /// Location of an annotation of a policy, by the policy's index and the annotation's name.
+    pub annotation_location: &'a dyn Fn(usize, &str) -> Option<String>,
     /// All bindings, including those that a detector makes for workloads without one.
     pub bindings: &'a [Binding],
     /// Labels of the workload of a binding that does not have them itself.
@@ -131,8 +135,11 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
     }
     let mut rows = Vec::with_capacity(policies.len());
     for (index, policy) in policies.iter().enumerate() {
-        let mut remarks = Vec::new();
+        let name = name(policy.object);
+        let (mut remarks, mut unreadable) = (Vec::new(), Vec::new());
         if !policy.object.metadata.is_deleting() {
+            let location = |annotation: &str| (subjects.annotation_location)(index, annotation);
+            unreadable = annotations::review(policy.object, &name, location);
             let reviewed = usage(index, &policies, &reach, &known, &mut suggestions);
             totals.dead += usize::from(reviewed.iter().any(|remark| remark.code == Code::Dead));
             totals.shadowed += usize::from(reviewed.iter().any(|remark| remark.code == Code::Shadowed));
@@ -145,10 +152,11 @@ pub fn review(subjects: &Subjects<'_>) -> PoliciesDocument {
             clusters
         });
         let mut codes: Vec<Code> = remarks.iter().map(|remark| remark.code).collect();
-        let name = name(policy.object);
+        codes.extend(unreadable.iter().map(|finding| finding.code));
         codes.extend(codes_of.get(name.as_str()).into_iter().flatten());
         codes.sort_unstable();
         codes.dedup();
+        findings.extend(unreadable);
         findings.extend(
             remarks
                 .into_iter()
@@ -412,10 +420,8 @@ impl<'a> Known<'a> {
             ));
         }
         let labels = selector.label_selector.as_ref().filter(|_| selector.name.is_empty());
-        if let Some(text) = labels.and_then(|labels| labels.unmatchable()) {
-            return Some(format!(
-                "`{text}` can be neither a label's key nor its value, so that the selector matches nothing"
-            ));
+        if let Some(reason) = labels.and_then(|labels| labels.unmatchable()) {
+            return Some(format!("{reason}, so that the selector matches nothing"));
         }
         let is_meant = |(kind, name, _): &&(&str, &str, &str)| {
             *kind == selector.kind && (selector.name.is_empty() || *name == selector.name)

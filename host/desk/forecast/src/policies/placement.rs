@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use divvy_karmada::api::{Cluster, ClusterAffinity, Placement, PropagationPolicy, SpreadField};
+use divvy_karmada::api::{Cluster, ClusterAffinity, Placement, PropagationPolicy, SpreadField, Unmatchable};
 use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::decide::affinity::{ClusterProperties, matches};
 
@@ -142,8 +142,8 @@ impl<'a> Fleet<'a> {
                 code: Code::NoCluster,
                 message: "no cluster matches its placement, so that nothing under it can be scheduled".to_owned(),
                 names: Vec::new(),
-                hint: unmatchable(placement).map(|text| {
-                    format!("no label can be `{text}`, and Karmada compares providers and regions as labels, too: such a selector matches nothing")
+                hint: unmatchable(placement).map(|reason| {
+                    format!("{reason}, and Karmada compares providers and regions as labels, too: such a selector matches nothing")
                 }),
             });
         } else if !empty.is_empty() {
@@ -273,8 +273,8 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// The text of an affinity that no label can be.
-fn unmatchable(placement: &Placement) -> Option<&str> {
+/// The reason why a selector of an affinity matches nothing.
+fn unmatchable(placement: &Placement) -> Option<Unmatchable<'_>> {
     affinities(placement).find_map(|affinity| {
         let labels = affinity
             .label_selector

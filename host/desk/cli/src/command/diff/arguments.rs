@@ -12,6 +12,7 @@ use divvy_manifests::ObjectName;
 
 use crate::command::choosing::ChoosingArguments;
 use crate::command::desk::Presentation;
+use crate::command::help::{ANSWER, ASSUMPTIONS, DECIDING, HelpArguments, LIMITS};
 use crate::command::input::InputArguments;
 use crate::command::output::{Output, OutputParser};
 
@@ -77,6 +78,17 @@ invalid, a limit (`--max-moved`, `--max-removed`, `--max-missing`, `--max-full`)
   2  wrong usage, profile, plugin or input; with `--strict` or without changes, an invalid binding
   3  a plugin failed, or Divvy itself";
 
+/// The end of the short page.
+const SUMMARY: &str = "\
+Examples:
+  divvy diff -f dump/ --drain eu-1
+  divvy diff -f dump/ --fail region=europe --max-full 100%
+  divvy diff -f dump/ --overlay policies/ --max-moved 10%
+  divvy diff -f dump/ --without-each cluster --top 5
+
+Exit codes: 0 nothing is lost, 1 something is lost, missing or beyond a limit, 2 wrong usage or input, 3 Divvy failed.
+`divvy help diff` has every option in full, more examples, and how clusters and bindings are chosen.";
+
 /// Heading of the options that are changes.
 const CHANGES: &str = "Changes";
 
@@ -85,89 +97,93 @@ const CHANGES: &str = "Changes";
 /// Decides every binding twice, without and with the changes, and prints the difference. Without changes, it prints the
 /// moves that are pending anyway. Changes nothing in any cluster.
 #[derive(Debug, Args)]
-#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
+#[command(disable_help_flag = true, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = SUMMARY)]
 pub(in crate::command) struct DiffArguments {
     #[command(flatten)]
     pub(super) situation: SituationArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = DECIDING)]
     pub(super) profile: ProfileArguments,
     /// Profile of the left side; without it, the left side has the profile and strategy of the right
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "PROFILE", help_heading = DECIDING)]
     pub(super) base: Option<String>,
     /// Divide every binding on the right side with this strategy, as if its policy named it
-    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other, help_heading = DECIDING)]
     pub(super) strategy: Option<String>,
     /// List satisfied bindings that would be placed differently if they were rescheduled
-    #[arg(long, conflicts_with = "without_each")]
+    #[arg(long, conflicts_with = "without_each", help_heading = ANSWER)]
     pub(super) latent: bool,
     /// List replicas on clusters whose filters would refuse a newcomer today
-    #[arg(long, conflicts_with = "without_each")]
+    #[arg(long, conflicts_with = "without_each", help_heading = ANSWER)]
     pub(super) violations: bool,
     /// Show the loss of each single cluster, region, zone or provider, worst first, in addition to the changes
-    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "cluster")]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "cluster", help_heading = ANSWER)]
     pub(super) without_each: Option<LossOfEach>,
-    /// Exit with 1 if more replicas than this move: a number, or a share of all such as `10%`
+    /// Exit with 1 if more replicas than this move: `40`, or `10%` of all
     #[arg(
         long,
         value_name = "N|P%",
         conflicts_with = "without_each",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        help_heading = LIMITS
     )]
     pub(super) max_moved: Option<ReplicaLimit>,
-    /// Exit with 1 if more replicas than this are removed by decision: a number, or a share such as `10%`
+    /// Exit with 1 if decisions remove more replicas than this: `40` or `10%`
     #[arg(
         long,
         value_name = "N|P%",
         conflicts_with = "without_each",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        help_heading = LIMITS
     )]
     pub(super) max_removed: Option<ReplicaLimit>,
-    /// Exit with 1 if more replicas than this are newly missing: a number, or a share such as `10%`
+    /// Exit with 1 if more replicas are newly missing: `40` or `10%`
     ///
     /// Missing are replicas that workloads ask for and that run nowhere: below the full count of a quorum, of a workload that waits, lost,
     /// and in copies of a duplicated workload. Without this limit, none may be newly missing, except for copies of a duplicated workload
     /// that runs on other clusters. With `--without-each`, it is the limit of each loss.
-    #[arg(long, value_name = "N|P%", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|P%", allow_negative_numbers = true, help_heading = LIMITS)]
     pub(super) max_missing: Option<ReplicaLimit>,
     /// Exit with 1 if a cluster gains and is then fuller than this share of any resource, such as `100%`
-    #[arg(long, value_name = "P%", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P%", allow_negative_numbers = true, help_heading = LIMITS)]
     pub(super) max_full: Option<FullLimit>,
     /// Exit with 1 if anything changes
-    #[arg(long, conflicts_with = "without_each")]
+    #[arg(long, conflicts_with = "without_each", help_heading = LIMITS)]
     pub(super) exit_code: bool,
-    /// Exit with 2 if a binding is invalid without the changes, which is not their fault
-    #[arg(long)]
+    /// Exit with 2 if a binding is invalid without the changes as well
+    #[arg(long, help_heading = LIMITS)]
     pub(super) strict: bool,
     /// Print the sums of each namespace or policy instead of every binding
-    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["without_each", "cluster"])]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["without_each", "cluster"], help_heading = ANSWER)]
     pub(super) sum: Option<SumOf>,
-    /// Print at most this many bindings, sums or losses, the worst first; all count
-    #[arg(long, value_name = "N", conflicts_with = "cluster")]
+    /// Print at most this many bindings, sums or losses; all count
+    #[arg(long, value_name = "N", conflicts_with = "cluster", help_heading = ANSWER)]
     pub(super) top: Option<usize>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     pub(super) output: Output,
+    #[command(flatten)]
+    _help: HelpArguments,
 }
 
 /// The input, and the changes to it before anything is decided.
 #[derive(Debug, Args)]
 pub(in crate::command) struct SituationArguments {
     #[command(flatten)]
-    pub(in crate::command) choosing: ChoosingArguments,
-    #[command(flatten)]
     pub(in crate::command) input: InputArguments,
     #[command(flatten)]
-    pub(in crate::command) time: TimeArguments,
-    #[command(flatten)]
     pub(in crate::command) changes: ChangeArguments,
+    #[command(flatten)]
+    pub(in crate::command) choosing: ChoosingArguments,
+    #[command(flatten, next_help_heading = ASSUMPTIONS)]
+    pub(in crate::command) time: TimeArguments,
     /// Evict bindings from clusters that have NoExecute taints in the input
-    #[arg(long)]
+    #[arg(long, help_heading = ASSUMPTIONS)]
     pub(in crate::command) evict_no_execute: bool,
     /// Treatment of replicas on clusters that the input lacks
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error, help_heading = ASSUMPTIONS)]
     pub(in crate::command) missing_clusters: MissingClusters,
     /// Decide each binding on its own, without counting the new replicas of others as used
-    #[arg(long)]
+    #[arg(long, help_heading = ASSUMPTIONS)]
     pub(in crate::command) no_assume: bool,
 }
 
@@ -191,8 +207,8 @@ pub(in crate::command) struct ChangeArguments {
     /// Remove clusters, as if they had never been: policies that name them may become invalid
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) without: Vec<ClusterChoice>,
-    /// Scale bindings: to N replicas, by +N or +P percent, or by the factor F; rounded up
-    #[arg(long, value_name = "PATTERN=N|+N|+P%|xF", value_parser = scaling, help_heading = CHANGES)]
+    /// Scale bindings to a count: `12` replicas, `+3` or `+50%` more, or `x1.5` times, rounded up
+    #[arg(long, value_name = "PATTERN=COUNT", value_parser = scaling, help_heading = CHANGES)]
     pub(super) replicas: Vec<(BindingPattern, ReplicaCount)>,
     /// Reschedule bindings from scratch
     #[arg(long, value_name = "PATTERN|all", value_parser = rescheduling, help_heading = CHANGES)]
@@ -203,7 +219,9 @@ pub(in crate::command) struct ChangeArguments {
     /// The earlier state of `--overlay`: objects that it has and the overlay lacks are deleted
     #[arg(long, value_name = "PATH", requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_from: Vec<String>,
-    /// Take the status of clusters in `--overlay`, too, such as their capacity; without it, that of the input counts
+    /// Take the status of clusters in `--overlay`, too, such as their capacity
+    ///
+    /// Without it, the status in the input counts.
     #[arg(long, requires = "overlay", help_heading = CHANGES)]
     pub(super) overlay_status: bool,
     /// Delete a policy or a workload: `KIND/NAME`, `NAMESPACE/KIND/NAME` or `KIND/NAMESPACE/NAME`

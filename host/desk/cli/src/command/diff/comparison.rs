@@ -21,7 +21,7 @@ use super::{Input, Prepared, fault};
 use crate::command::choosing::{Shown, keep_top};
 use crate::command::reasons;
 use crate::report::binding_errors::BindingError;
-use crate::report::{forecast as report, page};
+use crate::report::{forecast as report, locations, page};
 
 /// Both futures.
 pub(in crate::command) struct Futures {
@@ -87,7 +87,8 @@ impl Futures {
         let (base, after) = (self.base.as_ref(), &self.after);
         let (Prepared { original, .. }, side) = (&*input.prepared, &input.right.side);
         let _progress = Progress::start("comparing");
-        let comparison = compare(original, base, (&input.prepared.after, after), &side.profile);
+        let mut comparison = compare(original, base, (&input.prepared.after, after), &side.profile);
+        locate(&mut comparison.bindings, after);
         let latent = latent(after, side, input.options, arguments.latent);
         let today = base.unwrap_or(after);
         let violations = violations(original, today, side, input.options, arguments.violations);
@@ -168,7 +169,7 @@ impl Futures {
         errors
             .map(|(entry, error)| BindingError {
                 is_warning: fault(error) == Exit::Usage && as_before.contains(&entry.binding.identity()),
-                ..BindingError::of(entry.binding.key(), error)
+                ..BindingError::of(&entry.binding, error)
             })
             .filter(|error| known.insert((error.binding.clone(), error.message.clone())))
             .collect()
@@ -186,6 +187,22 @@ impl Futures {
             (Some(Exit::Usage), _) if !strict => Exit::Success,
             (Some(base), _) => base,
         }
+    }
+}
+
+/// Adds the locations of what is wrong to the rows of invalid bindings.
+fn locate(rows: &mut [BindingRow], after: &Future) {
+    let located = |entry: &Entry| {
+        let location = locations::fault(&entry.binding, entry.error()?)?;
+        let kind = entry.binding.object.scope().kind().to_owned();
+        Some(((kind, entry.binding.key()), location))
+    };
+    let mut known: BTreeMap<(String, String), String> = after.entries.iter().filter_map(located).collect();
+    if known.is_empty() {
+        return;
+    }
+    for row in rows {
+        row.location = known.remove(&(row.kind.clone(), row.binding.clone()));
     }
 }
 
