@@ -41,9 +41,9 @@ fn verify(plugin: &str, profile: &Path, check: &str) -> (Option<i32>, String) {
             check,
         ])
         .args(["--failures", "target/verified", "--profile"])
-        .arg(profile)
-        .env(SECRET, "swordfish");
-    let Output { status, stdout, stderr } = with_bundled_plugins(&mut command).output().expect("it starts");
+        .arg(profile);
+    let command = with_bundled_plugins(&mut command).env(SECRET, "swordfish");
+    let Output { status, stdout, stderr } = command.output().expect("it starts");
     let text = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     (status.code(), text.concat())
 }
