@@ -69,17 +69,8 @@ pub struct MemoryLimit {
 /// Time between two looks at the memory of a child.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Time for each message that a child had written before it was ended.
+/// Time for the messages that a child had written before it was ended. What it has started may go on writing.
 const AFTERWARDS: Duration = Duration::from_millis(200);
-
-/// Why a child is ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    /// It was silent for too long.
-    Silent,
-    /// It has more memory than it may.
-    Memory(u64),
-}
 
 /// End of a child.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,29 +145,29 @@ impl Program {
             Event::Begins { case: begun } => case = Some(begun),
             event => last = Some(event),
         };
-        let (mut heard, mut looked) = (Instant::now(), Instant::now());
-        let ended = loop {
+        let (mut heard, mut looked, mut is_too_large) = (Instant::now(), Instant::now(), false);
+        let is_silent = loop {
             let pause = self.memory.map_or(self.patience, |_| self.patience.min(BETWEEN_LOOKS));
             match events.recv_timeout(pause) {
                 Ok(event) => {
                     take(event);
                     heard = Instant::now();
                 }
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() >= self.patience => break Some(Ended::Silent),
+                Err(RecvTimeoutError::Timeout) if heard.elapsed() >= self.patience => break true,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break None,
+                Err(RecvTimeoutError::Disconnected) => break false,
             }
             if looked.elapsed() >= BETWEEN_LOOKS {
                 looked = Instant::now();
-                if let Some(excess) = self.excess(&child) {
-                    break Some(excess);
+                is_too_large = self.is_too_large(&child);
+                if is_too_large {
+                    break false;
                 }
             }
         };
-        let mut excess = ended.filter(|ended| *ended != Ended::Silent);
-        let status = match ended {
-            Some(_) => Ok(None),
-            None => self.wait(&mut child, &mut excess),
+        let status = match is_silent || is_too_large {
+            true => Ok(None),
+            false => self.wait(&mut child, &mut is_too_large),
         };
         if !matches!(status, Ok(Some(_))) {
             // Killing a child that has just ended by itself fails, which does not matter.
@@ -185,16 +176,22 @@ impl Program {
         }
         let took = started.elapsed();
         // What it had said before it was ended.
-        while let Ok(event) = events.recv_timeout(AFTERWARDS) {
+        let until = Instant::now() + AFTERWARDS;
+        while let Ok(event) = events.recv_timeout(until.saturating_duration_since(Instant::now())) {
             take(event);
+            if Instant::now() >= until {
+                break;
+            }
         }
         let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         Ok(match (status, last) {
             (Ok(Some(status)), Some(last)) if status.success() => End::Done { last, took },
             (Ok(Some(status)), None) if status.code() == Some(REFUSED) => End::Refused(said),
             (status, last) => End::Died {
-                how: match excess.or_else(|| self.refused_memory(&said)) {
-                    Some(Ended::Memory(limit)) => format!("more than {} MiB of memory are needed", limit >> 20),
+                how: match self.memory {
+                    Some(limit) if is_too_large || limit.was_refused(&said) => {
+                        format!("more than {} MiB of memory are needed", limit.bytes >> 20)
+                    }
                     _ => how(status, last.is_some(), self.patience),
                 },
                 case,
@@ -206,37 +203,35 @@ impl Program {
     }
 
     /// Waits until a child ends; `None` if it does not in time, or has too much meanwhile. An error if the system does not say.
-    fn wait(&self, child: &mut Child, excess: &mut Option<Ended>) -> std::io::Result<Option<ExitStatus>> {
+    fn wait(&self, child: &mut Child, is_too_large: &mut bool) -> std::io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + self.patience;
         loop {
             match child.try_wait() {
                 Ok(None) if Instant::now() < deadline => {}
                 ended => return ended,
             }
-            *excess = self.excess(child);
-            if excess.is_some() {
+            *is_too_large = self.is_too_large(child);
+            if *is_too_large {
                 return Ok(None);
             }
             thread::sleep(Duration::from_millis(2));
         }
     }
 
-    /// Set if a child has more memory than it may.
-    fn excess(&self, child: &Child) -> Option<Ended> {
-        let limit = self.memory?;
-        let bytes = (limit.of)(child.id())?;
-        (bytes > limit.bytes).then_some(Ended::Memory(limit.bytes))
+    /// True if a child has more memory than it may.
+    fn is_too_large(&self, child: &Child) -> bool {
+        self.memory
+            .is_some_and(|limit| (limit.of)(child.id()).is_some_and(|bytes| bytes > limit.bytes))
     }
+}
 
-    /// Set if the system refused a child memory at once that it may not have, as Rust's standard library says it.
-    fn refused_memory(&self, said: &str) -> Option<Ended> {
-        let limit = self.memory?;
-        let line = said
-            .lines()
-            .rev()
-            .find(|line| line.starts_with("memory allocation of "))?;
-        let bytes = line.split_whitespace().nth(3)?.parse::<u64>().ok()?;
-        (bytes > limit.bytes / 2).then_some(Ended::Memory(limit.bytes))
+impl MemoryLimit {
+    /// True if the system refused a child memory at once that it may not have, as Rust's standard library says it.
+    fn was_refused(&self, said: &str) -> bool {
+        let mut lines = said.lines().rev();
+        let line = lines.find(|line| line.starts_with("memory allocation of "));
+        let bytes = line.and_then(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok());
+        bytes.is_some_and(|bytes| bytes > self.bytes / 2)
     }
 }
 
@@ -432,6 +427,28 @@ mod tests {
             how_it_died(bounded(small, &[], limit)).0,
             "the process was killed by SIGABRT"
         );
+    }
+
+    /// Every message is a case further.
+    #[test]
+    fn what_a_child_has_started_is_not_listened_to_without_end() {
+        let limit = MemoryLimit {
+            bytes: 0,
+            of: |process| {
+                let name = std::fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+                (name.trim() == "sleep").then_some(1)
+            },
+        };
+        let begins = r#"echo "{\"event\":\"begins\",\"case\":$case}""#;
+        let further = format!("case=0; while [ $case -lt 200 ]; do {begins}; case=$((case + 1)); sleep 0.05; done");
+        let end = bounded(
+            &format!("({further}) & exec sleep 60"),
+            &[("PATH", "/usr/bin:/bin")],
+            limit,
+        );
+        let (how, case) = how_it_died(end);
+        assert_eq!(how, "more than 0 MiB of memory are needed");
+        assert!(case.is_none_or(|case| case < 100), "{case:?}");
     }
 
     #[test]

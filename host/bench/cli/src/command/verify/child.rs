@@ -195,10 +195,13 @@ fn has_strangers(configuration: &ProfileConfiguration, libraries: &Libraries<'_>
 }
 
 /// True if a child will confine itself.
-pub(super) fn is_confined(arguments: &VerifyArguments) -> Result<bool, Failure> {
-    let directories = arguments.profile.directories()?;
-    let (chosen, _) = with_subject(arguments.profile.read()?, arguments, &directories)?;
-    let libraries = Libraries::new(&chosen.configuration, &directories);
+pub(super) fn is_confined(
+    arguments: &VerifyArguments,
+    chosen: ChosenProfile,
+    directories: &PluginDirectories,
+) -> Result<bool, Failure> {
+    let (chosen, _) = with_subject(chosen, arguments, directories)?;
+    let libraries = Libraries::new(&chosen.configuration, directories);
     Ok(has_strangers(&chosen.configuration, &libraries))
 }
 

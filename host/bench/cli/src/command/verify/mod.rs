@@ -211,8 +211,7 @@ fn verify(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Stop> 
 /// This program, with the arguments of every child.
 fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     // Wrong arguments are reported here, not by a child.
-    arguments.profile.read()?;
-    arguments.profile.directories()?;
+    let (chosen, directories) = (arguments.profile.read()?, arguments.profile.directories()?);
     let path = std::env::current_exe().map_err(|error| {
         Failure::internal(Diagnostic::new("this program does not know its own path").with_cause(error.to_string()))
     })?;
@@ -228,7 +227,7 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     for file in &arguments.cases {
         common.extend(["--cases".into(), file.into()]);
     }
-    let is_confined = child::is_confined(arguments)?;
+    let is_confined = child::is_confined(arguments, chosen, &directories)?;
     Ok(Program {
         path,
         arguments: common,

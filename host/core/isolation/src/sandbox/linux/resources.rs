@@ -9,8 +9,8 @@
 //! One gap remains, because the dynamic linker needs the same calls: memory that was written to and then made read-only does not count
 //! any longer. Only a program that means to evade the limit does that, and [`footprint`](super::footprint) shows it to the host.
 //!
-//! Not used: `RLIMIT_AS`, because runtimes reserve much more than they use; `RLIMIT_NPROC`, because it counts all processes of a user;
-//! `RLIMIT_FSIZE`, because the process can open nothing for writing, and a standard error that is a file would kill it.
+//! `RLIMIT_AS` is far above that, because runtimes reserve much more than they use. Not used: `RLIMIT_NPROC`, because it counts all
+//! processes of a user; `RLIMIT_FSIZE`, because the process can open nothing for writing, and a standard error that is a file would kill it.
 
 use std::fs;
 use std::io;
