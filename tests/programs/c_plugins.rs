@@ -184,13 +184,14 @@ fn every_plugin_of_a_library_is_verified() {
                 .filter(|line| line.contains(&format!("plugin `{plugin}` ")))
                 .collect::<String>()
         };
-        assert!(
-            end("fill-in-order").contains("keeps its contracts in all of "),
-            "{stdout}{stderr}"
-        );
+        // Both decide with the profile's filters, so what a wrong one breaks can be found with either.
+        assert!(end("fill-in-order").contains(" checks"), "{stdout}{stderr}");
         assert_eq!(
-            end("ready-only").contains("keeps its contracts in all of "),
-            expected == 0,
+            (
+                end("ready-only").contains("keeps its contracts in all of "),
+                stdout.contains("\nrejections: ")
+            ),
+            (expected == 0, expected == 1),
             "{stdout}{stderr}"
         );
         assert!(stdout.contains("ready-only 1.0.0"), "{stdout}{stderr}");

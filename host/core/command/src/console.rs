@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::sync::OnceLock;
 
 use anstream::adapter::StripBytes;
@@ -112,6 +112,15 @@ impl Console {
             true => Err(rustix::io::Errno::BADF.into()),
             false => Ok(()),
         }
+    }
+
+    /// Standard output for a command of Divvy that this process starts, and whose data are its own.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`] with exit code 3 if standard output cannot be written.
+    pub fn of_child(&self) -> Result<Stdio, Failure> {
+        Self::output().map(Stdio::from)
     }
 
     /// True if standard output shows colours.

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         failure.exit = Exit::Unschedulable;
         return Err(failure);
     }
-    verify_all(&built.path, &tested, &profile, arguments)
+    verify_all(&built.path, &tested, &profile, arguments, console)
 }
 
 /// Verifies every plugin of the library, and returns the first exit code that is not that of success. A library of one is verified without its
@@ -114,13 +114,14 @@ fn verify_all(
     tested: &[String],
     profile: &ProfileArguments,
     arguments: &TestArguments,
+    console: &Console,
 ) -> Result<Exit, Failure> {
     if tested.len() < 2 {
-        return verify(library, None, profile, arguments);
+        return verify(library, None, profile, arguments, console);
     }
     let mut first = Exit::Success;
     for name in tested {
-        let exit = verify(library, Some(name), profile, arguments)?;
+        let exit = verify(library, Some(name), profile, arguments, console)?;
         if first == Exit::Success {
             first = exit;
         }
@@ -227,7 +228,9 @@ fn verify(
     name: Option<&str>,
     profile: &ProfileArguments,
     arguments: &TestArguments,
+    console: &Console,
 ) -> Result<Exit, Failure> {
+    let output = console.of_child()?;
     let started = std::env::current_exe().and_then(|program| {
         let mut verify = Command::new(program);
         verify.arg("verify").arg(library).args(profile.repeated());
@@ -242,7 +245,7 @@ fn verify(
             // A library without optimisation takes many times as long as the one that will run.
             verify.arg("--max-time=1s");
         }
-        verify.stdin(Stdio::null()).status()
+        verify.stdin(Stdio::null()).stdout(output).status()
     });
     let status = started.map_err(|error| {
         Failure::internal(Diagnostic::new("`divvy plugin verify` cannot be started").with_cause(error.to_string()))
