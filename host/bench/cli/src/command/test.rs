@@ -18,7 +18,7 @@ use divvy_scheduler::profile::libraries::Libraries;
 
 use super::golden::{self, Verdict};
 use super::library::{Project, age};
-use super::verify::RUNS;
+use super::verify::{CLUSTERS, RUNS, clusters};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +47,9 @@ pub(crate) struct TestArguments {
     /// Random cases of each check of `divvy plugin verify`
     #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
     runs: u64,
+    /// Clusters of the largest case of `divvy plugin verify`
+    #[arg(long, value_name = "NUMBER", default_value_t = CLUSTERS, value_parser = clusters())]
+    clusters: u64,
     #[command(flatten)]
     profile: ProfileArguments,
 }
@@ -240,6 +243,7 @@ fn verify(
             verify.arg("--allow-uncertified");
         }
         verify.arg(format!("--runs={}", arguments.runs));
+        verify.arg(format!("--clusters={}", arguments.clusters));
         verify.arg("--failures").arg(arguments.folder.join("divvy-verify"));
         if !arguments.release {
             // A library without optimisation takes many times as long as the one that will run.

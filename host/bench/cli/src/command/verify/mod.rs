@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use divvy_command::console::Console;
 use divvy_command::duration::parse as duration;
@@ -72,7 +73,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
     runs: u64,
     /// Clusters of the largest case
-    #[arg(long, value_name = "NUMBER", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "NUMBER", default_value_t = CLUSTERS, value_parser = clusters())]
     clusters: u64,
     /// Manifests with clusters and bindings that are additional cases; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -113,6 +114,14 @@ enum VerifyFormat {
 
 /// Default number of random cases per check.
 pub(super) const RUNS: u64 = 2000;
+
+/// Clusters of the largest case by default.
+pub(super) const CLUSTERS: u64 = 5000;
+
+/// The parser of the number of clusters of the largest case.
+pub(super) fn clusters() -> impl TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(1..=100_000)
+}
 
 /// Name of the row for faults after a check has ended.
 const END: &str = "end";
