@@ -22,6 +22,18 @@ pub(super) struct Contents {
     pub(super) aliased_bytes: usize,
 }
 
+/// Hint for problems in a file of kustomize, which is no object of an API server and often lacks what every object has.
+const KUSTOMIZATION: &str = "this is a kustomization and not an object: render its folder first, for instance with `kubectl kustomize`, \
+                             or pass the files that it names";
+
+/// True for a file that kustomize reads, by its name or its group.
+fn is_kustomization(file: &Path, text: &str) -> bool {
+    let is_named = file
+        .file_stem()
+        .is_some_and(|stem| stem.eq_ignore_ascii_case("kustomization"));
+    is_named || text.contains("kustomize.config.k8s.io/")
+}
+
 /// Reads a chunk of a file. Its workloads share requirements with earlier ones that were read with the same `shared`.
 pub(super) fn read(
     chunk: &Chunk<'_>,
@@ -42,6 +54,13 @@ pub(super) fn read(
     let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
     if !(is_json && reader.json(chunk)) {
         reader.yaml(chunk);
+    }
+    if is_kustomization(file, chunk.text) {
+        for found in &mut reader.objects.found {
+            if let Found::Problem(problem) = found {
+                problem.hint.get_or_insert_with(|| KUSTOMIZATION.to_owned());
+            }
+        }
     }
     *shared = reader.objects.shared;
     Contents {

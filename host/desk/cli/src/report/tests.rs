@@ -378,6 +378,7 @@ fn the_highest_exit_code_counts() {
     assert_eq!(case.report().exit(), Exit::Unschedulable);
     case.decisions[1].decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
         message: "nonsense".to_owned(),
+        annotation: None,
         hint: Some("write sense".to_owned()),
     });
     assert_eq!(case.report().exit(), Exit::Usage);
