@@ -79,9 +79,12 @@ pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosit
         headline(out, "note", style::HINT, &format!("{counted}: {listed}"))
     };
     note(&unmatched, &|count| format!("no policy matches {count}"))?;
-    let follow = if following.len() == 1 { "follows" } else { "follow" };
+    let (follow, them) = match following.len() {
+        1 => ("follows", "it"),
+        _ => ("follow", "them"),
+    };
     note(&following, &|count| {
-        format!("{count} {follow} the workloads that refer to them, by `propagateDeps`")
+        format!("{count} {follow} the workloads that refer to {them}, by `propagateDeps`")
     })
 }
 
