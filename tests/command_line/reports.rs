@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::run;
+use crate::diff::schema::{committed_at, validate};
 
 const APIS: &str = "[{groupVersion: apps/v1, resources: [{name: deployments, kind: Deployment}, {name: replicasets, kind: ReplicaSet}]}, \
                     {groupVersion: v1, resources: [{name: services, kind: Service}, {name: configmaps, kind: ConfigMap}]}]";
@@ -436,4 +439,87 @@ fn components_need_a_cluster_with_room_for_all_of_them() {
     assert!(stdout.starts_with("shop/stream-deployment Unschedulable "), "{stdout}");
     let both = small + &clusters(&["large"]) + &stream;
     decides_under("karmada-alpha", &both, &["shop/stream-deployment Scheduled large=0"]);
+}
+
+/// karmada#5961
+#[test]
+fn the_priority_class_of_a_policy_decides_who_comes_first() {
+    let class = |name: &str, value: i32| {
+        format!(
+            "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: {name}}}\nvalue: {value}\n---\n"
+        )
+    };
+    let for_one = |workload: &str, class: &str| {
+        policy(AGGREGATED)
+            .replace("name: web,", &format!("name: {workload},"))
+            .replace("kind: Deployment}", &format!("kind: Deployment, name: {workload}}}"))
+            .replace(
+                "placement:",
+                &format!("schedulePriority: {{priorityClassSource: KubePriorityClass, priorityClassName: {class}}}, placement:"),
+            )
+    };
+    let manifest = cluster_with("m1", "", "allocatable: {cpu: '6', pods: '100'}")
+        + &class("high", 1_000_000)
+        + &class("low", 10)
+        + &workload("Deployment", "a-batch", 4, "cpu: '1'")
+        + &workload("Deployment", "z-frontend", 4, "cpu: '1'")
+        + &for_one("a-batch", "low")
+        + &for_one("z-frontend", "high");
+    let (exit, stdout, stderr) = asked(&manifest, "karmada", &["schedule", "--assume", "-o", ROWS]);
+    assert_eq!(exit, Some(1), "{stderr}");
+    let (batch, frontend) = stdout.split_once('\n').expect("two lines");
+    assert!(batch.starts_with("shop/a-batch-deployment Unschedulable "), "{stdout}");
+    assert_eq!(frontend.trim(), "shop/z-frontend-deployment Scheduled m1=4", "{stderr}");
+    assert!(!stderr.contains("no policy matches"), "{stderr}");
+}
+
+/// An operator searches with names that nobody has substituted.
+#[test]
+fn names_that_no_one_has_substituted_match_no_cluster() {
+    let manifest = clusters(&["fra", "sea"])
+        + &workload("Deployment", "web", 2, "")
+        + &policy("clusterAffinity: {clusterNames: ['${CLUSTER_FRA}', '${CLUSTER_SEA}']}");
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("all.yaml");
+    std::fs::write(&file, &manifest).expect("the file can be written");
+    let (exit, stdout, _) = run(&["policies", "-f", &shown(&file), "-o", "json"]);
+    assert_eq!(exit, Some(1), "{stdout}");
+    for expected in [
+        "\"no-cluster\"",
+        "\"unknown-cluster\"",
+        "${CLUSTER_FRA}",
+        "${CLUSTER_SEA}",
+    ] {
+        assert!(stdout.contains(expected), "{expected}: {stdout}");
+    }
+    let (exit, stdout, _) = asked(&manifest, "karmada", &["schedule", "-o", ROWS]);
+    assert_eq!(exit, Some(1), "{stdout}");
+    assert!(stdout.starts_with("shop/web-deployment NoClusterFit "), "{stdout}");
+}
+
+/// The location of an invalid binding is in the data of every command: of the annotation, or of the workload.
+#[test]
+fn data_has_the_location_of_what_is_wrong() {
+    let invalid = policy(AGGREGATED).replace(
+        "metadata: {name: web, namespace: shop}\n",
+        "metadata:\n  name: web\n  namespace: shop\n  annotations:\n    divvy.io/quorum: 101%\n",
+    );
+    let before = clusters(&["m1"]) + &workload("Deployment", "web", 2, "");
+    let manifest = format!("{before}{invalid}");
+    let line = 1 + before.matches('\n').count() + 6;
+    for (command, file) in [
+        (&["schedule"][..], "host/desk/cli/schema/schedule.json"),
+        (&["diff", "--cordon", "m1"], "host/desk/forecast/schema/diff.json"),
+        (&["headroom"], "host/desk/forecast/schema/headroom.json"),
+    ] {
+        let (_, stdout, stderr) = asked(&manifest, "default", &[command, &["-o", "json"]].concat());
+        let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        let location = document["bindings"][0]["location"].as_str().unwrap_or_default();
+        assert!(
+            location.ends_with(&format!("/all.yaml:{line}")),
+            "{command:?}: {document:#}"
+        );
+        let schema = committed_at(file);
+        validate(&schema, &schema, &document, "").unwrap_or_else(|error| panic!("{error}"));
+    }
 }
