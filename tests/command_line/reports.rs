@@ -523,3 +523,18 @@ fn data_has_the_location_of_what_is_wrong() {
         validate(&schema, &schema, &document, "").unwrap_or_else(|error| panic!("{error}"));
     }
 }
+
+/// karmada#4039
+#[test]
+fn a_policy_of_a_namespace_cannot_select_what_has_none() {
+    let object = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: docs}}\n---\n");
+    let selecting = policy("").replace(
+        "[{apiVersion: apps/v1, kind: Deployment}, {apiVersion: apps/v1, kind: ReplicaSet}]",
+        "[{apiVersion: v1, kind: PersistentVolume}, {apiVersion: v1, kind: Namespace}]",
+    );
+    let manifest = clusters(&["m1"]) + &object("PersistentVolume") + &object("Namespace") + &selecting;
+    let (exit, _, stderr) = asked(&manifest, "karmada", &["schedule"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    let note = "note: 2 resources are cluster-scoped, and only a ClusterPropagationPolicy can select them: Namespace docs, PersistentVolume docs\n";
+    assert!(stderr.contains(note), "{stderr}");
+}
