@@ -160,3 +160,40 @@ impl ChunkReader<'_> {
         self.objects.faults(faults, None, &self.location);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{ReadOptions, read_text};
+
+    /// A folder of a GitOps repository has a file for kustomize beside the objects.
+    #[test]
+    fn a_kustomization_is_recognised() {
+        let typed = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [web.yaml]\n";
+        for (name, text, fields) in [
+            (
+                "policies/kustomization.yaml",
+                "resources: [web.yaml]\n",
+                &["apiVersion", "kind"][..],
+            ),
+            ("kustomization.yml", typed, &["metadata.name"]),
+            ("base.yaml", typed, &["metadata.name"]),
+        ] {
+            let read = read_text(name, text, &ReadOptions::default());
+            let found: Vec<String> = read.problems.iter().map(|problem| problem.field.to_string()).collect();
+            assert_eq!(found, fields, "{name}");
+            for problem in &read.problems {
+                let hint = problem.hint.as_deref().unwrap_or_default();
+                assert!(
+                    hint.contains("is a kustomization") && hint.contains("`kubectl kustomize`"),
+                    "{name}: {hint}"
+                );
+            }
+        }
+        let other = read_text("web.yaml", "resources: [web.yaml]\n", &ReadOptions::default());
+        assert!(
+            other.problems.iter().all(|problem| problem.hint.is_none()),
+            "{:?}",
+            other.problems
+        );
+    }
+}
