@@ -42,7 +42,7 @@ pub enum CycleError {
         /// The problem and its location in the manifest.
         message: String,
         /// Name of the annotation at fault, if one is.
-        annotation: Option<String>,
+        annotation: Option<Box<str>>,
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
@@ -54,7 +54,7 @@ pub enum CycleError {
         /// The object and its annotation; empty if they are not known, or if the message begins with them.
         origin: String,
         /// Name of the annotation, if it is known.
-        annotation: Option<String>,
+        annotation: Option<Box<str>>,
         /// Path in the preferences, and the problem.
         message: String,
         /// Suggested fix, if one is known.
@@ -200,7 +200,7 @@ impl CycleError {
         } = &mut self
             && let Some(known) = plan.preferences.iter().find(|known| known.plugin == *plugin)
         {
-            *annotation = Some(known.annotation.clone());
+            *annotation = Some(known.annotation.as_str().into());
             // The message may begin with the location already, as for an entry of a list.
             if !message.starts_with(known.origin.as_str()) {
                 origin.clone_from(&known.origin);

@@ -96,7 +96,7 @@ mod tests {
         CycleError::InvalidPreferences {
             plugin: "windows".to_owned(),
             origin: String::new(),
-            annotation: annotation.map(str::to_owned),
+            annotation: annotation.map(Into::into),
             message: "unknown key `divvy.io/preferences`".to_owned(),
             hint: None,
         }
