@@ -52,7 +52,7 @@ pub enum CycleError {
         /// Name of the plugin.
         plugin: String,
         /// The object and its annotation; empty if they are not known, or if the message begins with them.
-        origin: String,
+        origin: Box<str>,
         /// Name of the annotation, if it is known.
         annotation: Option<Box<str>>,
         /// Path in the preferences, and the problem.
@@ -117,7 +117,7 @@ impl CycleError {
                 plugin, message, hint, ..
             } => Self::InvalidPreferences {
                 plugin,
-                origin: String::new(),
+                origin: Box::default(),
                 annotation: None,
                 message,
                 hint,
@@ -203,7 +203,7 @@ impl CycleError {
             *annotation = Some(known.annotation.as_str().into());
             // The message may begin with the location already, as for an entry of a list.
             if !message.starts_with(known.origin.as_str()) {
-                origin.clone_from(&known.origin);
+                *origin = known.origin.as_str().into();
             }
         }
         self

@@ -95,7 +95,7 @@ mod tests {
     fn refused(annotation: Option<&str>) -> CycleError {
         CycleError::InvalidPreferences {
             plugin: "windows".to_owned(),
-            origin: String::new(),
+            origin: Box::default(),
             annotation: annotation.map(Into::into),
             message: "unknown key `divvy.io/preferences`".to_owned(),
             hint: None,
