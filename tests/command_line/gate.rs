@@ -89,7 +89,9 @@ fn a_quorum_does_not_hide_an_outage() {
     for change in ["--drain", "--fail", "--without"] {
         let (exit, stdout, stderr) = folder.run("diff", &[change, "c00"]);
         assert_eq!(exit, Some(1), "{stdout}{stderr}");
-        assert!(stdout.contains("\n  9 replicas missing\n"), "{stdout}");
+        assert!(stdout.contains("Scheduled: 11 of 20 replicas, 9 missing; "), "{stdout}");
+        // It is said once.
+        assert!(!stdout.contains("9 replicas missing\n"), "{stdout}");
         assert!(stdout.contains("; 9 replicas newly missing\n"), "{stdout}");
         let (exit, totals) = folder.totals("diff", &[change, "c00"]);
         let counts = ["lost", "missing", "newlyMissing", "missingCopies"].map(|key| totals[key].clone());

@@ -29,6 +29,7 @@ mod profile_lists;
 mod quorum;
 mod rebalance;
 mod replay;
+mod reports;
 mod safety;
 mod schedule;
 mod selectors;

@@ -118,6 +118,31 @@ fn the_workloads_that_can_grow_least_come_first() {
 }
 
 #[test]
+fn the_decisions_that_need_attention_come_first_and_all_count() {
+    let files = ["-f", "fleet.yaml", "-f", "scheduled.yaml", "-f", "unschedulable.yaml"];
+    let (all, top) = (&["schedule"][..], &["schedule", "--top", "1"][..]);
+    let (exit, stdout, _) = run(&[top, &files].concat());
+    assert_eq!(exit, Some(1), "{stdout}");
+    assert!(
+        stdout.contains("shop/huge-deployment") && !stdout.contains("Scheduled\n"),
+        "{stdout}"
+    );
+    assert!(
+        stdout.ends_with("\n4 bindings more, which `--top` leaves out\n"),
+        "{stdout}"
+    );
+    let document = |command: &[&str]| -> Value {
+        let (exit, stdout, stderr) = run(&[command, &files, &["-o", "json"]].concat());
+        assert_eq!(exit, Some(1), "{stderr}");
+        serde_json::from_str(&stdout).expect("it is JSON")
+    };
+    let (all, top) = (document(all), document(top));
+    assert_eq!(top["bindings"].as_array().map(Vec::len), Some(1), "{top}");
+    assert_eq!(top["bindings"][0]["result"], "Unschedulable");
+    assert_eq!(top["totals"], all["totals"]);
+}
+
+#[test]
 fn profiles_are_compared_in_both_directions() {
     // The fleet has no room for 30 replicas, unless capacity is ignored.
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -279,6 +279,8 @@ pub struct Warning {
     pub source_of: Option<Source>,
     /// The object, if it is known.
     pub object: Option<ObjectName>,
+    /// Name of the annotation that it is about, if it is about one.
+    pub annotation: Option<String>,
     /// The unusual part of the input, and how it is interpreted.
     pub message: String,
     /// Suggested remedy, if one is known.
@@ -291,8 +293,18 @@ impl Warning {
         Self {
             source_of: None,
             object: None,
+            annotation: None,
             message: message.into(),
             hint: None,
+        }
+    }
+
+    /// The same warning, about an annotation with this name.
+    #[must_use]
+    pub fn in_annotation(self, name: &str) -> Self {
+        Self {
+            annotation: Some(name.to_owned()),
+            ..self
         }
     }
 

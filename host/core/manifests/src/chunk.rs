@@ -22,6 +22,18 @@ pub(super) struct Contents {
     pub(super) aliased_bytes: usize,
 }
 
+/// Hint for problems in a file of kustomize, which is no object of an API server and often lacks what every object has.
+const KUSTOMIZATION: &str = "this is a kustomization and not an object: render its folder first, for instance with `kubectl kustomize`, \
+                             or pass the files that it names";
+
+/// True for a file that kustomize reads, by its name or its group.
+fn is_kustomization(file: &Path, text: &str) -> bool {
+    let is_named = file
+        .file_stem()
+        .is_some_and(|stem| stem.eq_ignore_ascii_case("kustomization"));
+    is_named || text.contains("kustomize.config.k8s.io/")
+}
+
 /// Reads a chunk of a file. Its workloads share requirements with earlier ones that were read with the same `shared`.
 pub(super) fn read(
     chunk: &Chunk<'_>,
@@ -42,6 +54,13 @@ pub(super) fn read(
     let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
     if !(is_json && reader.json(chunk)) {
         reader.yaml(chunk);
+    }
+    if is_kustomization(file, chunk.text) {
+        for found in &mut reader.objects.found {
+            if let Found::Problem(problem) = found {
+                problem.hint.get_or_insert_with(|| KUSTOMIZATION.to_owned());
+            }
+        }
     }
     *shared = reader.objects.shared;
     Contents {
@@ -139,5 +158,42 @@ impl ChunkReader<'_> {
 
     fn faults(&mut self, faults: Vec<Fault>) {
         self.objects.faults(faults, None, &self.location);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ReadOptions, read_text};
+
+    /// A folder of a GitOps repository has a file for kustomize beside the objects.
+    #[test]
+    fn a_kustomization_is_recognised() {
+        let typed = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [web.yaml]\n";
+        for (name, text, fields) in [
+            (
+                "policies/kustomization.yaml",
+                "resources: [web.yaml]\n",
+                &["apiVersion", "kind"][..],
+            ),
+            ("kustomization.yml", typed, &["metadata.name"]),
+            ("base.yaml", typed, &["metadata.name"]),
+        ] {
+            let read = read_text(name, text, &ReadOptions::default());
+            let found: Vec<String> = read.problems.iter().map(|problem| problem.field.to_string()).collect();
+            assert_eq!(found, fields, "{name}");
+            for problem in &read.problems {
+                let hint = problem.hint.as_deref().unwrap_or_default();
+                assert!(
+                    hint.contains("is a kustomization") && hint.contains("`kubectl kustomize`"),
+                    "{name}: {hint}"
+                );
+            }
+        }
+        let other = read_text("web.yaml", "resources: [web.yaml]\n", &ReadOptions::default());
+        assert!(
+            other.problems.iter().all(|problem| problem.hint.is_none()),
+            "{:?}",
+            other.problems
+        );
     }
 }

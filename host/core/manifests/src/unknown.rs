@@ -83,6 +83,7 @@ impl ObjectReader<'_> {
             self.warn(Warning {
                 source_of: Some(location.at(fault.line)),
                 object: Some(name.clone()),
+                annotation: None,
                 message,
                 hint: fault.hint,
             });

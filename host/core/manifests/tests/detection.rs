@@ -145,6 +145,34 @@ fn what_nobody_matches_is_said_once() {
     assert_eq!(names, ["Deployment default/nginx", "Namespace n"]);
 }
 
+/// Karmada's dependencies distributor takes them along, so that they need no policy of their own.
+#[test]
+fn what_the_pods_of_a_workload_refer_to_follows_it_if_its_policy_says_so() {
+    let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 4\n  template: {spec: {serviceAccountName: web, \
+               containers: [{envFrom: [{configMapRef: {name: settings}}]}]}}\n";
+    let beside = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \
+                  settings, namespace: other}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n---\napiVersion: \
+                  example.io/v1\nkind: ServiceAccount\nmetadata: {name: web, namespace: other}\n---\napiVersion: v1\nkind: Secret\nmetadata: \
+                  {name: settings}\n";
+    let taking = POLICY.replace("spec:\n", "spec:\n  propagateDeps: true\n");
+    let claim =
+        "annotations: {propagationpolicy.karmada.io/namespace: default, propagationpolicy.karmada.io/name: p}, uid: u1";
+    let bound = binding("  replicas: 4\n").replace("uid: u1", claim);
+    let follows = ["ConfigMap default/settings", "ServiceAccount default/web"];
+    for (text, expected) in [
+        (format!("{taking}---\n{web}{beside}"), &follows[..]),
+        (format!("{taking}---\n{web}{beside}---\n{bound}"), &follows),
+        (format!("{POLICY}---\n{web}{beside}"), &[]),
+        (format!("{taking}---\n{NGINX}{beside}"), &[]),
+    ] {
+        let detected = detected(&text);
+        let following: Vec<String> = detected.following.iter().map(ToString::to_string).collect();
+        assert_eq!(following, expected, "{text}");
+        // They still match no policy.
+        assert_eq!(detected.unmatched.len(), 5, "{:?}", detected.unmatched);
+    }
+}
+
 #[test]
 fn resources_without_replicas_are_propagated_whole() {
     let policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: p}\nspec:\n  resourceSelectors:\n  - {apiVersion: v1, kind: ConfigMap}\n  - {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}\n  - {apiVersion: example.io/v1, kind: Machine}\n  - {apiVersion: example.io/v1, kind: Fleet}\n";

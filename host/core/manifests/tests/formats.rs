@@ -1,7 +1,7 @@
 //! Values as Helm and kubectl leave them: nulls, free objects and scalars of YAML 1.1.
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKinds};
-use divvy_manifests::{Manifests, ReadOptions, read_text};
+use divvy_manifests::{Input, Manifests, ReadOptions, read_text};
 
 #[track_caller]
 fn read(text: &str) -> Manifests {
@@ -52,6 +52,34 @@ spec:
     assert_eq!(demand.replicas, 1);
     // Zero requests are no requests, also where a limit would have been one.
     assert_eq!(demand.requirements, None);
+}
+
+/// Line ends of Windows and of old Macs, and the mark that Windows' editors write.
+#[test]
+fn line_ends_and_byte_order_marks_change_nothing() {
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 1e1\n  template:\n    spec: {containers: \
+                [{resources: {requests: {memory: .5Gi, cpu: 1e+09}}}]}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    let marked = format!("\u{feff}{text}");
+    for text in [
+        text.to_owned(),
+        text.replace('\n', "\r\n"),
+        text.replace('\n', "\r"),
+        marked.replace('\n', "\r\n"),
+        marked,
+    ] {
+        let manifests = divvy_manifests::read(&[Input::Standard], &mut text.as_bytes(), &ReadOptions::default());
+        assert!(manifests.problems.is_empty(), "{text:?}: {:?}", manifests.problems);
+        assert_eq!(manifests.resources.len(), 2, "{text:?}");
+        let demand = manifests.resources[0].object.demand.as_ref().expect("a workload");
+        let requests = &demand.requirements.as_ref().expect("requests").resource_request;
+        let request = |name: &str| requests.get(name).map(ToString::to_string);
+        assert_eq!(demand.replicas, 10, "{text:?}");
+        assert_eq!(request("memory").as_deref(), Some("512Mi"));
+        assert_eq!(
+            requests.get("cpu").map(|cpu| cpu.milli_value()),
+            Some(1_000_000_000_000)
+        );
+    }
 }
 
 #[test]

@@ -121,9 +121,12 @@ pub struct BindingRow {
     /// The same as counts, if no cluster fits. Tables shorten it.
     #[serde(skip)]
     pub rejections: Option<Rejections>,
-    /// Location of what is wrong with an invalid binding, if the caller knows it. Tables print it.
-    #[serde(skip)]
+    /// Location of what is wrong with an invalid binding, as `FILE:LINE`, if the caller knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// All locations of it. Tables print them.
+    #[serde(skip)]
+    pub locations: Option<String>,
     /// Replicas that it asks for and that run nowhere on the right side.
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: i64,

@@ -9,7 +9,7 @@ use divvy_forecast::verdict::{Tone, Verdict};
 
 use crate::content::{Binding, Command, Content};
 use crate::figure::Figure;
-use crate::number::{counted, grouped, plain, signed};
+use crate::number::{self, counted, grouped, plain, signed};
 use crate::texts::visible;
 
 /// The first thing that a reader should know, as a page shows it.
@@ -38,9 +38,11 @@ impl Headline {
 
     /// The headline as every page shows it: numbers of one format, and the texts from manifests made visible.
     pub(crate) fn shown(mut self) -> Self {
-        let figures = self.figures.iter_mut();
-        let figures = figures.flat_map(|figure| [&mut figure.value, &mut figure.detail]);
-        for text in figures.chain([&mut self.text, &mut self.more]) {
+        for figure in &mut self.figures {
+            figure.value = visible(&number::value(&figure.value));
+            figure.detail = visible(&grouped(&figure.detail));
+        }
+        for text in [&mut self.text, &mut self.more] {
             *text = visible(&grouped(text));
         }
         self

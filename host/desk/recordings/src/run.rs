@@ -129,6 +129,7 @@ impl CaseRunner {
         let plan = plan.map_err(|error| match error {
             PlanError::Invalid(error) => CycleError::InvalidBinding {
                 message: error.to_string(),
+                annotation: error.annotation().map(Into::into),
                 hint: None,
             },
             PlanError::Defect(defect) => CycleError::Defect(defect),

@@ -12,6 +12,7 @@
 
 mod binding;
 mod cluster;
+mod dependency;
 mod label_syntax;
 mod metadata;
 mod overriding;
@@ -41,6 +42,7 @@ pub use cluster::{
     AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,
     ResourceModelRange, ResourceSummary,
 };
+pub use dependency::{Dependency, DependencyKind};
 pub use label_syntax::{is_label_key, is_label_value};
 pub use metadata::{Condition, ObjectMeta, TypeMeta};
 pub use overriding::{

@@ -87,6 +87,9 @@ pub struct PropagationSpec {
     /// Override policies without which the policy does not act: of its own namespace, or `ClusterOverridePolicy` objects.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub dependent_overrides: Vec<String>,
+    /// True if what a workload's pods refer to, such as ConfigMaps, follows the workload to its clusters.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub propagate_deps: bool,
     /// Operations that are suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::dependency::{Dependency, dependencies};
 use super::{ObjectMeta, TypeMeta};
 
 /// Fields of a specification that set a number of replicas.
@@ -27,6 +28,8 @@ pub struct Resource {
     pub defines: Option<Box<CustomKind>>,
     /// The workload whose pod template it uses instead of its own, if it is a Rollout with a `workloadRef`.
     pub template_of: Option<Box<TemplateReference>>,
+    /// Objects of its namespace that its pods refer to, sorted.
+    pub dependencies: Box<[Dependency]>,
 }
 
 /// A workload in the same namespace.
@@ -63,6 +66,7 @@ impl Resource {
             priority: priority(&type_meta, object),
             template_of: spec.and_then(|spec| template_of(&type_meta, spec)).map(Box::new),
             defines: defines.and_then(custom_kind).map(Box::new),
+            dependencies: dependencies(&type_meta, object),
             type_meta,
             metadata,
         }

@@ -11,6 +11,7 @@
 
 mod binding;
 mod claims;
+mod followers;
 mod groups;
 mod location;
 mod merge;
@@ -34,6 +35,7 @@ use crate::workloads::{WorkloadKinds, WorkloadResource};
 use claims::Governed;
 use divvy_parallel::threads;
 use divvy_spanned::{ObjectName, Source, Warning};
+use followers::Followers;
 use order::Order;
 use priorities::Priorities;
 use warnings::Warnings;
@@ -71,6 +73,8 @@ pub struct Detected {
     pub bindings: Vec<Binding>,
     /// Resources without a matching policy or a binding, sorted. They are not scheduled.
     pub unmatched: Vec<ObjectName>,
+    /// Those of them that follow a workload to its clusters, because its pods refer to them and its policy says `propagateDeps: true`.
+    pub following: Vec<ObjectName>,
     /// Resources in reserved namespaces, sorted. Karmada propagates none of them.
     pub reserved: Vec<ObjectName>,
     /// Oddities in the input that do not prevent scheduling.
@@ -145,6 +149,7 @@ impl Detector {
         let mut warnings = Warnings::default();
         let priorities = Priorities::of_detector(&self);
         warnings.warn_of_classes(priorities.missing());
+        let mut followers = Followers::default();
         let mut found: Vec<Binding> = Vec::with_capacity(bindings.len());
         // Bindings in the input come first, because their workloads must not get a second binding.
         for entry in bindings {
@@ -152,6 +157,7 @@ impl Detector {
                 warnings.warn_of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
             let binding = self.completed(entry, &priorities);
+            self.add_followers(&binding, &mut followers);
             warnings.warn_of_placement(&binding);
             found.push(binding);
         }
@@ -164,6 +170,7 @@ impl Detector {
             order.append(part.order);
             found.extend(part.found);
             unmatched.extend(part.unmatched);
+            followers.take_in(part.followers);
             reserved.extend(part.reserved);
             warnings.take_in(part.warnings);
         }
@@ -181,8 +188,18 @@ impl Detector {
         Detected {
             bindings: found,
             unmatched,
+            following: followers.found(),
             reserved,
             warnings: warnings.found(),
+        }
+    }
+
+    /// Adds what follows the workload of a binding.
+    fn add_followers(&self, binding: &Binding, followers: &mut Followers) {
+        let policy = binding.policy.as_ref().and_then(|facts| self.policies.named(facts));
+        let workload = self.workloads.bound_to(&binding.object);
+        if let (Some(known), Some(workload)) = (policy, workload) {
+            followers.add(&known.policy, &workload.object.resource);
         }
     }
 

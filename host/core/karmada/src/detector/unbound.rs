@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::claims::is_managed_by_another;
+use super::followers::Followers;
 use super::order::Order;
 use super::priorities::Priorities;
 use super::warnings::Warnings;
@@ -26,6 +27,8 @@ pub(super) struct Part {
     pub(super) order: Order,
     /// Resources that no policy matches, sorted.
     pub(super) unmatched: Vec<ObjectName>,
+    /// What follows the workloads.
+    pub(super) followers: Followers,
     /// Resources in reserved namespaces.
     pub(super) reserved: Vec<ObjectName>,
     /// Warnings in the order of arrival, one per kind.
@@ -71,9 +74,11 @@ fn part(
             continue;
         }
         let Some(known) = policies.policy_for(&resource.type_meta, &resource.metadata) else {
+            part.followers.may_be(resource);
             part.unmatched.push(resource_name(resource));
             continue;
         };
+        part.followers.add(&known.policy, resource);
         part.warnings.warn_of_kind(&entry, kinds, "propagated whole");
         let priority = priorities.of(&known.policy);
         let (object, workload) = merge::create(*entry.object, &known.policy, priority);

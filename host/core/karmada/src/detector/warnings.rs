@@ -90,6 +90,7 @@ fn new(source: Option<&Source>, object: ObjectName, message: String, hint: Optio
     Warning {
         source_of: source.cloned(),
         object: Some(object),
+        annotation: None,
         message,
         hint,
     }

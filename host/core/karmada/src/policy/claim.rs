@@ -221,6 +221,14 @@ impl Policies {
         self.policies.values().map(|known| &**known)
     }
 
+    /// The policy with these facts.
+    pub(crate) fn named(&self, facts: &PolicyFacts) -> Option<&KnownPolicy> {
+        let scopes = [PolicyScope::Namespaced, PolicyScope::Cluster];
+        let scope = scopes.into_iter().find(|scope| scope.kind() == facts.kind)?;
+        let known = self.policies.get(&(scope, facts.namespace.clone(), facts.name.clone()));
+        known.map(|known| &**known)
+    }
+
     /// The policy that has claimed an object; `None` if there is no claim or the policy is unknown.
     pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
         let known = match claimed_by(metadata)? {

@@ -41,6 +41,8 @@ pub enum CycleError {
     InvalidBinding {
         /// The problem and its location in the manifest.
         message: String,
+        /// Name of the annotation at fault, if one is.
+        annotation: Option<Box<str>>,
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
@@ -49,8 +51,10 @@ pub enum CycleError {
     InvalidPreferences {
         /// Name of the plugin.
         plugin: String,
-        /// The object and its annotation; empty if they are not known.
-        origin: String,
+        /// The object and its annotation; empty if they are not known, or if the message begins with them.
+        origin: Box<str>,
+        /// Name of the annotation, if it is known.
+        annotation: Option<Box<str>>,
         /// Path in the preferences, and the problem.
         message: String,
         /// Suggested fix, if one is known.
@@ -113,7 +117,8 @@ impl CycleError {
                 plugin, message, hint, ..
             } => Self::InvalidPreferences {
                 plugin,
-                origin: String::new(),
+                origin: Box::default(),
+                annotation: None,
                 message,
                 hint,
             },
@@ -189,14 +194,17 @@ impl CycleError {
         if let Self::InvalidPreferences {
             plugin,
             origin,
+            annotation,
             message,
             ..
         } = &mut self
-            && let Some((_, known)) = plan.preferences.iter().find(|(known, _)| known == plugin)
-            // The message may begin with the location already, as for an entry of a list.
-            && !message.starts_with(known.as_str())
+            && let Some(known) = plan.preferences.iter().find(|known| known.plugin == *plugin)
         {
-            origin.clone_from(known);
+            *annotation = Some(known.annotation.as_str().into());
+            // The message may begin with the location already, as for an entry of a list.
+            if !message.starts_with(known.origin.as_str()) {
+                *origin = known.origin.as_str().into();
+            }
         }
         self
     }
@@ -236,6 +244,7 @@ impl From<UnknownStrategy> for CycleError {
     fn from(error: UnknownStrategy) -> Self {
         Self::InvalidBinding {
             message: error.to_string(),
+            annotation: None,
             hint: Some(format!("known: {}", error.known.join(", "))),
         }
     }

@@ -166,6 +166,7 @@ pub(super) fn check_enforced(input: &CycleInput<'_>, views: Views<'_>) -> Result
             input.profile.name(),
             constraints.join(" and one ")
         ),
+        annotation: None,
         hint: usual.map(|plugin| format!("add `{plugin}` at the end of the profile's `select`")),
     })
 }

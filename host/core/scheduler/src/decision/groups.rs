@@ -283,6 +283,7 @@ pub(super) fn planless(error: &PlanError, profile: &Profile) -> CycleError {
     match error {
         PlanError::Invalid(error) => CycleError::InvalidBinding {
             message: error.to_string(),
+            annotation: error.annotation().map(Into::into),
             hint: profile.hint_at(error),
         },
         PlanError::Defect(defect) => CycleError::Defect(defect.clone()),

@@ -57,8 +57,8 @@ pub struct Plan {
     pub needed: i64,
     /// Seed for breaking ties, from the profile's seed and the binding's identity.
     pub seed: u64,
-    /// Each plugin for which the binding or its policy carries preferences, with their location, for messages.
-    pub preferences: Vec<(String, String)>,
+    /// The preferences that annotations of the binding or its policy carry for plugins.
+    pub preferences: Vec<LocatedPreferences>,
     /// True if plugins see the priority, and the metadata of policy and workload.
     pub has_metadata: bool,
     /// The groups of clusters to try, in order. Never empty.
@@ -100,6 +100,17 @@ impl AffinityGroup {
     pub fn has_tiers(&self) -> bool {
         self.overflows || self.record.has_priorities()
     }
+}
+
+/// An annotation with preferences for a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocatedPreferences {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// The object and its annotation, for messages.
+    pub origin: String,
+    /// Name of the annotation.
+    pub annotation: String,
 }
 
 impl Plan {
@@ -235,26 +246,29 @@ fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<W
     let field = options
         .enforced_affinity
         .unenforced(input.affinity_groups, input.placement)?;
-    Some(Warning {
-        source_of: None,
-        object: None,
-        message: format!("`{field}` is ignored: no filter of the profile enforces it"),
-        hint: Some(UNENFORCED_HINT.to_owned()),
-    })
+    let message = format!("`{field}` is ignored: no filter of the profile enforces it");
+    Some(Warning::new(message).with_hint(UNENFORCED_HINT))
 }
 
 /// Hint for workload affinity that is not enforced.
 pub const UNENFORCED_HINT: &str =
     "add a filter that promises to enforce it to `filters` in the profile; `divvy plugin list` shows promises";
 
-/// Each plugin that gets preferences, with the location of these.
-fn located(request: &StrategyRequest) -> Vec<(String, String)> {
+/// The preferences of each plugin that gets any.
+fn located(request: &StrategyRequest) -> Vec<LocatedPreferences> {
     let own = request.preferences.is_some() || !request.rules.is_empty();
-    let own = own.then(|| (request.plugin.clone(), request.preferences_origin.clone()));
-    let others = request.plugin_preferences.iter();
-    let others = others.map(|given| (given.plugin.clone(), given.origin.clone()));
+    let own = own.then(|| LocatedPreferences {
+        plugin: request.plugin.clone(),
+        origin: request.preferences_origin.clone(),
+        annotation: request.preferences_annotation.clone(),
+    });
+    let others = request.plugin_preferences.iter().map(|given| LocatedPreferences {
+        plugin: given.plugin.clone(),
+        origin: given.origin.clone(),
+        annotation: given.annotation.clone(),
+    });
     own.into_iter()
-        .filter(|(_, origin)| !origin.is_empty())
+        .filter(|own| !own.origin.is_empty())
         .chain(others)
         .collect()
 }

@@ -126,7 +126,7 @@ impl Profile {
 
     /// Hint for an invalid binding that a change of the profile would fix: listing the strategy of an installed plugin.
     pub fn hint_at(&self, error: &InvalidBinding) -> Option<String> {
-        let InvalidBinding::UnknownStrategy { strategy, .. } = error else {
+        let InvalidBinding::UnknownStrategy { strategy, .. } = error.cause() else {
             return None;
         };
         let line = self.parts.unlisted.line_for(strategy)?;

@@ -33,18 +33,24 @@ struct Carrier<'a> {
 }
 
 impl Carrier<'_> {
-    /// Location of an annotation, for messages.
-    fn origin(&self, annotation: &str) -> String {
-        match self.policy {
-            Some(policy) => format!("{}'s `{annotation}`", policy.object_name()),
-            None => format!("the {}'s `{annotation}`", self.name),
+    /// The value of an annotation, with its location for messages.
+    fn written<'a>(&self, annotation: &str, text: &'a str) -> Written<'a> {
+        Written {
+            text,
+            annotation: annotation.to_owned(),
+            origin: match self.policy {
+                Some(policy) => format!("{}'s `{annotation}`", policy.object_name()),
+                None => format!("the {}'s `{annotation}`", self.name),
+            },
         }
     }
 }
 
-/// Preferences of one plugin, as they are written.
+/// The value of an annotation.
 pub(super) struct Written<'a> {
     pub(super) text: &'a str,
+    /// Name of the annotation.
+    pub(super) annotation: String,
     /// Location, for messages.
     pub(super) origin: String,
 }
@@ -83,12 +89,12 @@ impl<'a> Carriers<'a> {
         })
     }
 
-    /// The preferences as JSON, and their location for messages.
-    pub(super) fn preferences(self, warnings: &mut Vec<Warning>) -> Option<(&'a str, String)> {
+    /// The preferences as JSON.
+    pub(super) fn preferences(self, warnings: &mut Vec<Warning>) -> Option<Written<'a>> {
         self.each().find_map(|carrier| {
             let name = carrier.name;
             if let Some(text) = carrier.annotations.get(PREFERENCES_ANNOTATION) {
-                return Some((text, carrier.origin(PREFERENCES_ANNOTATION)));
+                return Some(carrier.written(PREFERENCES_ANNOTATION, text));
             }
             let text = carrier.annotation?;
             let message = format!(
@@ -96,7 +102,7 @@ impl<'a> Carriers<'a> {
             );
             let clean = format!("write `annotations: {{{PREFERENCES_ANNOTATION}: '{text}'}}`");
             warnings.push(Warning::new(message).with_hint(clean));
-            Some((text, carrier.origin("metadata.annotation")))
+            Some(carrier.written("metadata.annotation", text))
         })
     }
 
@@ -106,21 +112,18 @@ impl<'a> Carriers<'a> {
         for carrier in self.each() {
             for (key, text) in carrier.annotations.iter() {
                 if let Some(plugin) = key.strip_prefix(PLUGIN_PREFERENCES_PREFIX) {
-                    let origin = || carrier.origin(key);
-                    found
-                        .entry(plugin)
-                        .or_insert_with(|| Written { text, origin: origin() });
+                    found.entry(plugin).or_insert_with(|| carrier.written(key, text));
                 }
             }
         }
         found
     }
 
-    /// The quorum as it is written, with its location for messages; `None` if neither object has the annotation.
-    pub(super) fn quorum(self) -> Option<(&'a str, String)> {
+    /// The quorum; `None` if neither object has the annotation.
+    pub(super) fn quorum(self) -> Option<Written<'a>> {
         self.each().find_map(|carrier| {
             let value = carrier.annotations.get(QUORUM_ANNOTATION)?;
-            Some((value.trim(), carrier.origin(QUORUM_ANNOTATION)))
+            Some(carrier.written(QUORUM_ANNOTATION, value.trim()))
         })
     }
 
@@ -128,9 +131,11 @@ impl<'a> Carriers<'a> {
     pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, InvalidBinding> {
         let found = self.each().find_map(|carrier| {
             let value = carrier.annotations.get(AFFINITY_GROUPS_ANNOTATION)?;
-            Some((value.trim(), carrier.origin(AFFINITY_GROUPS_ANNOTATION)))
+            Some(carrier.written(AFFINITY_GROUPS_ANNOTATION, value.trim()))
         });
-        found.map(|(value, origin)| are_tiers(value, origin)).transpose()
+        let tiers = found.map(|written| are_tiers(written.text, written.origin));
+        let tiers = tiers.transpose();
+        tiers.map_err(|error| error.of_annotation(AFFINITY_GROUPS_ANNOTATION))
     }
 }
 

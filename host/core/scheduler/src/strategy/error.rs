@@ -153,9 +153,41 @@ pub enum InvalidBinding {
         /// Name of the strategy.
         strategy: String,
     },
+    /// An annotation of the binding or its policy has one of the other problems.
+    #[error("{cause}")]
+    Annotation {
+        /// Name of the annotation.
+        name: String,
+        /// The problem.
+        cause: Box<InvalidBinding>,
+    },
 }
 
 impl InvalidBinding {
+    /// This problem, of an annotation with that name.
+    pub(super) fn of_annotation(self, name: &str) -> Self {
+        Self::Annotation {
+            name: name.to_owned(),
+            cause: Box::new(self),
+        }
+    }
+
+    /// Name of the annotation at fault; `None` if another field is.
+    pub fn annotation(&self) -> Option<&str> {
+        match self {
+            Self::Annotation { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The problem, wherever it is.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Annotation { cause, .. } => cause.cause(),
+            cause => cause,
+        }
+    }
+
     /// The error for a value that does not have the expected type.
     pub(super) fn wrong_type(origin: &str, expected: &str, actual: &Value) -> Self {
         Self::WrongType {

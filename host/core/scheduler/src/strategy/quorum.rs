@@ -3,7 +3,8 @@
 //! A percentage is one of the requested replicas, rounded up. A quorum of all of them, or of more, has no effect: only all replicas
 //! are divided, so that a workload that is scaled below its quorum stays valid. The same holds for a resource without replicas.
 
-use super::annotations::Carriers;
+use super::QUORUM_ANNOTATION;
+use super::annotations::{Carriers, Written};
 use super::declared::Declarations;
 use super::error::InvalidBinding;
 use crate::input::PlanInput;
@@ -20,11 +21,24 @@ pub(super) fn quorum(
     strategy: &str,
     declarations: &Declarations,
 ) -> Result<Option<i64>, InvalidBinding> {
-    let Some((written, origin)) = carriers.quorum() else {
+    let Some(written) = carriers.quorum() else {
         return Ok(None);
     };
-    let Some(replicas) = read(written, input.replicas) else {
-        return Err(invalid(written, origin));
+    let quorum = permitted(written, input, strategy, declarations);
+    let quorum = quorum.map_err(|error| error.of_annotation(QUORUM_ANNOTATION))?;
+    Ok(Some(quorum).filter(|quorum| *quorum < input.replicas))
+}
+
+/// The quorum that is written, if the binding can have one.
+fn permitted(
+    written: Written<'_>,
+    input: &PlanInput<'_>,
+    strategy: &str,
+    declarations: &Declarations,
+) -> Result<i64, InvalidBinding> {
+    let Written { text, origin, .. } = written;
+    let Some(replicas) = read(text, input.replicas) else {
+        return Err(invalid(text, origin));
     };
     if input.components.len() > 1 {
         return Err(InvalidBinding::QuorumOfComponents { origin });
@@ -36,7 +50,7 @@ pub(super) fn quorum(
         let strategy = strategy.to_owned();
         return Err(InvalidBinding::QuorumNotAllowed { origin, strategy });
     }
-    Ok(Some(replicas).filter(|quorum| *quorum < input.replicas))
+    Ok(replicas)
 }
 
 /// Checks a quorum as it is written, for any number of replicas.

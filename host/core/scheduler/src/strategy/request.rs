@@ -64,6 +64,8 @@ pub struct PluginPreferences {
     pub plugin: String,
     /// The preferences, a JSON object. The plugin validates it.
     pub preferences: Value,
+    /// Name of the annotation that holds them.
+    pub annotation: String,
     /// Location of the preferences, for messages.
     pub origin: String,
 }
@@ -81,6 +83,8 @@ pub struct StrategyRequest {
     pub preferences: Option<Value>,
     /// Location of the preferences, for messages; empty if there are none.
     pub preferences_origin: String,
+    /// Name of the annotation that holds them; empty if there are none.
+    pub preferences_annotation: String,
     /// Name of the plugin that serves the strategy.
     pub plugin: String,
     /// Preferences for other plugins that take part in the decision, by name.

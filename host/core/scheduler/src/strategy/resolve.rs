@@ -11,13 +11,13 @@ use divvy_spanned::names::{nearest, nearest_first};
 use divvy_spanned::{Cause, Fault, Warning, json, unique_value};
 use serde_json::{Map, Value};
 
-use super::PLUGIN_PREFERENCES_PREFIX;
 use super::annotations::{Carriers, Written};
 use super::declared::{Declaration, Declarations, ListLocation, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::quorum::quorum;
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
+use super::{PLUGIN_PREFERENCES_PREFIX, STRATEGY_ANNOTATION};
 use crate::input::PlanInput;
 
 /// Settings from the profile and the caller that affect how a strategy is found.
@@ -54,7 +54,7 @@ pub fn resolve_strategy(
     let carriers = Carriers::new(input);
     // The preferences come first, because some of their keys imply a strategy.
     let mut annotated = match carriers.preferences(&mut warnings) {
-        Some((text, origin)) => Annotated::read(text, origin, context.declarations)?,
+        Some(written) => Annotated::read(written, context.declarations)?,
         None => Annotated::default(),
     };
     let nothing = ReplicaSchedulingStrategy::default();
@@ -71,19 +71,26 @@ pub fn resolve_strategy(
     // Karmada gives two strategies one name; the dynamic factor distinguishes them.
     let weights = scheduling.weight_preference.as_ref();
     let is_dynamic = annotated.is_dynamic || weights.is_some_and(ClusterPreferences::is_dynamic);
-    let served = served(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
+    let served = served(&written, is_dynamic, context.declarations, &source, &mut warnings);
+    let served = served.map_err(|error| match source {
+        StrategySource::BindingAnnotation | StrategySource::PolicyAnnotation => {
+            error.of_annotation(STRATEGY_ANNOTATION)
+        }
+        _ => error,
+    })?;
     let (strategy, plugin) = (served.strategy.clone(), served.plugin.clone());
     let mut for_plugins = carriers.plugin_preferences();
     // The strategy's plugin is a plugin like any other, so its preferences may name it.
-    if let Some(Written { text, origin }) = for_plugins.remove(plugin.as_str()) {
+    if let Some(written) = for_plugins.remove(plugin.as_str()) {
         if !annotated.origin.is_empty() {
-            return Err(InvalidBinding::GivenTwice {
+            let twice = InvalidBinding::GivenTwice {
                 plugin,
                 first: annotated.origin,
-                second: origin,
-            });
+                second: written.origin,
+            };
+            return Err(twice.of_annotation(&written.annotation));
         }
-        annotated = Annotated::read(text, origin, context.declarations)?;
+        annotated = Annotated::read(written, context.declarations)?;
     }
     let plugin_preferences = plugin_preferences(for_plugins, &strategy, context.declarations, &mut warnings)?;
     let affinity_groups_as_tiers = carriers
@@ -104,6 +111,7 @@ pub fn resolve_strategy(
         rules,
         preferences: annotated.rest,
         preferences_origin: annotated.origin,
+        preferences_annotation: annotated.annotation,
         plugin,
         plugin_preferences,
         priorities,
@@ -129,6 +137,8 @@ struct Annotated {
     lists: BTreeMap<String, Value>,
     /// Location of the annotation, for messages.
     origin: String,
+    /// Name of the annotation.
+    annotation: String,
     counts: Counts,
     is_dynamic: bool,
     /// `clusterPriority`, with its location.
@@ -138,7 +148,21 @@ struct Annotated {
 }
 
 impl Annotated {
-    fn read(text: &str, origin: String, declarations: &Declarations) -> Result<Self, InvalidBinding> {
+    fn read(written: Written<'_>, declarations: &Declarations) -> Result<Self, InvalidBinding> {
+        let Written {
+            text,
+            annotation,
+            origin,
+        } = written;
+        let annotated = Self::read_text(text, origin, declarations);
+        let annotated = annotated.map_err(|error| error.of_annotation(&annotation))?;
+        Ok(Self {
+            annotation,
+            ..annotated
+        })
+    }
+
+    fn read_text(text: &str, origin: String, declarations: &Declarations) -> Result<Self, InvalidBinding> {
         let mut keys = object(text, &origin)?;
         // The plugin validates an object that was written empty. One that is emptied below has nothing left to
         // validate.
@@ -183,8 +207,23 @@ impl Annotated {
         };
         let mut rules = counts.cloned().unwrap_or_default();
         let origin = format!("{}.{}", self.origin, list.name);
-        rules.extend(read_list(value, list, &origin, ListLocation::Annotation, warnings)?);
+        rules.extend(self.read_list(value, list, &origin, warnings)?);
         Ok(Some(rules))
+    }
+
+    /// The entries of a list in the annotation.
+    fn read_list(
+        &self,
+        value: &Value,
+        list: &RuleList,
+        origin: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
+        let mut found = Vec::new();
+        let rules = read_list(value, list, origin, ListLocation::Annotation, &mut found);
+        let found = found.into_iter().map(|warning| warning.in_annotation(&self.annotation));
+        warnings.extend(found);
+        rules.map_err(|error| error.of_annotation(&self.annotation))
     }
 }
 
@@ -238,17 +277,24 @@ fn plugin_preferences(
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PluginPreferences>, InvalidBinding> {
     let mut read = Vec::new();
-    for (plugin, Written { text, origin }) in given {
+    for (plugin, written) in given {
+        let Written {
+            text,
+            annotation,
+            origin,
+        } = written;
         if declarations.plugins.iter().any(|known| known == plugin) {
+            let preferences = object(text, &origin).map_err(|error| error.of_annotation(&annotation))?;
             read.push(PluginPreferences {
                 plugin: plugin.to_owned(),
-                preferences: Value::Object(object(text, &origin)?),
+                preferences: Value::Object(preferences),
+                annotation,
                 origin,
             });
             continue;
         }
         let known = declarations.plugin_names();
-        warnings.push(if known.iter().any(|known| known == plugin) {
+        let warning = if known.iter().any(|known| known == plugin) {
             Warning::new(format!(
                 "{origin}: the plugin `{plugin}` does not serve the strategy `{strategy}`; ignoring it"
             ))
@@ -258,7 +304,8 @@ fn plugin_preferences(
                 Some(nearest) => warning.with_hint(format!("did you mean `{PLUGIN_PREFERENCES_PREFIX}{nearest}`?")),
                 None => warning,
             }
-        });
+        };
+        warnings.push(warning.in_annotation(&annotation));
     }
     Ok(read)
 }
@@ -443,7 +490,8 @@ fn cluster_priority(
         (Some((other, origin)), _) => {
             let names: Vec<String> = lists.iter().map(|list| format!("`{}`", list.name)).collect();
             let expected = format!("an object with {}", names.join(" or "));
-            return Err(InvalidBinding::wrong_type(origin, &expected, other));
+            let error = InvalidBinding::wrong_type(origin, &expected, other);
+            return Err(error.of_annotation(&annotated.annotation));
         }
         (None, Some(given)) => (given, CLUSTER_PRIORITY, ListLocation::Field),
         (None, None) => return Ok(None),
@@ -453,15 +501,22 @@ fn cluster_priority(
     for list in lists {
         if let Some(value) = given.get(&list.name).filter(|value| !value.is_null()) {
             let origin = format!("{origin}.{}", list.name);
-            let rules = read_list(value, list, &origin, location, warnings)?;
+            let rules = match location {
+                ListLocation::Annotation => annotated.read_list(value, list, &origin, warnings)?,
+                location => read_list(value, list, &origin, location, warnings)?,
+            };
             priorities.extend(targets_and_priorities(list, &rules));
         }
     }
     let declared = declarations.get(strategy);
     if declared.is_some_and(|declared| declared.refuses_priorities) {
-        return Err(InvalidBinding::PriorityNotAllowed {
+        let error = InvalidBinding::PriorityNotAllowed {
             origin: CLUSTER_PRIORITY.to_owned(),
             strategy: strategy.to_owned(),
+        };
+        return Err(match location {
+            ListLocation::Annotation => error.of_annotation(&annotated.annotation),
+            _ => error,
         });
     }
     Ok(Some(priorities))

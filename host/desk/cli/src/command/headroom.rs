@@ -340,7 +340,9 @@ fn measure(subjects: &[Subject<'_>], future: &Future, input: &Input) -> Vec<Meas
     let mut measured = headroom(subjects, future, side, input.options);
     for ((row, error), subject) in measured.iter_mut().zip(subjects) {
         let error = error.as_ref();
-        row.location = error.and_then(|error| locations::fault(&subject.binding, error));
+        if let Some(found) = error.and_then(|error| locations::fault(&subject.binding, error)) {
+            (row.location, row.locations) = (found.first, Some(found.all));
+        }
     }
     if let Some(pricing) = side.profile.pricing() {
         let rows = measured.iter_mut().map(|(row, _)| row);

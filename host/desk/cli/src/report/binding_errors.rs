@@ -38,7 +38,7 @@ impl BindingError {
     pub(crate) fn of(binding: &Binding, error: &CycleError) -> Self {
         Self {
             binding: binding.key(),
-            location: locations::fault(binding, error),
+            location: locations::fault(binding, error).map(|found| found.all),
             message: error.to_string(),
             hint: error.hint().map(str::to_owned),
             is_warning: false,

@@ -21,7 +21,7 @@ use super::clusters::shares::{Share, shares};
 use super::clusters::sums::Sums;
 use super::clusters::targets::Target;
 use super::costs::Pricer;
-use super::locations;
+use super::locations::{self, FaultLocation};
 
 /// Input of tables, JSON and YAML.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ impl<'a> Report<'a> {
         let failed = entries.filter(|entry| entry.exit() >= Exit::Usage && of(entry.binding));
         let errors = failed.map(|entry| BindingError {
             binding: entry.decision.binding.clone(),
-            location: entry.location(),
+            location: entry.location().map(|found| found.all),
             message: entry.message(),
             hint: entry.hint().map(str::to_owned),
             is_warning: false,
@@ -304,7 +304,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Locations of what is wrong with an invalid binding.
-    pub(crate) fn location(&self) -> Option<String> {
+    pub(crate) fn location(&self) -> Option<FaultLocation> {
         match &self.decision.outcome {
             Outcome::Failed(error) => locations::fault(self.binding, error),
             _ => None,

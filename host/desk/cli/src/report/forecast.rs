@@ -175,12 +175,15 @@ fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Gr
             };
             grid.text(2, format!("{result}: {message}"), style);
         }
-        if let Some(location) = &row.location {
-            grid.text(2, location, style::FAINT);
+        if let Some(locations) = &row.locations {
+            grid.text(2, locations, style::FAINT);
         }
         let Movement { lost, stranded, .. } = row.movement;
-        // What is lost is missing as well, and is said once.
-        let missing = match row.newly_missing > lost + stranded {
+        // What is lost is missing as well, and is said once; so is what a partial result lacks, whose message has the number.
+        let is_said = row
+            .partial
+            .is_some_and(|partial| row.replicas - partial == row.newly_missing);
+        let missing = match row.newly_missing > lost + stranded && !is_said {
             true => row.newly_missing,
             false => 0,
         };

@@ -119,8 +119,8 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     if row.partial.is_some() {
         grid.text(2, &row.message, style::NOTABLE);
     }
-    if let Some(location) = &row.location {
-        grid.text(2, location, style::FAINT);
+    if let Some(locations) = &row.locations {
+        grid.text(2, locations, style::FAINT);
     }
 }
 

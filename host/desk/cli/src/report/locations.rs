@@ -5,16 +5,25 @@ use divvy_karmada::detector::Binding;
 use divvy_manifests::Source;
 use divvy_scheduler::cycle::CycleError;
 
+/// Where the fault of an invalid binding is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FaultLocation {
+    /// Location of the annotation at fault, or else of the binding or its workload: `web.yaml:4`.
+    pub(crate) first: Option<String>,
+    /// All locations: `in web.yaml:4; policy PropagationPolicy shop/web; binding in web.yaml:9` if the line of the annotation at fault is
+    /// known, and otherwise `in web.yaml:9; policy PropagationPolicy shop/web in web.yaml:1`.
+    pub(crate) all: String,
+}
+
 /// Locations of the fault of an invalid binding; `None` if the error is not the binding's fault.
-///
-/// `in web.yaml:4; policy PropagationPolicy shop/web; binding in web.yaml:9` if the line of the annotation at fault is known, and otherwise
-/// `in web.yaml:9; policy PropagationPolicy shop/web in web.yaml:1`.
-pub(crate) fn fault(binding: &Binding, error: &CycleError) -> Option<String> {
-    let (CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) = error else {
+pub(crate) fn fault(binding: &Binding, error: &CycleError) -> Option<FaultLocation> {
+    let (CycleError::InvalidBinding { annotation, .. } | CycleError::InvalidPreferences { annotation, .. }) = error
+    else {
         return None;
     };
     let own = binding.source.as_ref().map(location);
-    let annotation = annotation(binding, &error.to_string());
+    let annotation = annotation.as_deref().and_then(|name| policys(binding, name));
+    let annotation = annotation.as_ref().map(location);
     let policy = binding.policy.as_ref().map(|policy| {
         let name = policy.object_name();
         match &policy.location.0 {
@@ -22,27 +31,26 @@ pub(crate) fn fault(binding: &Binding, error: &CycleError) -> Option<String> {
             _ => format!("policy {name}"),
         }
     });
-    let parts: Vec<String> = match annotation {
+    let parts: Vec<String> = match &annotation {
         Some(annotation) => {
-            let first = format!("in {}", location(&annotation));
-            let own = own.map(|own| format!("binding in {own}"));
+            let first = format!("in {annotation}");
+            let own = own.as_ref().map(|own| format!("binding in {own}"));
             [Some(first), policy, own].into_iter().flatten().collect()
         }
-        None => own.map(|own| format!("in {own}")).into_iter().chain(policy).collect(),
+        None => own.iter().map(|own| format!("in {own}")).chain(policy).collect(),
     };
-    (!parts.is_empty()).then(|| parts.join("; "))
+    (!parts.is_empty()).then(|| FaultLocation {
+        first: annotation.or(own),
+        all: parts.join("; "),
+    })
 }
 
-/// Location of the policy's annotation that a message names; `None` if there is none, or if the binding has that annotation itself, which
-/// takes precedence.
-pub(super) fn annotation(binding: &Binding, message: &str) -> Option<Source> {
+/// Location of an annotation of the binding's policy; `None` if it is not known, or if the binding has that annotation itself, which takes
+/// precedence.
+pub(super) fn policys(binding: &Binding, annotation: &str) -> Option<Source> {
     let known = binding.policy.as_ref()?.location.0.as_ref()?;
-    let own = &binding.object.metadata.annotations;
-    let mut named = known
-        .annotation_lines
-        .keys()
-        .filter(|name| message.contains(&format!("`{name}`")));
-    known.annotation(named.find(|name| own.get(name.as_str()).is_none())?)
+    let is_own = binding.object.metadata.annotations.get(annotation).is_some();
+    known.annotation(annotation).filter(|_| !is_own)
 }
 
 #[cfg(test)]
@@ -83,39 +91,59 @@ mod tests {
         }
     }
 
-    fn refused(origin: &str) -> CycleError {
+    /// An error whose text names another annotation than the one at fault.
+    fn refused(annotation: Option<&str>) -> CycleError {
         CycleError::InvalidPreferences {
             plugin: "windows".to_owned(),
-            origin: origin.to_owned(),
-            message: "unknown key `zone`".to_owned(),
+            origin: Box::default(),
+            annotation: annotation.map(Into::into),
+            message: "unknown key `divvy.io/preferences`".to_owned(),
             hint: None,
         }
     }
 
     #[test]
     fn the_line_of_the_annotation_at_fault_comes_first() {
-        let of = |origin: &str| fault(&binding(), &refused(origin)).expect("it is a fault");
-        assert_eq!(
-            of("PropagationPolicy shop/web's `divvy.io/preferences.windows`"),
-            "in policy.yaml:5; policy PropagationPolicy shop/web; binding in web.yaml:9"
-        );
-        assert_eq!(
-            of("PropagationPolicy shop/web's `divvy.io/preferences`"),
-            "in policy.yaml:4; policy PropagationPolicy shop/web; binding in web.yaml:9"
-        );
-        assert_eq!(
-            of("spec.placement"),
-            "in web.yaml:9; policy PropagationPolicy shop/web in policy.yaml:1"
-        );
+        for (annotation, first, all) in [
+            (
+                Some("divvy.io/preferences.windows"),
+                "policy.yaml:5",
+                "in policy.yaml:5; policy PropagationPolicy shop/web; binding in web.yaml:9",
+            ),
+            (
+                Some("divvy.io/preferences"),
+                "policy.yaml:4",
+                "in policy.yaml:4; policy PropagationPolicy shop/web; binding in web.yaml:9",
+            ),
+            (
+                Some("metadata.annotation"),
+                "web.yaml:9",
+                "in web.yaml:9; policy PropagationPolicy shop/web in policy.yaml:1",
+            ),
+            (
+                None,
+                "web.yaml:9",
+                "in web.yaml:9; policy PropagationPolicy shop/web in policy.yaml:1",
+            ),
+        ] {
+            let found = fault(&binding(), &refused(annotation)).expect("it is a fault");
+            assert_eq!(
+                (found.first.as_deref(), found.all.as_str()),
+                (Some(first), all),
+                "{annotation:?}"
+            );
+        }
     }
 
     #[test]
     fn an_annotation_of_the_binding_itself_is_in_the_binding() {
         let mut binding = binding();
         binding.object.metadata.annotations = StringMap::from([("divvy.io/preferences".to_owned(), "{}".to_owned())]);
+        let found = fault(&binding, &refused(Some("divvy.io/preferences"))).expect("it is a fault");
+        assert_eq!(found.first.as_deref(), Some("web.yaml:9"));
         assert_eq!(
-            fault(&binding, &refused("the binding's `divvy.io/preferences`")).as_deref(),
-            Some("in web.yaml:9; policy PropagationPolicy shop/web in policy.yaml:1")
+            found.all,
+            "in web.yaml:9; policy PropagationPolicy shop/web in policy.yaml:1"
         );
     }
 

@@ -111,6 +111,9 @@ pub(super) struct Row<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
     message: String,
+    /// Location of what is wrong with an invalid binding, as `FILE:LINE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
     /// Only if the result has fewer replicas than requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<PartialResult>,
@@ -370,6 +373,7 @@ pub(super) fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         cost: costs,
         last: last(binding.last()),
         message: entry.message(),
+        location: entry.location().and_then(|found| found.first),
         partial: decision.partial.as_ref().map(|partial| PartialResult {
             replicas: partial.replicas,
             requested: partial.requested,

@@ -187,7 +187,7 @@ impl<'a> Block<'a, '_> {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }
         if let Some(location) = entry.location() {
-            grid.text(2, location, style::FAINT);
+            grid.text(2, location.all, style::FAINT);
         }
         if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
             let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");

@@ -8,7 +8,7 @@ use divvy_command::style;
 use divvy_command::text::{listed, printable, wrapped};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{ReadOptions, read_text};
+use divvy_manifests::{ObjectName, ReadOptions, read_text};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
 use divvy_scheduler::decision::{Decision, Outcome, TargetFigures, guarded};
@@ -378,6 +378,7 @@ fn the_highest_exit_code_counts() {
     assert_eq!(case.report().exit(), Exit::Unschedulable);
     case.decisions[1].decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
         message: "nonsense".to_owned(),
+        annotation: None,
         hint: Some("write sense".to_owned()),
     });
     assert_eq!(case.report().exit(), Exit::Usage);
@@ -427,6 +428,17 @@ fn what_no_policy_matches_is_said_once() {
     assert_eq!(
         rendered(|out| warnings::write_unmatched(&detected, out, 0)),
         "note: no policy matches 1 resource: Pod default/lonely\n"
+    );
+    let settings = ObjectName::new("ConfigMap", "default", "settings");
+    let with_more = Detected {
+        unmatched: vec![settings.clone(), detected.unmatched[0].clone()],
+        following: vec![settings],
+        ..Detected::default()
+    };
+    assert_eq!(
+        rendered(|out| warnings::write_unmatched(&with_more, out, 0)),
+        "note: no policy matches 1 resource: Pod default/lonely\n\
+         note: 1 resource follows the workloads that refer to it, by `propagateDeps`: ConfigMap default/settings\n"
     );
     assert_eq!(
         rendered(|out| warnings::write(&manifests, &detected, &[], out, 0)),

@@ -8,7 +8,7 @@ use divvy_command::errors::{headline, location, remark};
 use divvy_command::style;
 use divvy_command::text::{counted, listed};
 use divvy_karmada::detector::{Binding, Detected};
-use divvy_manifests::{Manifests, Warning};
+use divvy_manifests::{Manifests, ObjectName, Warning};
 
 use super::locations;
 
@@ -59,23 +59,33 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Prints one note that names the resources that no policy matches.
+/// Prints a note that names the resources that no policy matches, and one that names those that follow their workloads all the same.
 pub(crate) fn report_unmatched(detected: &Detected, console: &Console) {
     console.message(|out| write_unmatched(detected, out, console.verbosity()));
 }
 
 pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
-    if detected.unmatched.is_empty() {
-        return Ok(());
-    }
     let most = if verbosity > 0 { usize::MAX - 1 } else { 2 * NAMED_MAX };
-    let names: Vec<String> = detected.unmatched.iter().map(ToString::to_string).collect();
-    let message = format!(
-        "no policy matches {}: {}",
-        counted(names.len(), "resource"),
-        listed(names.iter().map(String::as_str), most)
-    );
-    headline(out, "note", style::HINT, &message)
+    // Both are sorted.
+    let follows = |name: &&ObjectName| detected.following.binary_search(name).is_ok();
+    let (following, unmatched): (Vec<&ObjectName>, Vec<&ObjectName>) = detected.unmatched.iter().partition(follows);
+    let mut note = |names: &[&ObjectName], text: &dyn Fn(&str) -> String| {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let counted = text(&counted(texts.len(), "resource"));
+        let listed = listed(texts.iter().map(String::as_str), most);
+        headline(out, "note", style::HINT, &format!("{counted}: {listed}"))
+    };
+    note(&unmatched, &|count| format!("no policy matches {count}"))?;
+    let (follow, them) = match following.len() {
+        1 => ("follows", "it"),
+        _ => ("follow", "them"),
+    };
+    note(&following, &|count| {
+        format!("{count} {follow} the workloads that refer to {them}, by `propagateDeps`")
+    })
 }
 
 /// Groups warnings by message and hint, in the order of their first occurrence.
@@ -108,7 +118,8 @@ fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<Stri
         .map(ToString::to_string)
         .or_else(|| binding.map(Binding::key));
     let own = |binding: &Binding| {
-        let annotation = locations::annotation(binding, &warning.message);
+        let annotation = warning.annotation.as_deref();
+        let annotation = annotation.and_then(|name| locations::policys(binding, name));
         annotation.or_else(|| binding.source.clone())
     };
     let source = warning.source_of.clone().or_else(|| own(binding?));

@@ -85,9 +85,12 @@ pub struct HeadroomRow {
     /// Reason why it is not scheduled with these replicas, or with fewer of them; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Location of what is wrong with an invalid binding, if the caller knows it. Tables print it.
-    #[serde(skip)]
+    /// Location of what is wrong with an invalid binding, as `FILE:LINE`, if the caller knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// All locations of it. Tables print them.
+    #[serde(skip)]
+    pub locations: Option<String>,
     /// True if any number of replicas schedules, as with a strategy that ignores capacity.
     #[serde(rename = "unbounded")]
     pub is_unbounded: bool,

@@ -21,7 +21,8 @@ use super::{Input, Prepared, fault};
 use crate::command::choosing::{Shown, keep_top};
 use crate::command::reasons;
 use crate::report::binding_errors::BindingError;
-use crate::report::{forecast as report, locations, page};
+use crate::report::locations::{self, FaultLocation};
+use crate::report::{forecast as report, page};
 
 /// Both futures.
 pub(in crate::command) struct Futures {
@@ -197,12 +198,14 @@ fn locate(rows: &mut [BindingRow], after: &Future) {
         let kind = entry.binding.object.scope().kind().to_owned();
         Some(((kind, entry.binding.key()), location))
     };
-    let mut known: BTreeMap<(String, String), String> = after.entries.iter().filter_map(located).collect();
+    let mut known: BTreeMap<(String, String), FaultLocation> = after.entries.iter().filter_map(located).collect();
     if known.is_empty() {
         return;
     }
     for row in rows {
-        row.location = known.remove(&(row.kind.clone(), row.binding.clone()));
+        if let Some(found) = known.remove(&(row.kind.clone(), row.binding.clone())) {
+            (row.location, row.locations) = (found.first, Some(found.all));
+        }
     }
 }
 
