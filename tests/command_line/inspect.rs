@@ -255,6 +255,11 @@ fn a_library_that_lacks_only_a_certificate_is_not_refused() {
         stdout.contains("`--allow-uncertified`") && !stdout.contains("refused"),
         "{stdout}"
     );
+    // It was built with the header alone.
+    assert!(
+        stdout.contains("  built with         c, ABI ") && !stdout.contains("SDK"),
+        "{stdout}"
+    );
     let (exit, report) = inspect(&[&path]);
     let verdict = &report["verdict"];
     assert_eq!(

@@ -97,6 +97,56 @@ fn an_error_of_an_annotation_names_the_file_and_the_line_of_the_annotation() {
     }
 }
 
+/// Whether the text, a key, a value or an entry of a list is wrong, and whether the strategy's plugin refuses it or another.
+#[test]
+fn an_error_of_preferences_names_the_line_of_their_annotation() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let weightless = "{\"staticWeightList\": [{\"targetCluster\": {\"clusterNames\": [\"east-1\"]}, \"weight\": 0}]}";
+    let workload = folder.path().join("web.yaml");
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {replicas: 2}\n";
+    fs::write(&workload, text).expect("the file can be written");
+    let workload = workload.display().to_string();
+    let policy = folder.path().join("policy.yaml");
+    for (annotation, preferences, told) in [
+        ("divvy.io/preferences", "{", "not valid JSON"),
+        (
+            "divvy.io/preferences",
+            "{\"weightList\": []}",
+            "unknown key `weightList`",
+        ),
+        ("divvy.io/preferences", weightless, "staticWeightList[0]"),
+        (
+            "divvy.io/preferences.static-weight",
+            "{\"weightList\": []}",
+            "unknown key `weightList`",
+        ),
+        (
+            "divvy.io/preferences.cluster-affinity",
+            "{\"strict\": true}",
+            "unknown key `strict`",
+        ),
+    ] {
+        let text = format!(
+            "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata:\n  name: p\n  namespace: shop\n  annotations:\n    \
+             divvy.io/strategy: StaticWeight\n    {annotation}: '{preferences}'\nspec:\n  resourceSelectors: [{{apiVersion: apps/v1, kind: \
+             Deployment}}]\n"
+        );
+        fs::write(&policy, text).expect("the file can be written");
+        let policy = policy.display().to_string();
+        let expected = format!("{policy}:8; policy PropagationPolicy shop/p; binding in {workload}:1");
+        for command in [&["schedule"][..], &["diff", "--drain", "east-1"], &["headroom"]] {
+            let files = ["-f", "fleet.yaml", "-f", &policy, "-f", &workload];
+            let (exit, stdout, stderr) = run(&[command, &files].concat());
+            let said = format!("{stdout}{stderr}");
+            assert!(
+                said.contains(&expected) && said.contains(told),
+                "{command:?} {annotation} {preferences}: {said}"
+            );
+            assert_ne!(exit, Some(0), "{command:?} {annotation}: {said}");
+        }
+    }
+}
+
 /// Warnings about an annotation name its line as well.
 #[test]
 fn a_warning_about_an_annotation_names_its_line() {

@@ -430,6 +430,17 @@ fn a_worker_does_not_see_the_configuration_of_another_plugin() {
     assert!(seen.output.contains("its worker was ended by SIGABRT"), "{seen:#?}");
 }
 
+/// The bundled plugins run in the scheduler's process, so it has tables of functions for them. What an exchange of a call has is the worker's own.
+#[test]
+fn a_worker_sees_no_address_of_the_host() {
+    let seen = attacked("addresses", &["look at addresses"], "");
+    assert_eq!((seen.is_decided(), seen.workers), (vec![true], 1), "{seen:#?}");
+    // It would have found one.
+    let seen = attacked("planted", &["look at a planted address"], "");
+    assert_eq!(seen.is_decided(), [false], "{seen:#?}");
+    assert!(seen.output.contains("its worker was ended by SIGABRT"), "{seen:#?}");
+}
+
 /// A stranger's library is confined by what people run before they install it, unless the profile trusts it.
 #[test]
 fn what_is_not_bundled_is_confined_when_it_is_verified_or_inspected() {
@@ -535,6 +546,10 @@ fn the_table_in_the_documentation_has_the_bounds() {
         (
             "looks for another plugin's configuration",
             "0 places in memory that it can read".to_owned(),
+        ),
+        (
+            "looks for addresses of the scheduler's code, stacks or heap",
+            "0 words in memory that it is shown".to_owned(),
         ),
         (
             "writes a file when its library is opened by `divvy plugin verify` or `inspect --load`",

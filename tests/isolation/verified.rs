@@ -89,6 +89,27 @@ fn a_stranger_has_no_memory_without_end() {
     );
 }
 
+/// Neither with the errors of a process that refuses its plugin, nor as the last line of one that dies.
+#[test]
+fn what_a_stranger_prints_has_no_control_characters() {
+    let printed = r"forged\rfor \x1b[2Jall \xe2\x80\xaeword\n";
+    for (name, end, part) in [("refuses", "_exit(2)", "for "), ("dies", "abort()", "cannot be loaded")] {
+        let statement = format!("if (write(2, \"{printed}\", sizeof \"{printed}\" - 1) > 0) {end}");
+        let library = opened(&format!("hostile_prints_{name}"), &statement);
+        let (code, told) = verify(
+            "hostile",
+            &profile_of(&format!("prints-{name}"), &library, "process"),
+            "sum",
+        );
+        assert!(
+            code == Some(2) && told.contains(part) && told.contains("forged"),
+            "{told:?}"
+        );
+        let is_hidden = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
+        assert!(!told.contains(is_hidden), "{told:?}");
+    }
+}
+
 /// All plugins of a profile are opened in the process that verifies one of them.
 #[test]
 fn a_stranger_beside_the_plugin_that_is_verified_is_confined() {

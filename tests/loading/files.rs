@@ -130,7 +130,10 @@ const NAME: usize = 112;
 
 /// A plugin whose record is overwritten at an offset.
 fn with_record(offset: usize, bytes: &[u8]) -> (TempDir, PathBuf) {
-    let mut file = bytes_of_a_plugin();
+    with_record_of(bytes_of_a_plugin(), offset, bytes)
+}
+
+fn with_record_of(mut file: Vec<u8>, offset: usize, bytes: &[u8]) -> (TempDir, PathBuf) {
     let parsed = object::File::parse(file.as_slice()).expect("a plugin is a library");
     let section = parsed.section_by_name(".divvy.plugin").expect("a plugin has a record");
     let (start, _) = section.file_range().expect("the record is in the file");
@@ -149,6 +152,16 @@ fn another_major_abi_version() {
         "rebuild the plugin with an SDK of ABI 1.x, or use a divvy of its ABI",
     );
     assert!(matches!(error, LoadError::AbiMismatch { .. }));
+    // A plugin in C has no version of an SDK.
+    let source = artifacts::repository().join("tests/fixtures/nonsense.c");
+    let library = c_interface::library("nonsense-other-major", &[source]);
+    let bytes = std::fs::read(library).expect("it was compiled");
+    let (_folder, file) = with_record_of(bytes, MAJOR, &2_u32.to_le_bytes());
+    check(
+        &file,
+        "plugin `nonsense` (<file>) has ABI 2.1, this divvy has ABI 1.1",
+        "rebuild the plugin with an SDK of ABI 1.x, or use a divvy of its ABI",
+    );
 }
 
 #[test]

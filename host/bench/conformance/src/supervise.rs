@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::check::Outcome;
+use crate::check::{Outcome, SEARCH};
 pub use crate::subject::Loaded;
 
 /// Message of a child.
@@ -53,8 +53,12 @@ pub struct Program {
     pub environment: Option<Vec<(OsString, OsString)>>,
     /// Memory that a child may have.
     pub memory: Option<MemoryLimit>,
-    /// Silence after which a child counts as hanging.
+    /// Time without progress after which a child counts as hanging.
     pub patience: Duration,
+    /// Time after which a child is ended, whatever progress it reports.
+    pub longest: Duration,
+    /// Maximum number of cases of a step. A child that reports more of them reports no progress.
+    pub cases: u64,
 }
 
 /// A bound of a child's memory, which is looked at as long as the child runs.
@@ -71,6 +75,56 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Time for the messages that a child had written before it was ended. What it has started may go on writing.
 const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// Bytes of the longest message: that with the largest case, of 100,000 clusters.
+const MESSAGE_BYTES: u64 = 512 << 20;
+
+/// Messages that are kept until they are taken.
+const WAITING: usize = 16;
+
+/// What a child has reported. Whoever has its standard output can write messages without end: the plugin, or a process that it has started.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The case that was begun last.
+    case: Option<u64>,
+    /// The time of the first message that this case begins again: a smaller one that fails as well is searched.
+    search: Option<Instant>,
+    /// True if there was an answer.
+    has_answered: bool,
+}
+
+impl Progress {
+    /// True if a message at this time is further progress in a step of at most `cases` cases.
+    fn takes(&mut self, event: &Event, cases: u64, now: Instant) -> bool {
+        if self.has_answered {
+            return false;
+        }
+        let Event::Begins { case } = event else {
+            self.has_answered = true;
+            return true;
+        };
+        match self.case {
+            Some(known) if known == *case => now.saturating_duration_since(*self.search.get_or_insert(now)) <= SEARCH,
+            Some(known) if known > *case => false,
+            _ if *case >= cases => false,
+            _ => {
+                (self.case, self.search) = (Some(*case), None);
+                true
+            }
+        }
+    }
+}
+
+/// Reason why a child is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Excess {
+    /// It makes no progress.
+    Silence,
+    /// It has had all of its time.
+    Time,
+    /// It has more memory than it may.
+    Memory,
+}
 
 /// End of a child.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,34 +194,43 @@ impl Program {
         let mut child = command.spawn()?;
         let events = events(&mut child);
         let said = said(&mut child);
-        let (mut last, mut case) = (None, None);
-        let mut take = |event| match event {
-            Event::Begins { case: begun } => case = Some(begun),
-            event => last = Some(event),
+        let (mut last, mut progress) = (None, Progress::default());
+        let mut take = |event: Event| {
+            let is_progress = progress.takes(&event, self.cases, Instant::now());
+            if is_progress && !matches!(event, Event::Begins { .. }) {
+                last = Some(event);
+            }
+            is_progress
         };
-        let (mut heard, mut looked, mut is_too_large) = (Instant::now(), Instant::now(), false);
-        let is_silent = loop {
-            let pause = self.memory.map_or(self.patience, |_| self.patience.min(BETWEEN_LOOKS));
-            match events.recv_timeout(pause) {
+        let (mut heard, mut looked) = (Instant::now(), Instant::now());
+        let mut excess = loop {
+            let left = self.patience.saturating_sub(heard.elapsed());
+            let left = left.min(self.longest.saturating_sub(started.elapsed()));
+            match events.recv_timeout(self.memory.map_or(left, |_| left.min(BETWEEN_LOOKS))) {
                 Ok(event) => {
-                    take(event);
-                    heard = Instant::now();
+                    if take(event) {
+                        heard = Instant::now();
+                    }
                 }
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() >= self.patience => break true,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break false,
+                Err(RecvTimeoutError::Disconnected) => break None,
+            }
+            if heard.elapsed() >= self.patience {
+                break Some(Excess::Silence);
+            }
+            if started.elapsed() >= self.longest {
+                break Some(Excess::Time);
             }
             if looked.elapsed() >= BETWEEN_LOOKS {
                 looked = Instant::now();
-                is_too_large = self.is_too_large(&child);
-                if is_too_large {
-                    break false;
+                if self.is_too_large(&child) {
+                    break Some(Excess::Memory);
                 }
             }
         };
-        let status = match is_silent || is_too_large {
-            true => Ok(None),
-            false => self.wait(&mut child, &mut is_too_large),
+        let status = match excess {
+            Some(_) => Ok(None),
+            None => self.wait(&mut child, &mut excess),
         };
         if !matches!(status, Ok(Some(_))) {
             // Killing a child that has just ended by itself fails, which does not matter.
@@ -178,7 +241,7 @@ impl Program {
         // What it had said before it was ended.
         let until = Instant::now() + AFTERWARDS;
         while let Ok(event) = events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            take(event);
+            let _is_progress = take(event);
             if Instant::now() >= until {
                 break;
             }
@@ -188,13 +251,14 @@ impl Program {
             (Ok(Some(status)), Some(last)) if status.success() => End::Done { last, took },
             (Ok(Some(status)), None) if status.code() == Some(REFUSED) => End::Refused(said),
             (status, last) => End::Died {
-                how: match self.memory {
-                    Some(limit) if is_too_large || limit.was_refused(&said) => {
+                how: match (excess, self.memory) {
+                    (Some(Excess::Time), _) => format!("no end within {} s", self.longest.as_secs()),
+                    (_, Some(limit)) if excess == Some(Excess::Memory) || limit.was_refused(&said) => {
                         format!("more than {} MiB of memory are needed", limit.bytes >> 20)
                     }
                     _ => how(status, last.is_some(), self.patience),
                 },
-                case,
+                case: progress.case,
                 last,
                 said,
                 took,
@@ -203,15 +267,15 @@ impl Program {
     }
 
     /// Waits until a child ends; `None` if it does not in time, or has too much meanwhile. An error if the system does not say.
-    fn wait(&self, child: &mut Child, is_too_large: &mut bool) -> std::io::Result<Option<ExitStatus>> {
+    fn wait(&self, child: &mut Child, excess: &mut Option<Excess>) -> std::io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + self.patience;
         loop {
             match child.try_wait() {
                 Ok(None) if Instant::now() < deadline => {}
                 ended => return ended,
             }
-            *is_too_large = self.is_too_large(child);
-            if *is_too_large {
+            if self.is_too_large(child) {
+                *excess = Some(Excess::Memory);
                 return Ok(None);
             }
             thread::sleep(Duration::from_millis(2));
@@ -237,19 +301,31 @@ impl MemoryLimit {
 
 /// The messages of a child, line by line. Lines that are not events are left out.
 fn events(child: &mut Child) -> Receiver<Event> {
-    let (send, receive) = mpsc::channel();
+    let (send, receive) = mpsc::sync_channel(WAITING);
     if let Some(output) = child.stdout.take() {
         thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if let Ok(event) = serde_json::from_str(&line)
-                    && send.send(event).is_err()
-                {
-                    return;
-                }
-            }
+            each_line(BufReader::new(output), MESSAGE_BYTES, |line| {
+                let Ok(event) = serde_json::from_slice(line) else {
+                    return true;
+                };
+                send.send(event).is_ok()
+            });
         });
     }
     receive
+}
+
+/// Hands over lines until `take` returns false, reading ends or a line has more than `most` bytes.
+fn each_line(mut from: impl BufRead, most: u64, mut take: impl FnMut(&[u8]) -> bool) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = from.by_ref().take(most).read_until(b'\n', &mut line);
+        let is_cut = line.len() as u64 == most && !line.ends_with(b"\n");
+        if !read.is_ok_and(|count| count > 0) || is_cut || !take(&line) {
+            return;
+        }
+    }
 }
 
 /// The end of what a child writes to standard error, once it has ended.
@@ -313,6 +389,10 @@ fn signal_name(signal: i32) -> String {
 mod tests {
     use super::*;
 
+    /// More time than any of these children needs.
+    const LONG: Duration = Duration::from_secs(600);
+    const CASES: u64 = 1_000;
+
     fn shell(script: &str, patience: Duration) -> End {
         let program = Program {
             path: "/bin/sh".into(),
@@ -320,6 +400,8 @@ mod tests {
             environment: None,
             memory: None,
             patience,
+            longest: LONG,
+            cases: CASES,
         };
         program.run(&[script.into()]).expect("there is a shell")
     }
@@ -337,6 +419,8 @@ mod tests {
             ),
             memory: Some(memory),
             patience: Duration::from_secs(30),
+            longest: LONG,
+            cases: CASES,
         };
         program.run(&[script.into()]).expect("there is a shell")
     }
@@ -458,5 +542,93 @@ mod tests {
             Duration::from_secs(1),
         );
         assert_eq!(how_it_died(end), ("no answer within 1 s".to_owned(), Some(1)));
+    }
+
+    /// The plugin, or what it has started, has the standard output. Each of these scripts writes for ever.
+    #[test]
+    fn a_child_that_writes_messages_for_ever_is_ended() {
+        let second = Duration::from_secs(1);
+        let begins = r#"echo "{\"event\":\"begins\",\"case\":$case}""#;
+        for (script, how, case) in [
+            (
+                format!("case=7; {begins}; case=6; while :; do {begins}; done"),
+                "no answer within 1 s",
+                Some(7),
+            ),
+            (
+                format!("case=999; while :; do {begins}; case=$((case + 1)); done"),
+                "no answer within 1 s",
+                Some(999),
+            ),
+            (
+                format!("case=3; {begins}; while :; do {DONE}; case=$((case + 1)); {begins}; done"),
+                "the process did not end within 1 s after the check",
+                Some(3),
+            ),
+            ("while :; do echo noise; done".to_owned(), "no answer within 1 s", None),
+        ] {
+            let end = shell(&script, second);
+            assert_eq!(how_it_died(end), (how.to_owned(), case), "{script}");
+        }
+    }
+
+    /// Each message is a case further, and comes in time.
+    #[test]
+    fn a_child_that_makes_progress_for_ever_is_ended() {
+        let begins = r#"echo "{\"event\":\"begins\",\"case\":$case}""#;
+        let program = Program {
+            path: "/bin/sh".into(),
+            arguments: vec!["-c".into()],
+            environment: None,
+            memory: None,
+            patience: Duration::from_secs(30),
+            longest: Duration::from_secs(1),
+            cases: u64::MAX,
+        };
+        let script = format!("case=0; while :; do {begins}; case=$((case + 1)); sleep 0.05; done");
+        let (how, case) = how_it_died(program.run(&[script.into()]).expect("there is a shell"));
+        assert_eq!(how, "no end within 1 s");
+        assert!(case.is_none_or(|case| case < 100), "{case:?}");
+    }
+
+    /// A search for a smaller case begins the same case again and again, and has its own end.
+    #[test]
+    fn only_what_is_new_is_progress() {
+        let mut progress = Progress::default();
+        let begun = Instant::now();
+        let mut takes = |event: Event, after: Duration| progress.takes(&event, 10, begun + after);
+        let begins = |case| Event::Begins { case };
+        let second = Duration::from_secs(1);
+        assert!(takes(begins(3), Duration::ZERO));
+        assert!(takes(begins(3), 100 * second));
+        assert!(takes(begins(3), 100 * second + SEARCH));
+        assert!(!takes(begins(3), 101 * second + SEARCH));
+        assert!(!takes(begins(2), 102 * second));
+        assert!(takes(begins(4), 103 * second));
+        assert!(takes(begins(4), 103 * second));
+        assert!(!takes(begins(10), 103 * second) && !takes(begins(u64::MAX), 103 * second));
+        assert!(takes(begins(9), 104 * second));
+        let done = || Event::Done {
+            outcome: Outcome::default(),
+            peak_bytes: 0,
+        };
+        assert!(takes(done(), 105 * second));
+        assert!(!takes(done(), 105 * second) && !takes(begins(9), 105 * second));
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_read_to_a_limit() {
+        let lines = |text: &[u8], most| {
+            let mut lines = Vec::new();
+            each_line(text, most, |line| {
+                lines.push(String::from_utf8_lossy(line).into_owned());
+                true
+            });
+            lines
+        };
+        assert_eq!(lines(b"one\n\xff\nthree", 6), ["one\n", "\u{fffd}\n", "three"]);
+        assert_eq!(lines(b"one\nseven!\nthree\n", 6), ["one\n"]);
+        // The limit counts the end of the line.
+        assert_eq!(lines(b"sixes\nthree\n", 6), ["sixes\n", "three\n"]);
     }
 }

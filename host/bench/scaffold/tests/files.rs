@@ -71,6 +71,19 @@ fn a_plugin_in_c_repeats_nothing_that_another_one_has() {
     }
 }
 
+/// What the profile of a new pace says of it is what happens.
+#[test]
+fn a_profile_of_a_pace_says_which_command_uses_it() {
+    for language in [Language::Rust, Language::C] {
+        let profile = &files(ExtensionPoint::Pace, language)["profile.toml"];
+        assert!(
+            profile.contains("# `divvy run` makes moves in the steps that the plugin says"),
+            "{profile}"
+        );
+        assert!(!profile.contains("yet") && !profile.contains("refuses"), "{profile}");
+    }
+}
+
 /// A list that replaced the inherited one would lack what is bundled later.
 #[test]
 fn a_profile_adds_the_plugin_to_the_inherited_list() {

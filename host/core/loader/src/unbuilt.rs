@@ -53,7 +53,8 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder can be made");
         let crates = root.path().join("mine");
         let in_c = root.path().join("in-c");
-        for folder in [&crates, &in_c] {
+        let in_zig = crates.join("in-zig");
+        for folder in [&crates, &in_c, &in_zig] {
             fs::create_dir(folder).expect("a folder can be made");
         }
         fs::write(crates.join("Cargo.toml"), "[package]\nname = \"divvy-plugin-mine\"\n").expect("it can be written");
@@ -80,6 +81,11 @@ mod tests {
             run("make", &in_c)
         );
         assert_eq!(command_for_file(&in_c.join("in-c.so")), None);
+        // What builds another language is not known, and a crate above it is not what builds it.
+        fs::write(in_zig.join("build.zig"), ".name = \"divvy_plugin_in_zig\"").expect("it can be written");
+        let built_by_zig = in_zig.join("zig-out/lib/libdivvy_plugin_in_zig.so");
+        assert_eq!(command_for_file(&built_by_zig), None);
+        assert_eq!(at("in-zig", &built_by_zig), None);
         assert_eq!(at("other", &crates.join("target/release")), None);
         assert_eq!(at("mine", root.path()), None);
     }

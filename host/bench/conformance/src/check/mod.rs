@@ -144,7 +144,7 @@ pub struct Effort {
 const ATTEMPTS: usize = 2_000;
 
 /// Maximum time of the search for a smaller case.
-const SEARCH: Duration = Duration::from_secs(10);
+pub(crate) const SEARCH: Duration = Duration::from_secs(10);
 
 /// Checks that take the process make one random case in this many: whether a call reads a file depends less on the case than whether its
 /// result is right, and observing a call takes longer than the call.

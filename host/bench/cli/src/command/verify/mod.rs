@@ -17,6 +17,7 @@ use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::form;
 use divvy_command::setup::ProfileArguments;
+use divvy_command::text::printable;
 use divvy_conformance::check::{self, Broken, Check, Outcome};
 use divvy_conformance::supervise::{End, Event, Loaded, MemoryLimit, NotStarted, Program};
 use divvy_karmada::api::Quantity;
@@ -163,8 +164,8 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         Ok(exit) => Ok(exit),
         Err(Stop::Failure(failure)) => Err(failure),
         Err(Stop::Refused(said)) => {
-            // The child has already written errors, hints and causes.
-            console.message(|out| out.write_all(said.as_bytes()));
+            // The child has already written errors, hints and causes. So may its plugin have.
+            console.message(|out| said.lines().try_for_each(|line| writeln!(out, "{}", printable(line))));
             Ok(Exit::Usage)
         }
     }
@@ -246,7 +247,23 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
             of: divvy_isolation::memory_of,
         }),
         patience: arguments.timeout,
+        longest: longest(arguments.timeout, most_cases(arguments)),
+        cases: most_cases(arguments),
     })
+}
+
+/// Maximum number of cases of a check: random ones, edge cases, and those of files, each of which takes more than some bytes.
+fn most_cases(arguments: &VerifyArguments) -> u64 {
+    const EDGES: u64 = 2_000;
+    const BYTES: u64 = 64;
+    let files = arguments.cases.iter().filter_map(|file| std::fs::metadata(file).ok());
+    let own = files.map(|file| file.len() / BYTES).fold(0, u64::saturating_add);
+    arguments.runs.saturating_add(EDGES).saturating_add(own)
+}
+
+/// Time after which a check is ended although it reports progress: that of one hanging case in a hundred.
+fn longest(timeout: Duration, cases: u64) -> Duration {
+    timeout.saturating_mul(u32::try_from(cases / 100).unwrap_or(u32::MAX))
 }
 
 /// Loads the plugin in a child process, which describes it.
@@ -318,7 +335,7 @@ fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mu
             how, case, said, took, ..
         } => {
             row.took = took;
-            row.cases = case.map_or(0, |case| case + 1);
+            row.cases = case.map_or(0, |case| case.saturating_add(1));
             let case = case.and_then(|case| failing::smallest_that_dies(program, check.name, case));
             let message = match last_line(&said) {
                 Some(line) => format!("{how}; its last line of output: {line}"),
@@ -360,10 +377,10 @@ fn take_outcome(row: &mut Row, outcome: Outcome, peak_bytes: u64, arguments: &Ve
     row.cost = Some(cost);
 }
 
-/// The last line that is not empty.
+/// The last line that is not empty. The plugin may have written it.
 fn last_line(text: &str) -> Option<String> {
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.to_owned())
+    Some(printable(line).into_owned())
 }
 
 fn not_started(error: &NotStarted) -> Failure {
@@ -389,6 +406,14 @@ mod tests {
             let ignored: Vec<&str> = files[".gitignore"].lines().collect();
             assert!(ignored.contains(&format!("/{FAILURES}").as_str()), "{ignored:?}");
         }
+    }
+
+    /// By default, forty minutes. No check takes minutes on a machine with nothing else to do.
+    #[test]
+    fn a_check_has_an_end_whatever_it_reports() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(longest(minute, RUNS + 2_000), 40 * minute);
+        assert_eq!(longest(Duration::MAX, u64::MAX), Duration::MAX);
     }
 
     #[test]
