@@ -35,9 +35,9 @@ use divvy_scheduler::plugin::MetricFigures;
 use prometheus_client::registry::Registry;
 
 use labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, MoveLabels, OccasionLabels, PartLabels, PluginLabels,
-    PointLabels, ProfileLabels, QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels, ShadowLabels,
-    StepLabels, WriteLabels,
+    AttemptLabels, EndLabels, EstimateLabels, EventLabels, HeldLabels, MoveLabels, OccasionLabels, PartLabels,
+    PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels,
+    ShadowLabels, StepLabels, WriteLabels,
 };
 use registered::Registered;
 
@@ -46,6 +46,24 @@ use crate::holdings::HeldPart;
 
 /// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
 pub const CYCLE: &str = "divvy::cycle";
+
+/// How a binding's part in a plan ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlanEnd {
+    /// It has its target.
+    Reached,
+    /// The plan fits it no more.
+    Left,
+}
+
+impl PlanEnd {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Left => "left",
+        }
+    }
+}
 
 /// Bindings that are moved in steps.
 #[derive(Debug, Default)]
@@ -358,6 +376,14 @@ impl Metrics {
     /// Decisions were dropped because their binding changed meanwhile.
     pub(crate) fn superseded(&self, decisions: u64) {
         self.registered.superseded.inc_by(decisions);
+    }
+
+    /// A binding has reached the target of a plan, or leaves the plan.
+    pub(crate) fn plan_end(&self, end: PlanEnd) {
+        self.registered
+            .planned_targets
+            .get_or_create(&EndLabels { end: end.word() })
+            .inc();
     }
 
     /// Bindings whose last write was incomplete were repaired.

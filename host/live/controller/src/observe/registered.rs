@@ -168,6 +168,9 @@ metrics! {
     counter move_writes by OccasionLabels =
         "divvy_move_writes",
         "Writes of moves: steps, what is written at once, claims that are released, ends, and what is cancelled";
+    counter planned_targets by EndLabels =
+        "divvy_planned_targets",
+        "Bindings that have reached the target of a plan, or have left the plan";
     gauge leader =
         "divvy_leader",
         "1 for the scheduler that leads";
