@@ -16,6 +16,7 @@ mod certificate;
 mod configuration;
 mod error;
 mod exec;
+pub mod annotation;
 pub mod explanation;
 mod files;
 mod kind;
