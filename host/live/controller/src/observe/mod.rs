@@ -21,8 +21,8 @@ mod text;
 mod tests;
 
 pub(crate) use labels::{
-    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep,
-    ScheduleType, WriteKind, WriteResult,
+    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, PlanEnd, QueuePart, ReloadResult, ScheduleResult,
+    ScheduleStep, ScheduleType, WriteKind, WriteResult,
 };
 
 use std::collections::BTreeMap;
@@ -46,24 +46,6 @@ use crate::holdings::HeldPart;
 
 /// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
 pub const CYCLE: &str = "divvy::cycle";
-
-/// How a binding's part in a plan ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlanEnd {
-    /// It has its target.
-    Reached,
-    /// The plan fits it no more.
-    Left,
-}
-
-impl PlanEnd {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Reached => "reached",
-            Self::Left => "left",
-        }
-    }
-}
 
 /// Bindings that are moved in steps.
 #[derive(Debug, Default)]

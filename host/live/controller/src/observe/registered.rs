@@ -11,9 +11,9 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::buckets;
 use super::labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, MoveLabels, OccasionLabels, PartLabels,
-    PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels, ReloadResult,
-    ResultLabels, RightLabels, ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
+    AttemptLabels, EndLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, MoveLabels, OccasionLabels,
+    PartLabels, PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels,
+    ReloadResult, ResultLabels, RightLabels, ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
 };
 
 /// Type of a metric, by its kind and labels. A gauge in `seconds` is a fraction, any other a whole number.

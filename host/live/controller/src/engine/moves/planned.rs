@@ -180,7 +180,7 @@ impl Engine {
             return Outcome::new(Next::Ask(Box::new(job)));
         }
         if !is_moving {
-            match self.refused(candidate, gains.keys().copied(), moment) {
+            match self.refused_cluster(candidate, gains.keys().copied(), moment) {
                 Ok(None) => {}
                 Ok(Some(cluster)) => return leaves(self, &LeavesPlan::Refused { cluster }),
                 Err(failure) => return self.stuck(candidate, failure, None, moment),
@@ -216,7 +216,7 @@ impl Engine {
     /// # Errors
     ///
     /// A filter failed, or the binding has no plan.
-    fn refused<'a>(
+    fn refused_cluster<'a>(
         &mut self,
         candidate: &Candidate,
         mut clusters: impl Iterator<Item = &'a str>,
