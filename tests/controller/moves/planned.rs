@@ -118,7 +118,7 @@ fn a_binding_on_its_way_goes_back_if_its_target_says_so() {
 fn a_binding_that_changes_leaves_its_plan_and_is_decided_as_any_other() {
     for is_under_way in [false, true] {
         // Without hours, a move does not begin.
-        let closed = format!("{SURGE}hours = ['00:00-00:01']\n");
+        let closed = format!("{SURGE}hours = ['Mon 00:00-00:01 UTC']\n");
         let mut simulation = in_a(if is_under_way { SURGE } else { &closed });
         plan(&mut simulation, "web", &[("a", 4), ("b", 6)]);
         assert_eq!(mark(&simulation).is_some(), is_under_way);
