@@ -141,7 +141,7 @@ pub(super) fn run(
     let (plan, name) = read(path)?;
     let until = i64::try_from(arguments.lasts.as_millis()).unwrap_or(i64::MAX);
     let until = time.milliseconds().saturating_add(until);
-    let asked = input.ask_live(async |clients| {
+    let asked = input.ask(async |clients| {
         let mut bindings = present(&clients).await?;
         match task {
             Task::Status => {}
@@ -168,21 +168,19 @@ pub(super) fn run(
         }
         Ok(())
     })?;
-    let is_open = |standing: &Standing| matches!(standing, Standing::UnderWay | Standing::Waiting);
-    let is_done = |standing: &Standing| *standing == Standing::Reached;
-    Ok(match task {
-        Task::Apply | Task::Abort => Exit::Success,
-        Task::Status if standings.iter().all(|(_, standing)| is_done(standing)) => Exit::Success,
-        Task::Status if standings.iter().any(|(_, standing)| is_open(standing)) => Exit::Unschedulable,
-        Task::Status => Exit::Unschedulable,
+    let is_done = standings.iter().all(|(_, standing)| *standing == Standing::Reached);
+    Ok(match task == Task::Status && !is_done {
+        true => Exit::Unschedulable,
+        false => Exit::Success,
     })
 }
 
 /// Reads a plan, and names it by its content.
 fn read(path: &Path) -> Result<(PlanDocument, String), Failure> {
     let named = path.display();
-    let text = std::fs::read(path)
-        .map_err(|error| Failure::usage(Diagnostic::new(format!("{named} cannot be read")).with_cause(error.to_string())))?;
+    let text = std::fs::read(path).map_err(|error| {
+        Failure::usage(Diagnostic::new(format!("{named} cannot be read")).with_cause(error.to_string()))
+    })?;
     let hint = "a plan is what `divvy rebalance -o json` prints";
     let plan: PlanDocument = serde_json::from_slice(&text).map_err(|error| {
         let diagnostic = Diagnostic::new(format!("{named} is no plan")).with_cause(error.to_string());
@@ -299,9 +297,8 @@ fn refuse_changed(plan: &PlanDocument, bindings: &Bindings, most: u32) -> Result
         .rows()
         .filter(|row| {
             let binding = row.find(bindings);
-            binding.is_none_or(|binding| {
-                row.target(binding).is_none() && !row.is_reached(&counts(&binding.spec.clusters))
-            })
+            binding
+                .is_none_or(|binding| row.target(binding).is_none() && !row.is_reached(&counts(&binding.spec.clusters)))
         })
         .collect();
     if changed.len() * 100 <= all * most as usize {
@@ -397,9 +394,9 @@ async fn annotate_all(
                 Err(error) => {
                     let diagnostic = Diagnostic::new(format!("{} `{}` cannot be annotated", row.kind, row.binding));
                     let diagnostic = diagnostic.with_cause(error.to_string());
-                    return Err(Failure::usage(
-                        diagnostic.with_hint("run the command again: what was written stays, and is not written twice"),
-                    ));
+                    return Err(Failure::usage(diagnostic.with_hint(
+                        "run the command again: what was written stays, and is not written twice",
+                    )));
                 }
             }
         }
