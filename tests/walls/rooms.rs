@@ -106,7 +106,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "candidates choosing clusters desk effects moving record",
             // The commands.
             "completions explain profile replay schedule",
-            "bench missing_clusters",
+            "bench carry_out missing_clusters",
             "diff",
             "headroom policies rebalance survive",
         ],

@@ -7,6 +7,7 @@ mod deletions;
 mod failback;
 mod histories;
 mod memory;
+mod planned;
 
 use std::time::Duration;
 

@@ -12,6 +12,7 @@
 //! - [`kind`]: the kinds that Divvy reads, with their paths. [`listing`]: a control plane as manifests, for commands that read it once.
 //! - [`request`], [`explanation`]: questions to the port of a running scheduler, and its answer about a binding.
 
+pub mod annotation;
 mod certificate;
 mod configuration;
 mod error;

@@ -10,6 +10,7 @@ use divvy_profile::{MOVES_ANNOTATION, ProfileConfiguration};
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
+use divvy_scheduler::moves::planned::PLANNED_ANNOTATION;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, QUORUM_ANNOTATION,
     STRATEGY_ANNOTATION,
@@ -42,7 +43,7 @@ impl From<ValidateMode> for Validation {
 }
 
 /// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 10] = [
+const ANNOTATIONS: [&str; 11] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
     // A plugin's name follows, which the plan of each binding checks against its profile.
@@ -54,6 +55,7 @@ const ANNOTATIONS: [&str; 10] = [
     MOVES_ANNOTATION,
     MOVE_ANNOTATION,
     FAILBACK_ANNOTATION,
+    PLANNED_ANNOTATION,
 ];
 
 /// The kinds with replicas under a profile.

@@ -29,7 +29,10 @@ pub const MOVE_ANNOTATION: &str = "divvy.io/move";
 /// Annotation with what left clusters against the policy's wish: see [`Left`](crate::moves::failback::Left).
 pub const FAILBACK_ANNOTATION: &str = "divvy.io/failback";
 
-/// The annotations of a binding that decisions and moves write.
+/// Annotation with the target that a plan has for a binding: see [`PlannedTarget`](crate::moves::planned::PlannedTarget).
+pub const PLANNED_ANNOTATION: &str = "divvy.io/planned-target";
+
+/// The annotations of a binding that decisions and moves write. A planned target is not among them: whoever carries out the plan writes it.
 pub const WRITTEN_ANNOTATIONS: [&str; 5] = [
     APPLIED_PLACEMENT,
     APPLIED_POLICY,
@@ -168,7 +171,9 @@ impl<'a> Annotations<'a> {
 
     /// Every annotation, sorted by key.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0.iter().filter(|(key, _)| !WRITTEN_ANNOTATIONS.contains(key))
+        self.0
+            .iter()
+            .filter(|(key, _)| !WRITTEN_ANNOTATIONS.contains(key) && *key != PLANNED_ANNOTATION)
     }
 
     /// All annotations of an object, including those that decisions write, for lookups.

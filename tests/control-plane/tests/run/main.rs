@@ -16,6 +16,7 @@ mod moves;
 mod operating;
 mod ownership;
 mod placing;
+mod planned;
 mod plugins;
 mod prices;
 mod quorum;

@@ -42,6 +42,12 @@ pub enum ListError {
 #[error("{0}")]
 pub struct Failure(String);
 
+impl Failure {
+    pub(crate) fn of(error: &kube::Error) -> Self {
+        Self(worded(error))
+    }
+}
+
 /// Kinds that decide, in the order in which they are listed.
 const KINDS: [Kind; 5] = [
     Kind::Cluster,
@@ -60,8 +66,25 @@ const KINDS: [Kind; 5] = [
 ///
 /// A [`ListError`] for the first kind that cannot be listed.
 pub async fn list(clients: &Clients, namespace: Option<&str>) -> Result<Vec<(String, String)>, ListError> {
+    list_kinds(clients, &KINDS, namespace).await
+}
+
+/// Lists the bindings alone, as [`list`] does.
+///
+/// # Errors
+///
+/// The same as those of [`list`].
+pub async fn list_bindings(clients: &Clients) -> Result<Vec<(String, String)>, ListError> {
+    list_kinds(clients, &[Kind::Binding, Kind::ClusterBinding], None).await
+}
+
+async fn list_kinds(
+    clients: &Clients,
+    kinds: &[Kind],
+    namespace: Option<&str>,
+) -> Result<Vec<(String, String)>, ListError> {
     let mut lists = Vec::new();
-    for kind in KINDS {
+    for &kind in kinds {
         let path = match (kind, namespace) {
             (Kind::Policy | Kind::Binding, Some(namespace)) => kind.path(namespace),
             (Kind::ClusterBinding, Some(_)) => continue,
@@ -72,7 +95,7 @@ pub async fn list(clients: &Clients, namespace: Option<&str>) -> Result<Vec<(Str
         loop {
             let failed = |source: &kube::Error| ListError::Failed {
                 kind: kind.kind(),
-                source: Failure(worded(source)),
+                source: Failure::of(source),
             };
             let page = request
                 .list(&parameters)
@@ -100,7 +123,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Sends a request, again if the API server has too many (429). `None` if there is no answer in time.
-async fn ask(clients: &Clients, request: HttpRequest<Vec<u8>>) -> Option<Result<Value, kube::Error>> {
+pub(crate) async fn ask(clients: &Clients, request: HttpRequest<Vec<u8>>) -> Option<Result<Value, kube::Error>> {
     let mut attempt = 1;
     loop {
         let answer = timeout(REQUEST_DEADLINE, clients.watching.request::<Value>(request.clone())).await;

@@ -8,6 +8,7 @@
 //! - [`mark`]: the annotation of a binding that is on its way.
 //! - [`budgets`]: the moves that may be under way at once.
 //! - [`failback`]: replicas that left a cluster against its policy's wish, and their way back.
+//! - [`planned`]: the annotation of a binding that a plan gives a target.
 //! - [`replacement`]: the reports that let Karmada end an eviction.
 //! - [`look`]: a binding as its move sees it.
 //! - [`world`]: what else a move reads.
@@ -20,6 +21,7 @@ pub mod claim;
 pub mod failback;
 pub mod look;
 pub mod mark;
+pub mod planned;
 pub mod readiness;
 mod reason;
 pub mod replacement;

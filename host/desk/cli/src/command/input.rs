@@ -121,7 +121,10 @@ impl InputArguments {
     }
 
     /// Asks a live control plane; `None` if none is named.
-    fn ask<T>(&self, question: impl AsyncFnOnce(Clients) -> Result<T, Failure>) -> Result<Option<T>, Failure> {
+    pub(super) fn ask<T>(
+        &self,
+        question: impl AsyncFnOnce(Clients) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
         let connection = &self.connection;
         if !connection.is_given() {
             return Ok(None);

@@ -6,6 +6,7 @@
 
 mod bench;
 mod candidates;
+mod carry_out;
 mod choosing;
 mod clusters;
 mod completions;
@@ -128,7 +129,7 @@ impl Command {
             Self::Diff(arguments) => desk::ask(&**arguments, console),
             Self::Headroom(arguments) => desk::ask(&**arguments, console),
             Self::Survive(arguments) => desk::ask(&**arguments, console),
-            Self::Rebalance(arguments) => desk::ask(&**arguments, console),
+            Self::Rebalance(arguments) => rebalance::run(arguments, console),
             Self::Policies(arguments) => desk::ask(&**arguments, console),
             Self::Explain(arguments) => explain::run(arguments, console),
             Self::MissingClusters(arguments) => missing_clusters::run(arguments, console),

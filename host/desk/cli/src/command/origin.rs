@@ -92,6 +92,14 @@ fn digest_of_file(path: &Path) -> io::Result<Option<String>> {
     Ok(file.into_digest().map(StreamDigest::finish))
 }
 
+/// The digest of a text, in hexadecimal digits.
+pub(super) fn digest(text: &[u8]) -> String {
+    let mut digesting = Digesting::new(text);
+    // A slice can always be read.
+    let _copied = io::copy(&mut digesting, &mut io::sink());
+    digesting.into_digest().map(StreamDigest::finish).unwrap_or_default()
+}
+
 /// What a page says about the input and the time.
 ///
 /// # Errors

@@ -12,7 +12,8 @@ use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
 use divvy_forecast::rebalance::rebalance;
 
-use super::desk::{Answer, Document, Presentation, Question};
+use super::carry_out::{self, CarryingArguments};
+use super::desk::{self, Answer, Document, Presentation, Question};
 use super::diff::{self, Loaded, Prepared, SituationArguments};
 use super::help::{ANSWER, DECIDING, HelpArguments};
 use super::output::{Output, OutputParser, binding_names};
@@ -27,6 +28,11 @@ Examples:
   # The same if a cluster is drained
   divvy rebalance -f dump/ --drain eu-1
 
+  # On a control plane: make a plan, carry it out, and see how far it is
+  divvy rebalance --kubeconfig karmada.config -o json > plan.json
+  divvy rebalance --kubeconfig karmada.config --apply plan.json
+  divvy rebalance --kubeconfig karmada.config --status plan.json
+
   # As a page for a browser, or for programs
   divvy rebalance -f dump/ -o html > plan.html
   divvy rebalance -f dump/ -o json
@@ -34,6 +40,11 @@ Examples:
 A scheduler decides one workload after another: what came first keeps room that only later ones could use. Here, all workloads \
 are planned together. What runs keeps all its replicas, and every part of the plan is decided by the workload's own plugins; what \
 these refuse stays as it is. Workloads that run to an end, and those whose strategy does not divide by room, stay as well.
+
+`--apply` gives each binding of a plan its target as an annotation. `divvy run` with `[profile.moves]` moves it there in steps, under \
+the budgets and hours of its profile; what waits is placed once its room is free. A binding that has changed since leaves the plan, with an \
+event. Only the right to patch bindings is needed, and any of these commands may be repeated. `--status` ends with 0 once every binding of \
+the plan is at its target.
 
 MOVES are replicas that leave their cluster. \"At least\" is a bound that holds for any plan: on the moves of those that place the \
 same workloads, and on the number of workloads that wait.
@@ -70,7 +81,21 @@ pub(super) struct RebalanceArguments {
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
     #[command(flatten)]
+    carrying: CarryingArguments,
+    #[command(flatten)]
     _help: HelpArguments,
+}
+
+/// Makes a plan, or carries one out.
+pub(super) fn run(arguments: &RebalanceArguments, console: &Console) -> Result<Exit, Failure> {
+    match arguments.carrying.is_asked() {
+        true => carry_out::run(
+            &arguments.carrying,
+            (&arguments.situation.input, &arguments.situation.time),
+            console,
+        ),
+        false => desk::ask(arguments, console),
+    }
 }
 
 /// The situation whose workloads are planned, and the profile.

@@ -48,6 +48,8 @@ pub struct WaitingRow {
     pub binding: String,
     /// `ResourceBinding` or `ClusterResourceBinding`.
     pub kind: String,
+    /// Generation of the binding of which the plan is made.
+    pub generation: i64,
     /// Strategy; empty if the binding is invalid.
     pub strategy: String,
     /// Priority.
@@ -76,6 +78,8 @@ pub struct MoveRow {
     pub binding: String,
     /// `ResourceBinding` or `ClusterResourceBinding`.
     pub kind: String,
+    /// Generation of the binding of which the plan is made.
+    pub generation: i64,
     /// Strategy.
     pub strategy: String,
     /// Replicas requested.

@@ -149,6 +149,7 @@ impl Rebalanced {
             self.waiting.push(WaitingRow {
                 binding: entry.binding.key(),
                 kind: kind(),
+                generation: entry.binding.object.metadata.generation,
                 strategy: strategy.to_owned(),
                 priority: entry.binding.priority(),
                 replicas: entry.binding.replicas(),
@@ -173,6 +174,7 @@ impl Rebalanced {
             self.moves.push(MoveRow {
                 binding: entry.binding.key(),
                 kind: kind(),
+                generation: entry.binding.object.metadata.generation,
                 strategy: strategy.to_owned(),
                 replicas: entry.binding.replicas(),
                 moved: i64::try_from(before.iter().map(left).sum::<u64>()).unwrap_or(i64::MAX),

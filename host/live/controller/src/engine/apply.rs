@@ -201,6 +201,7 @@ impl Engine {
             Count::ReplicasMoved(replicas) => metrics.replicas_moved(replicas),
             Count::MoveWrite(occasion) => metrics.move_write(occasion),
             Count::Repair => metrics.repairs(1),
+            Count::PlanEnd(end) => metrics.plan_end(end),
             Count::Attempt(kind, result, duration) => metrics.attempt(kind, result, duration),
             Count::AttemptFailed => metrics.incoming(IncomingEvent::AttemptFailed),
             Count::Conflicts(conflicts) => metrics.conflicts(conflicts),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Announcement;
 use crate::condition::{Cause, Failure};
 use crate::objects::BindingKey;
-use crate::observe::{Agreement, IncomingEvent, ScheduleResult, ScheduleType};
+use crate::observe::{Agreement, IncomingEvent, PlanEnd, ScheduleResult, ScheduleType};
 
 /// Effects, in their order.
 #[derive(Debug, Default)]
@@ -84,6 +84,8 @@ pub(super) enum Count {
     MoveWrite(Occasion),
     /// A status that was missing is written.
     Repair,
+    /// A binding has reached the target of a plan, or leaves the plan.
+    PlanEnd(PlanEnd),
     /// A decision has ended, this long after its beginning.
     Attempt(ScheduleType, ScheduleResult, Duration),
     /// A decision comes again, because it failed.

@@ -47,11 +47,13 @@ pub(super) enum Why {
     Return,
     /// Its generation may be recorded as observed.
     Confirmation,
+    /// Its planned target counts no more.
+    Plan,
 }
 
 impl Why {
     /// All reasons, in the order in which [`Life::due`] has their times.
-    pub(super) const ALL: [Self; 4] = [Self::Expiry, Self::Step, Self::Return, Self::Confirmation];
+    pub(super) const ALL: [Self; 5] = [Self::Expiry, Self::Step, Self::Return, Self::Confirmation, Self::Plan];
 }
 
 /// The demand of one replica of a result with fewer replicas than requested.

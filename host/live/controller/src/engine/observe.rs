@@ -99,7 +99,7 @@ impl Engine {
                 self.claim_may_change(&key);
             }
             let wake = match why {
-                Why::Expiry | Why::Step | Why::Return => Wake::Around,
+                Why::Expiry | Why::Step | Why::Return | Why::Plan => Wake::Around,
                 Why::Confirmation => Wake::Confirmation,
             };
             effects.look(&key, wake);

@@ -125,7 +125,7 @@ impl Engine {
             partial: chosen.missing.clone(),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
             is_step: chosen.is_step,
-            looks_again: chosen.mark.is_some() || notes_departures,
+            looks_again: chosen.mark.is_some() || notes_departures || record.has_planned_target(),
             ends_move: chosen.mark.is_none() && record.has_mark(),
             ..InFlight::new(chosen.reason, moment)
         };

@@ -13,8 +13,8 @@ use super::apply::{Next, Outcome};
 use super::candidate::Candidate;
 use super::effects::{Count, Effects, Turn};
 use super::held::{may_depend_on_holding, must_wait};
-use super::life::{InFlight, Life};
-use super::moves::reason_to_interrupt;
+use super::life::{InFlight, Life, Why};
+use super::moves::{Planned, reason_to_interrupt};
 use super::{Announcement, Engine, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decision::LiveDecision;
@@ -118,6 +118,13 @@ impl Engine {
         self.lives.knows_quorums |= candidate.own.quorum.is_some() || candidate.request.quorum.is_some();
         let mark = self.read_mark(&candidate, moment);
         let is_moving = mark.as_ref().is_some_and(|mark| mark.valid().is_some());
+        let planned = match self.read_planned(&candidate, mark.as_ref(), moment).transpose() {
+            Ok(planned) => planned,
+            Err(left) => return self.leave_plan(&candidate, None, Some(&left), moment),
+        };
+        if let Some(planned) = planned.as_ref().filter(|planned: &&Planned| planned.is_reached()) {
+            return self.leave_plan(&candidate, Some(&planned.target.plan), None, moment);
+        }
         let record = candidate.record();
         let standing = Standing {
             replicas: candidate.replicas(),
@@ -138,11 +145,21 @@ impl Engine {
         };
         let reason = reason_to_decide(&standing, |name| self.clusters.is_deleting(name));
         let reason = self.reason_beside_confirmation(&candidate, reason);
-        match reason_to_interrupt(reason, mark.as_ref(), &candidate, |name| {
+        let reason = reason_to_interrupt(reason, mark.as_ref(), &candidate, |name| {
             self.clusters.is_deleting(name)
-        }) {
-            None if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
-            None => {
+        });
+        let mut found = Outcome::default();
+        let until = planned.as_ref().map(|planned| planned.target.until);
+        found.look_after(
+            Why::Plan,
+            until.map(|until| until.saturating_sub(moment.milliseconds).saturating_add(1)),
+        );
+        let outcome = match (reason, planned) {
+            (None, Some(planned)) if planned.is_to_begin() => {
+                self.follow_plan(&candidate, (placement, answers), mark.as_ref(), &planned, moment)
+            }
+            (None, _) if is_moving => self.go_on(&candidate, placement, mark.as_ref(), answers, moment),
+            (None, _) => {
                 let mut found = Outcome::default();
                 let taken_back = self.take_back(&candidate, placement, answers, &mut found, moment);
                 let outcome = taken_back.unwrap_or_else(|| {
@@ -151,17 +168,16 @@ impl Engine {
                 });
                 outcome.after(found)
             }
-            Some(reason) if self.is_half_written(&candidate, reason) => Outcome::default(),
-            Some(reason) => {
-                if let Some(wait) = self.paused_for(&candidate, moment) {
-                    return Outcome::new(Next::Turn(Turn::Pause(wait)));
-                }
-                if let Some(job) = self.question(&candidate, placement, answers) {
-                    return Outcome::new(Next::Ask(Box::new(job)));
-                }
-                self.decide(&candidate, placement, reason, answers, moment)
-            }
-        }
+            (Some(reason), _) if self.is_half_written(&candidate, reason) => Outcome::default(),
+            (Some(reason), _) => match self.paused_for(&candidate, moment) {
+                Some(wait) => Outcome::new(Next::Turn(Turn::Pause(wait))),
+                None => match self.question(&candidate, placement, answers) {
+                    Some(job) => Outcome::new(Next::Ask(Box::new(job))),
+                    None => self.decide(&candidate, placement, reason, answers, moment),
+                },
+            },
+        };
+        outcome.after(found)
     }
 
     /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
@@ -189,6 +205,12 @@ impl Engine {
         self.lines.stray_rows.report(&self.active.profile, &snapshot, set);
         let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));
         let untaken = answers.map(Current::untaken);
+        let planned = self.planned_wait(candidate, moment);
+        let estimates = current.as_ref().map(|current| current as &dyn Estimates);
+        let room = planned
+            .as_ref()
+            .map(|planned| planned.room(candidate.last(), estimates));
+        let estimates = room.as_ref().map(|room| room as &dyn Estimates).or(estimates);
         let is_empty = self.capacity.holdings.is_empty() && self.capacity.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
@@ -197,7 +219,7 @@ impl Engine {
             profile: &self.active.profile,
             fleet: &snapshot,
             ledger: Some(self.capacity.holdings.ledger(&snapshot, set)),
-            estimates: current.as_ref().map(|current| current as &dyn Estimates),
+            estimates,
             fresh: candidate.record().is_reschedule_pending,
             time: Some(moment.milliseconds),
             peers: peers.as_ref(),
@@ -261,6 +283,11 @@ impl Engine {
         if waits {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
             let outcome = self.report_failure(candidate, None, failure, Some(reason), moment);
+            return outcome.after(found);
+        }
+        if let Some(planned) = &planned
+            && let Ok(outcome) = self.unplanned(candidate, planned, &decision, reason, moment)
+        {
             return outcome.after(found);
         }
         self.lives.update(&candidate.key, |life| {

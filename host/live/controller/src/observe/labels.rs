@@ -168,6 +168,16 @@ label! {
     }
 }
 
+label! {
+    /// How a binding's part in a plan ends.
+    PlanEnd {
+        /// It has its target.
+        Reached = "reached",
+        /// The plan fits it no more.
+        Left = "left",
+    }
+}
+
 /// Declares a set of labels.
 macro_rules! labels {
     ($( $name:ident { $( $label:ident: $type:ty, )+ } )+) => {
@@ -193,6 +203,7 @@ labels! {
     RightLabels { resource: String, verb: &'static str, }
     HeldLabels { cluster: String, resource: String, }
     MoveLabels { state: &'static str, }
+    EndLabels { end: &'static str, }
     OccasionLabels { occasion: &'static str, }
     EstimateLabels { result: &'static str, }
     WriteLabels { kind: &'static str, result: &'static str, }

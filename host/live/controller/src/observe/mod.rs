@@ -21,8 +21,8 @@ mod text;
 mod tests;
 
 pub(crate) use labels::{
-    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep,
-    ScheduleType, WriteKind, WriteResult,
+    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, PlanEnd, QueuePart, ReloadResult, ScheduleResult,
+    ScheduleStep, ScheduleType, WriteKind, WriteResult,
 };
 
 use std::collections::BTreeMap;
@@ -35,9 +35,9 @@ use divvy_scheduler::plugin::MetricFigures;
 use prometheus_client::registry::Registry;
 
 use labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, MoveLabels, OccasionLabels, PartLabels, PluginLabels,
-    PointLabels, ProfileLabels, QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels, ShadowLabels,
-    StepLabels, WriteLabels,
+    AttemptLabels, EndLabels, EstimateLabels, EventLabels, HeldLabels, MoveLabels, OccasionLabels, PartLabels,
+    PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels,
+    ShadowLabels, StepLabels, WriteLabels,
 };
 use registered::Registered;
 
@@ -358,6 +358,14 @@ impl Metrics {
     /// Decisions were dropped because their binding changed meanwhile.
     pub(crate) fn superseded(&self, decisions: u64) {
         self.registered.superseded.inc_by(decisions);
+    }
+
+    /// A binding has reached the target of a plan, or leaves the plan.
+    pub(crate) fn plan_end(&self, end: PlanEnd) {
+        self.registered
+            .planned_targets
+            .get_or_create(&EndLabels { end: end.word() })
+            .inc();
     }
 
     /// Bindings whose last write was incomplete were repaired.

@@ -11,9 +11,9 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::buckets;
 use super::labels::{
-    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, MoveLabels, OccasionLabels, PartLabels,
-    PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels, ReloadResult,
-    ResultLabels, RightLabels, ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
+    AttemptLabels, EndLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, MoveLabels, OccasionLabels,
+    PartLabels, PluginLabels, PointLabels, ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels,
+    ReloadResult, ResultLabels, RightLabels, ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
 };
 
 /// Type of a metric, by its kind and labels. A gauge in `seconds` is a fraction, any other a whole number.
@@ -168,6 +168,9 @@ metrics! {
     counter move_writes by OccasionLabels =
         "divvy_move_writes",
         "Writes of moves: steps, what is written at once, claims that are released, ends, and what is cancelled";
+    counter planned_targets by EndLabels =
+        "divvy_planned_targets",
+        "Bindings that have reached the target of a plan, or have left the plan";
     gauge leader =
         "divvy_leader",
         "1 for the scheduler that leads";

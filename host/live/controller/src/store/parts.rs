@@ -15,16 +15,18 @@ use super::Shared;
 use divvy_scheduler::decide::{APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
+use divvy_scheduler::moves::planned::PLANNED_ANNOTATION;
 use divvy_scheduler::plan::TextMap;
 
 /// Labels and annotations with a different value in each binding, which are not shared.
-const OWN_VALUES: [&str; 6] = [
+const OWN_VALUES: [&str; 7] = [
     "resourcebinding.karmada.io/permanent-id",
     "clusterresourcebinding.karmada.io/permanent-id",
     APPLIED_POLICY,
     PLUGIN_FAILURE,
     MOVE_ANNOTATION,
     FAILBACK_ANNOTATION,
+    PLANNED_ANNOTATION,
 ];
 
 /// A result. Copies share the clusters.

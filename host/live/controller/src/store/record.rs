@@ -22,6 +22,7 @@ use divvy_scheduler::decide::rules::{Sum, goes_everywhere};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
+use divvy_scheduler::moves::planned::PLANNED_ANNOTATION;
 
 /// A result that was written, whether its status shows it yet or not, or that may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -353,6 +354,11 @@ impl Record {
     /// True if it has the mark of a move.
     pub(crate) fn has_mark(&self) -> bool {
         self.annotation(MOVE_ANNOTATION).is_some()
+    }
+
+    /// True if it has the annotation of a planned target.
+    pub(crate) fn has_planned_target(&self) -> bool {
+        self.annotation(PLANNED_ANNOTATION).is_some()
     }
 
     /// True if its clusters have another number of replicas than it asks for. Any other scheduler takes that for a change of the replicas.

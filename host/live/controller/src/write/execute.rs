@@ -204,7 +204,8 @@ impl Writer {
             }
             let is_same = current.metadata.generation == decided.generation
                 && read_metadata(&current.metadata) == decided.metadata;
-            let is_exact = patch.mark.is_some() && current.metadata.resource_version != version;
+            let is_of_version = patch.mark.is_some() || patch.ends_plan;
+            let is_exact = is_of_version && current.metadata.resource_version != version;
             if is_exact {
                 written.latest = Some(*current);
                 return Err(WriteOutcome::Superseded);

@@ -64,6 +64,9 @@ pub struct SpecificationPatch {
     pub(crate) mark: Option<Option<String>>,
     /// The annotation of what left clusters, likewise.
     pub(crate) departures: Option<Option<String>>,
+    /// True if the annotation of a planned target is removed. Such a patch is for one version of the binding only: the target may be
+    /// another one by then.
+    pub(crate) ends_plan: bool,
 }
 
 /// Status of a binding after a write.

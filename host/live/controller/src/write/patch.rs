@@ -8,6 +8,7 @@ use crate::condition::{SCHEDULED, ScheduledReason, scheduled_condition};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY, PLUGIN_FAILURE};
 use divvy_scheduler::moves::failback::FAILBACK_ANNOTATION;
 use divvy_scheduler::moves::mark::MOVE_ANNOTATION;
+use divvy_scheduler::moves::planned::PLANNED_ANNOTATION;
 
 /// Merge patch of the specification, valid for one object at one version.
 pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: &str) -> Value {
@@ -26,6 +27,9 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     }
     if let Some(departures) = &patch.departures {
         annotations.insert(FAILBACK_ANNOTATION.to_owned(), json!(departures));
+    }
+    if patch.ends_plan {
+        annotations.insert(PLANNED_ANNOTATION.to_owned(), Value::Null);
     }
     let mut metadata = json!({"uid": job.decided().uid(), "resourceVersion": version});
     if !annotations.is_empty() {
@@ -157,6 +161,7 @@ pub(crate) fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, resu
         && failure.is_none_or(|failure| annotation(PLUGIN_FAILURE) == failure.as_deref())
         && mark.is_none_or(|mark| annotation(MOVE_ANNOTATION) == mark.as_deref())
         && departures.is_none_or(|departures| annotation(FAILBACK_ANNOTATION) == departures.as_deref())
+        && (!patch.ends_plan || annotation(PLANNED_ANNOTATION).is_none())
 }
 
 #[cfg(test)]

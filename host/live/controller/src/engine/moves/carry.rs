@@ -34,11 +34,11 @@ use crate::write::execute::described;
 const QUOTA_TIME: Duration = Duration::from_secs(300);
 
 /// What a step keeps of the decision or of the steps before it.
-struct Kept<'a> {
-    affinity: &'a str,
-    valid_until: Option<i64>,
-    footprint: &'a Footprint,
-    reason: Option<Reason>,
+pub(super) struct Kept<'a> {
+    pub(super) affinity: &'a str,
+    pub(super) valid_until: Option<i64>,
+    pub(super) footprint: &'a Footprint,
+    pub(super) reason: Option<Reason>,
 }
 
 impl Engine {
@@ -206,7 +206,7 @@ impl Engine {
     }
 
     /// The outcome of a verdict. `Err` if there is nothing to move.
-    fn follow_verdict(
+    pub(super) fn follow_verdict(
         &mut self,
         candidate: &Candidate,
         mark: Option<&ReadMark>,
@@ -312,7 +312,13 @@ impl Engine {
     }
 
     /// The failure of a move: nothing is written but the condition. What it uses of the budgets stays as it was seen last.
-    fn stuck(&mut self, candidate: &Candidate, failure: Failure, reason: Option<Reason>, moment: &Moment) -> Outcome {
+    pub(super) fn stuck(
+        &mut self,
+        candidate: &Candidate,
+        failure: Failure,
+        reason: Option<Reason>,
+        moment: &Moment,
+    ) -> Outcome {
         let message = failure.message.clone();
         let mut outcome = self.report_failure(candidate, None, failure, reason, moment);
         outcome.effects.show(&candidate.key, Some(message));

@@ -244,7 +244,7 @@ fn failure(error: StepError<PaceFailure>) -> Failure {
 }
 
 /// The affinity group in use.
-fn group<'a>(plan: &'a Plan, candidate: &Candidate) -> Option<&'a AffinityGroup> {
+pub(super) fn group<'a>(plan: &'a Plan, candidate: &Candidate) -> Option<&'a AffinityGroup> {
     let applied = candidate
         .applied
         .as_ref()

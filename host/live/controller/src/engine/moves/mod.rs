@@ -9,12 +9,14 @@
 //! - `known`: a move as it was seen last: its claim, and what it waits for.
 //! - `claims`: what the moves use of the budgets, and the bindings that wait for them.
 //! - `failback`: what left clusters against the policy's wish, and goes back.
+//! - `planned`: what a plan for the whole fleet gives a target.
 
 mod carry;
 mod claims;
 mod failback;
 mod known;
 mod look;
+mod planned;
 mod surroundings;
 
 use std::sync::Arc;
@@ -36,6 +38,7 @@ use crate::store::Record;
 pub(super) use self::carry::milliseconds;
 pub(super) use self::known::Known;
 pub(super) use self::look::reports;
+pub(super) use self::planned::Planned;
 
 /// Time after which a report of a Ready cluster describes what is there: longer than Karmada takes to notice that it cannot reach one
 /// (40 s by default), so that a cluster without reports for this time is not Ready.
