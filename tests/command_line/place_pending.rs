@@ -40,7 +40,10 @@ fn what_waits_is_placed_by_moving_others() {
     let plain = run_on(&fleet, "diff", &["-o", "json"]);
     let (exit, stdout, _) = run_on(&fleet, "diff", &["--place-pending", "-o", "json"]);
     let mut document: Value = serde_json::from_str(&stdout).expect("it is JSON");
-    document.as_object_mut().expect("it is an object").remove("placePending");
+    document
+        .as_object_mut()
+        .expect("it is an object")
+        .remove("placePending");
     assert_eq!(exit, plain.0);
     assert_eq!(document, serde_json::from_str::<Value>(&plain.1).expect("it is JSON"));
 }
@@ -125,8 +128,14 @@ fn every_form_says_the_same() {
     let fleet = crowded("Deployment", &divided("Aggregated"));
     for form in ["table", "markdown", "html"] {
         let (_, stdout, stderr) = run_on(&fleet, "diff", &["--place-pending", "-o", form]);
-        assert!(stdout.contains("he binding that waits is placed by 4 moves"), "{form}: {stdout} {stderr}");
-        assert!(form == "html" || stdout.contains("a 8 → 4, b 0 → 4"), "{form}: {stdout}");
+        assert!(
+            stdout.contains("he binding that waits is placed by 4 moves"),
+            "{form}: {stdout} {stderr}"
+        );
+        assert!(
+            form == "html" || stdout.contains("a 8 → 4, b 0 → 4"),
+            "{form}: {stdout}"
+        );
     }
     let (_, stdout, _) = run_on(&fleet, "diff", &["--place-pending", "shop/late", "-o", "json"]);
     let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
@@ -138,7 +147,11 @@ fn every_form_says_the_same() {
 #[test]
 fn options_that_contradict_it_are_refused() {
     let fleet = crowded("Deployment", &divided("Aggregated"));
-    for other in [&["--no-assume"][..], &["--without-each", "cluster"], &["--cluster", "a"]] {
+    for other in [
+        &["--no-assume"][..],
+        &["--without-each", "cluster"],
+        &["--cluster", "a"],
+    ] {
         let (exit, stdout, stderr) = run_on(&fleet, "diff", &[&["--place-pending"], other].concat());
         assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{other:?}");
         assert!(stderr.contains("--place-pending"), "{stderr}");
@@ -152,7 +165,13 @@ fn four_wait() -> Vec<Value> {
         cluster("a", 12, 12, 0),
         cluster("b", 20, 0, 0),
         cluster("c", 2, 0, 0),
-        binding("Deployment", "web", 12, &within(divided("Aggregated"), &["a", "b"]), &[("a", 12)]),
+        binding(
+            "Deployment",
+            "web",
+            12,
+            &within(divided("Aggregated"), &["a", "b"]),
+            &[("a", 12)],
+        ),
         binding("Deployment", "large", 4, &only("c"), &[]),
     ];
     fleet.extend(["one", "three", "two"].map(|name| binding("Deployment", name, 4, &only("a"), &[])));
@@ -162,10 +181,18 @@ fn four_wait() -> Vec<Value> {
 #[test]
 fn other_questions_say_what_moves_would_place() {
     let sentence = "3 of 4 bindings that wait for room could be placed by 12 moves";
-    let more: [(&str, &[&str]); 3] = [("schedule", &[]), ("headroom", &[]), ("survive", &["--loss", "cluster"])];
+    let more: [(&str, &[&str]); 3] = [
+        ("schedule", &[]),
+        ("headroom", &[]),
+        ("survive", &["--loss", "cluster"]),
+    ];
     for (command, arguments) in more {
         let found = document(&four_wait(), command, arguments);
-        assert_eq!(found["couldPlace"], json!({"waiting": 4, "placed": 3, "moves": 12}), "{command}");
+        assert_eq!(
+            found["couldPlace"],
+            json!({"waiting": 4, "placed": 3, "moves": 12}),
+            "{command}"
+        );
         for form in ["table", "markdown", "html"] {
             let (_, stdout, _) = run_on(&four_wait(), command, &[&["-o", form], arguments].concat());
             let text = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -184,7 +211,11 @@ fn other_questions_say_nothing_where_nothing_waits_or_could_be_placed() {
     for command in ["schedule", "headroom", "survive"] {
         assert_eq!(document(&calm, command, &[])["couldPlace"], Value::Null, "{command}");
         let found = document(&hopeless, command, &[]);
-        assert_eq!(found["couldPlace"], json!({"waiting": 1, "placed": 0, "moves": 0}), "{command}");
+        assert_eq!(
+            found["couldPlace"],
+            json!({"waiting": 1, "placed": 0, "moves": 0}),
+            "{command}"
+        );
         let (_, stdout, _) = run_on(&hopeless, command, &[]);
         assert!(!stdout.contains("could be placed"), "{command}: {stdout}");
     }

@@ -352,7 +352,10 @@ fn a_limit_of_moves_places_the_highest_priority_first() {
         assert_eq!(document["totals"]["moved"], moved, "{most} moves");
         assert_eq!(document["bound"]["moves"], moved, "{most} moves");
         for row in rows.iter().filter(|row| row["placed"] == false) {
-            assert_eq!(row["reason"], "the moves that are allowed do not place it", "{most} moves");
+            assert_eq!(
+                row["reason"], "the moves that are allowed do not place it",
+                "{most} moves"
+            );
         }
     }
 }
@@ -369,7 +372,11 @@ fn a_curve_has_what_each_number_of_moves_gains() {
     let (_, table, _) = run_on(&limited(), "rebalance", &["--curve"]);
     let header = table.lines().position(|line| line == "MOVES  PLACED  REPLICAS");
     let header = header.unwrap_or_else(|| panic!("{table}"));
-    assert_eq!(table.lines().nth(header + 3), Some("    4       1         4"), "{table}");
+    assert_eq!(
+        table.lines().nth(header + 3),
+        Some("    4       1         4"),
+        "{table}"
+    );
     let (exit, page, stderr) = run_on(&limited(), "rebalance", &["--curve", "-o", "html"]);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));
     assert!(page.starts_with("<!"), "{page}");
@@ -404,7 +411,10 @@ fn the_bound_is_said_by_priority() {
     let said = "at least 2 of them wait in any plan; at least 1 of 1 with priority 5 or above";
     assert!(table.replace('\n', " ").contains(said), "{table}");
     // With one priority, the bound of all says everything.
-    assert_eq!(plan(&crowded("Deployment", &divided("Aggregated")), &[], 0)["bound"]["byPriority"], Value::Null);
+    assert_eq!(
+        plan(&crowded("Deployment", &divided("Aggregated")), &[], 0)["bound"]["byPriority"],
+        Value::Null
+    );
 }
 
 /// Answers `divvy rebalance` with prices of a CPU for an hour by cluster.
@@ -412,8 +422,11 @@ fn the_bound_is_said_by_priority() {
 fn priced(objects: &[Value], prices: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let rows: Vec<String> = prices.iter().map(|(name, price)| format!("{name},{price}\n")).collect();
-    fs::write(folder.path().join("prices.csv"), format!("cluster,cpu-hour\n{}", rows.concat()))
-        .expect("the table can be written");
+    fs::write(
+        folder.path().join("prices.csv"),
+        format!("cluster,cpu-hour\n{}", rows.concat()),
+    )
+    .expect("the table can be written");
     let profile = folder.path().join("profile.toml");
     let text = "[[profile]]\nname = 'priced'\nextends = 'default'\n[profile.table.prices]\nfile = 'prices.csv'\n\
                 [profile.table.prices.columns]\ncpu-hour = { type = 'decimal', scale = 6 }\n\
@@ -461,7 +474,11 @@ fn a_share_of_the_least_cost_takes_the_fewest_moves() {
         assert_eq!(costs["least"]["perHour"], "1.400000");
         assert_eq!(costs["within"], share);
         // No plan is below it, and it says nearly as much as there is to say.
-        let bound: f64 = costs["bound"].as_str().expect("it is a text").parse().expect("it is a number");
+        let bound: f64 = costs["bound"]
+            .as_str()
+            .expect("it is a text")
+            .parse()
+            .expect("it is a number");
         assert!(bound <= 1.4 && bound > 1.39, "{bound}");
     }
 }
@@ -507,7 +524,10 @@ fn a_curve_with_prices_goes_on_where_moves_save_money() {
 fn a_cost_that_is_not_known_is_refused() {
     let (exit, stdout, stderr) = priced(&dear(), &PRICES[..2], &["--within", "2%"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""));
-    assert!(stderr.contains("what a replica of `shop/old` costs on cluster `c` is not known"), "{stderr}");
+    assert!(
+        stderr.contains("what a replica of `shop/old` costs on cluster `c` is not known"),
+        "{stderr}"
+    );
     let (exit, _, stderr) = run_on(&dear(), "rebalance", &["--within", "2%"]);
     assert_eq!(exit, Some(2));
     assert!(stderr.contains("the profile has no prices"), "{stderr}");
@@ -520,7 +540,11 @@ fn a_cost_that_is_not_known_is_refused() {
 #[test]
 fn a_plan_needs_the_room_that_results_take() {
     // Without it, two results could count on the same room.
-    let (exit, _, stderr) = run_on(&crowded("Deployment", &divided("Aggregated")), "rebalance", &["--no-assume"]);
+    let (exit, _, stderr) = run_on(
+        &crowded("Deployment", &divided("Aggregated")),
+        "rebalance",
+        &["--no-assume"],
+    );
     assert_eq!(exit, Some(2));
     assert!(stderr.contains("leave `--no-assume` out"), "{stderr}");
 }

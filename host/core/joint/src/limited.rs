@@ -42,7 +42,10 @@ pub fn plan_at_most(fleet: &Fleet, unlimited: &Plan, moves: u64) -> Result<Plan,
         plans.extend(pruned(fleet, unlimited, moves).map(|placed| Plan::new(fleet, placed)));
     }
     let plans = plans.into_iter().filter(|plan| within(plan) && fits(plan));
-    Ok(plans.fold(as_it_is, |best, plan| if is_better(fleet, &plan, &best) { plan } else { best }))
+    Ok(plans.fold(
+        as_it_is,
+        |best, plan| if is_better(fleet, &plan, &best) { plan } else { best },
+    ))
 }
 
 /// Whether a plan places more than another, by priority, or the same with fewer moves.

@@ -370,7 +370,10 @@ impl Rebalanced {
             let above = bound.by_priority.split_last().map_or(&[][..], |(_, above)| above);
             parts.extend(above.iter().filter(|row| row.must_wait > 0).map(|row| {
                 let (priority, waiting) = (row.priority, row.waiting);
-                format!("at least {} of {waiting} with priority {priority} or above", row.must_wait)
+                format!(
+                    "at least {} of {waiting} with priority {priority} or above",
+                    row.must_wait
+                )
             }));
         }
         if let Some(moves) = bound.moves
@@ -414,9 +417,9 @@ impl CouldPlace {
         match (self.waiting, self.placed) {
             (_, 0) => None,
             (1, _) => Some(format!("the binding that waits for room could be placed {moves}")),
-            (waiting, placed) if waiting == placed => {
-                Some(format!("all {waiting} bindings that wait for room could be placed {moves}"))
-            }
+            (waiting, placed) if waiting == placed => Some(format!(
+                "all {waiting} bindings that wait for room could be placed {moves}"
+            )),
             (waiting, placed) => Some(format!(
                 "{placed} of {waiting} bindings that wait for room could be placed {moves}"
             )),

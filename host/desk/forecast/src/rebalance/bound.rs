@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use divvy_joint::{Choice, Demand, Fleet, Malformed, Plan, Relaxation, Settings, least_incomplete};
 
-use crate::planned::{Bound, MustWait, PriorityBound};
 use super::room::Model;
 use crate::future::{Future, Options};
+use crate::planned::{Bound, MustWait, PriorityBound};
 
 /// Steps of each relaxation. A bound holds after any number of them.
 pub(super) const STEPS: usize = 600;

@@ -144,12 +144,16 @@ impl<'a> Costs<'a> {
     fn priced(&self, model: &Model, price: f64) -> Fleet {
         let move_price = price * self.mean;
         let unit = move_price + self.highest;
-        let demands = model.entries.iter().zip(&model.fleet.demands).map(|(entry, demand)| Demand {
-            // The worth of a model counts moves: what is more urgent stays so.
-            worth: demand.worth * unit,
-            choices: Arc::clone(&self.choices[*entry]),
-            ..demand.clone()
-        });
+        let demands = model
+            .entries
+            .iter()
+            .zip(&model.fleet.demands)
+            .map(|(entry, demand)| Demand {
+                // The worth of a model counts moves: what is more urgent stays so.
+                worth: demand.worth * unit,
+                choices: Arc::clone(&self.choices[*entry]),
+                ..demand.clone()
+            });
         Fleet {
             demands: demands.collect(),
             room: model.fleet.room.clone(),
@@ -175,7 +179,9 @@ impl<'a> Costs<'a> {
         let (present, keeps) = (&model.fleet.demands[number].running, &model.keeps[number]);
         let is_in = |list: &[(u32, u64)], row: u32| list.iter().any(|(other, _)| *other == row);
         let all = running(entry, self.planner.future).into_iter();
-        let gone: Vec<(u32, u64)> = all.filter(|(row, _)| !is_in(present, *row) && !is_in(keeps, *row)).collect();
+        let gone: Vec<(u32, u64)> = all
+            .filter(|(row, _)| !is_in(present, *row) && !is_in(keeps, *row))
+            .collect();
         if gone.is_empty() {
             return 0.0;
         }
@@ -325,4 +331,3 @@ pub(super) fn rounded_down(bound: f64) -> String {
     // The rounding of the sums that the bound is compared with is far below the last digit.
     format!("{:.6}", ((bound - 1e-9 * bound.abs()) * digits).floor() / digits)
 }
-

@@ -2,10 +2,10 @@
 
 use divvy_scheduler::profile::ConfiguredProfile;
 
-use crate::planned::CouldPlace;
 use super::planning::Planner;
 use super::standing::{Standing, waits};
 use crate::future::{Future, Options};
+use crate::planned::CouldPlace;
 
 /// Bindings times clusters up to which it is tried.
 const PAIRS_MAX: usize = 1_000_000;

@@ -1,7 +1,7 @@
 //! Moves against what they gain.
 
-use crate::planned::CurveRow;
 use super::planning::{Accepted, Planner};
+use crate::planned::CurveRow;
 
 /// Numbers of moves between none and all for which a plan is made.
 const POINTS: u64 = 16;

@@ -23,11 +23,11 @@ use divvy_joint::Plan;
 use divvy_scheduler::profile::ConfiguredProfile;
 
 use crate::future::{Entry, Future, Options};
+use crate::planned::{MoveRow, MovedCluster, PlanCosts, RebalanceTotals, Rebalanced, StayRow, WaitingRow};
 use crate::situation::Situation;
 use bound::bound;
 use costs::Costs;
 pub use could::{could_be_tried, could_place};
-use crate::planned::{MoveRow, MovedCluster, PlanCosts, RebalanceTotals, Rebalanced, StayRow, WaitingRow};
 use planning::{Accepted, Planner};
 use room::{Model, running};
 use standing::{Standing, waits};
@@ -150,18 +150,14 @@ pub fn rebalance(
     let unlimited = is_waiting.then(|| planner.fewest_moves()).flatten();
     let (mut least, mut at_most, mut within) = (None, None, None);
     let curve = wish.has_curve.then(|| {
-        let mut rows = vec![curve::row(None)];
         let plans = unlimited.clone().map(|unlimited| curve::limited(&planner, unlimited));
-        let plans = plans.unwrap_or_default();
-        match &costs {
-            Some(costs) => {
-                rows = vec![costs.row(None)];
-                rows.extend(plans.iter().map(|plan| costs.row(plan.as_ref())));
-                rows.extend(costs.curve(unlimited.as_ref()));
-            }
-            None => rows.extend(plans.iter().map(|plan| curve::row(plan.as_ref()))),
-        }
-        curve::sorted(rows)
+        let plans: Vec<Option<Accepted>> = std::iter::once(None).chain(plans.unwrap_or_default()).collect();
+        let row = |plan: &Option<Accepted>| match &costs {
+            Some(costs) => costs.row(plan.as_ref()),
+            None => curve::row(plan.as_ref()),
+        };
+        let cheaper = costs.iter().flat_map(|costs| costs.curve(unlimited.as_ref()));
+        curve::sorted(plans.iter().map(row).chain(cheaper).collect())
     });
     let beyond: Vec<usize> = unlimited.as_ref().map(placed_entries).unwrap_or_default();
     let accepted = match (wish.goal, &costs) {
@@ -191,9 +187,9 @@ pub fn rebalance(
             planned: costs.of_fleet(accepted.as_ref()).into(),
             within,
             least,
-            bound: costs
-                .bound(&first, accepted.as_ref())
-                .filter(|_| has_least)
+            bound: has_least
+                .then(|| costs.bound(&first, accepted.as_ref()))
+                .flatten()
                 .map(costs::rounded_down),
         }),
         curve,

@@ -150,11 +150,7 @@ fn a_plan_says_what_limits_it() {
 #[test]
 fn what_could_be_placed_is_a_sentence_if_anything_could() {
     let sentence = |waiting, placed, moves| {
-        let could_place = CouldPlace {
-            waiting,
-            placed,
-            moves,
-        };
+        let could_place = CouldPlace { waiting, placed, moves };
         could_place.sentence()
     };
     assert_eq!(sentence(2, 0, 0), None);

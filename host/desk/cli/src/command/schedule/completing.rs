@@ -24,8 +24,10 @@ impl ScheduleArguments {
     /// result with those before it.
     fn could_place(&self, report: &Report<'_>, input: &Input) -> Option<CouldPlace> {
         let (manifests, bindings) = (&input.manifests, &input.detected.bindings);
-        let entries = report.entries.iter();
-        let has_no_room = entries.into_iter().any(|entry| entry.decision.outcome.word() == "Unschedulable");
+        let has_no_room = report
+            .entries
+            .iter()
+            .any(|entry| entry.decision.outcome.word() == "Unschedulable");
         if !has_no_room || !self.prints_report() || !could_be_tried(bindings.len(), manifests.clusters.len()) {
             return None;
         }
@@ -43,7 +45,6 @@ impl ScheduleArguments {
         };
         could_place(&Future::decide(&situation, &side, options), &side, options)
     }
-
 
     /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
     pub(super) fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
