@@ -94,10 +94,9 @@ impl Futures {
         let today = base.unwrap_or(after);
         let violations = violations(original, today, side, input.options, arguments.violations);
         let violations = violations.map_err(|error| Failure::internal(Diagnostic::new(error.to_string())))?;
-        let place_pending = arguments.place_pending.then(|| {
-            let _progress = Progress::start("planning");
-            place_pending(after, side, input.options)
-        });
+        let place_pending = arguments
+            .place_pending
+            .then(|| place_pending(after, side, input.options));
         let views = (!input.clusters.is_empty() && !arguments.output.is_page()).then(|| self.views(&comparison, input));
         let page = arguments.output.is_page().then(|| self.page(&comparison, input));
         let mut notes = input.prepared.notes.clone();
