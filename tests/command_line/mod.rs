@@ -23,6 +23,7 @@ mod new_plugins;
 mod operator;
 mod overlays;
 mod page;
+mod place_pending;
 mod plugins_and_profiles;
 mod policies;
 mod profile_lists;

@@ -87,7 +87,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "binding_errors clusters profile reasons warnings",
             "costs",
             "entry",
-            "account explanation loads",
+            "account explanation loads plan",
             "forecast policies",
             "cluster_views headroom losses rebalance survive",
             "page structured totals",
@@ -167,6 +167,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
             "choice eviction future movement",
             "change cost missing selection",
             // What several questions report.
+            "planned",
             "document",
             "load notes sums violations",
             "capacity cluster_view gone",

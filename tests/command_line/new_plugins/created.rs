@@ -133,7 +133,11 @@ impl New {
 
     pub(crate) fn test(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
         // The checks themselves have tests of their own.
-        run(&[&["plugin", "test", self.path(), "--runs=20", "--clusters=100"], arguments].concat())
+        run(&[
+            &["plugin", "test", self.path(), "--runs=20", "--clusters=100"],
+            arguments,
+        ]
+        .concat())
     }
 
     /// Tests the plugin as it was created: everything passes.

@@ -58,6 +58,12 @@ impl<'a> Assignment<'a> {
         self.placed[edge]
     }
 
+    /// Replicas that are not where they run.
+    pub(crate) fn moved(&self) -> u64 {
+        let edges = self.classes.home.iter().zip(&self.placed);
+        edges.map(|(home, placed)| home.saturating_sub(*placed)).sum()
+    }
+
     pub(crate) fn waiting(&self, class: usize) -> u64 {
         self.waiting[class]
     }

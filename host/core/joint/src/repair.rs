@@ -70,7 +70,7 @@ fn place_by_chains(assignment: &mut Assignment<'_>, order: &Order, class: usize,
 }
 
 /// Moves replicas that are dearer than they need be to where they fit and are cheaper, home above all.
-fn improve(assignment: &mut Assignment<'_>, order: &Order) {
+pub(crate) fn improve(assignment: &mut Assignment<'_>, order: &Order) {
     let classes = assignment.classes;
     for number in 0..classes.list.len() {
         for from in order.edges(classes, number) {
@@ -84,7 +84,7 @@ fn improve(assignment: &mut Assignment<'_>, order: &Order) {
 }
 
 /// Lets replicas stay at home that have moved, where others can make room for them by fewer moves.
-fn bring_home(assignment: &mut Assignment<'_>, order: &Order) {
+pub(crate) fn bring_home(assignment: &mut Assignment<'_>, order: &Order) {
     let classes = assignment.classes;
     let mut budget = HOME_BUDGET;
     for number in 0..classes.list.len() {
@@ -148,10 +148,7 @@ fn move_cheaper(assignment: &mut Assignment<'_>, class: usize, from: usize, repl
 pub(crate) fn place_waiting(assignment: &mut Assignment<'_>, order: &Order, whole: bool) {
     for class in by_urgency(assignment) {
         let mark = assignment.mark();
-        rounding::place_directly(assignment, order, class);
-        for depth in 1..=2 {
-            place_without_dropping(assignment, order, class, depth);
-        }
+        place_class(assignment, order, class);
         if whole && assignment.waiting(class) > 0 {
             assignment.undo(mark);
         }
@@ -159,6 +156,14 @@ pub(crate) fn place_waiting(assignment: &mut Assignment<'_>, order: &Order, whol
     improve(assignment, order);
     bring_home(assignment, order);
     assignment.forget_changes();
+}
+
+/// Places what waits of a class, at no one's expense: where it fits, then by one move, then by two.
+pub(crate) fn place_class(assignment: &mut Assignment<'_>, order: &Order, class: usize) {
+    rounding::place_directly(assignment, order, class);
+    for depth in 1..=2 {
+        place_without_dropping(assignment, order, class, depth);
+    }
 }
 
 /// Like [`place_by_chains`], at no one's expense.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::cost::Costs;
 use crate::movement::Movement;
+use crate::planned::Rebalanced;
 
 /// Version of the documents' form.
 pub const FORMAT: u32 = 1;
@@ -51,6 +52,9 @@ pub struct Document {
     pub latent: Latent,
     /// Replicas on clusters whose filters would refuse a newcomer today.
     pub violations: Violations,
+    /// What moves of others would place of what waits after the changes. Absent unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place_pending: Option<Rebalanced>,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
 }

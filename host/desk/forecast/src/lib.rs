@@ -26,6 +26,7 @@
 //! - [`rebalance`](mod@rebalance): the fewest moves that place everything that waits, and what no plan can be below.
 //! - [`policies`]: policies that govern nothing, or that name what does not exist; [`policies::effects`]: objects that change what results lead to.
 //! - [`notes`]: remarks for an operator beside the figures.
+//! - [`planned`]: plans that move others, as documents have them.
 //! - [`document`]: the result as it is written as JSON; other questions have theirs beside them. [`verdict`]: its verdict, as a sentence.
 //! - `schemas`: JSON Schemas of all documents, with the feature `schema`.
 //!
@@ -52,6 +53,7 @@ pub mod load;
 mod missing;
 pub mod movement;
 pub mod notes;
+pub mod planned;
 pub mod plans;
 pub mod policies;
 pub mod rebalance;

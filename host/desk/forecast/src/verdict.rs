@@ -6,8 +6,8 @@ use crate::document::{FailureTotals, FailuresDocument, Totals};
 use crate::headroom::document::HeadroomDocument;
 use crate::movement::Movement;
 use crate::notes::counted;
+use crate::planned::{CouldPlace, PlanCosts, Rebalanced};
 use crate::policies::document::PolicyTotals;
-use crate::rebalance::document::Rebalanced;
 use crate::survive::document::SurviveTotals;
 
 /// Tone of a verdict or a figure.
@@ -308,11 +308,20 @@ impl Rebalanced {
     /// `all 75 bindings that wait are placed by 873 moves`, and what no plan is below.
     pub fn verdict(&self) -> Verdict {
         let totals = &self.totals;
-        let moves = match totals.moved {
-            0 => "without a move".to_owned(),
-            moved => format!("by {}", counted(number(moved), "move")),
+        let moves = match (totals.moved, self.at_most) {
+            (0, _) => "without a move".to_owned(),
+            (moved, None) => format!("by {}", counted(number(moved), "move")),
+            (moved, Some(most)) => {
+                let most = usize::try_from(most).unwrap_or(usize::MAX);
+                format!("by {moved} of at most {}", counted(most, "move"))
+            }
         };
         let (sentence, tone) = match (totals.waiting, totals.placed) {
+            (0, _) if totals.moved > 0 => {
+                let moves = counted(number(totals.moved), "move");
+                let verb = plural(number(totals.moved), "makes", "make");
+                (format!("nothing waits; {moves} {verb} it cheaper"), Tone::Good)
+            }
             (0, _) => ("nothing waits".to_owned(), Tone::Good),
             (1, 1) => (format!("the binding that waits is placed {moves}"), Tone::Good),
             (waiting, placed) if waiting == placed => (
@@ -357,6 +366,15 @@ impl Rebalanced {
                     plural(waiting, "waits", "wait")
                 ),
             });
+            // The last row is of all that wait.
+            let above = bound.by_priority.split_last().map_or(&[][..], |(_, above)| above);
+            parts.extend(above.iter().filter(|row| row.must_wait > 0).map(|row| {
+                let (priority, waiting) = (row.priority, row.waiting);
+                format!(
+                    "at least {} of {waiting} with priority {priority} or above",
+                    row.must_wait
+                )
+            }));
         }
         if let Some(moves) = bound.moves
             && totals.moved > 0
@@ -367,6 +385,45 @@ impl Rebalanced {
             ));
         }
         parts.join("; ")
+    }
+}
+
+impl PlanCosts {
+    /// `costs 12.0000 → 10.0000 EUR per hour, within 2% of the least that was found (9.9000); no plan that places the same costs less than
+    /// 9.800000`.
+    pub fn sentence(&self) -> String {
+        let Self { unit, now, planned, .. } = self;
+        let mut text = match now == planned {
+            true => format!("costs {now} {unit} per hour"),
+            false => format!("costs {now} → {planned} {unit} per hour"),
+        };
+        if let (Some(within), Some(least)) = (&self.within, &self.least) {
+            text.push_str(&format!(", within {within} of the least that was found ({least})"));
+        }
+        if let Some(bound) = &self.bound {
+            text.push_str(&format!("; no plan that places the same costs less than {bound}"));
+        }
+        text
+    }
+}
+
+impl CouldPlace {
+    /// `3 of 4 bindings that wait could be placed by 12 moves`; `None` if none could.
+    pub fn sentence(&self) -> Option<String> {
+        let moves = match self.moves {
+            0 => "if all were decided together".to_owned(),
+            moves => format!("by {}", counted(number(moves), "move")),
+        };
+        match (self.waiting, self.placed) {
+            (_, 0) => None,
+            (1, _) => Some(format!("the binding that waits for room could be placed {moves}")),
+            (waiting, placed) if waiting == placed => Some(format!(
+                "all {waiting} bindings that wait for room could be placed {moves}"
+            )),
+            (waiting, placed) => Some(format!(
+                "{placed} of {waiting} bindings that wait for room could be placed {moves}"
+            )),
+        }
     }
 }
 

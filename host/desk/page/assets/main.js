@@ -40,6 +40,8 @@ const start = async () => {
     ...(data.command === "headroom" ? [] : [movesSection]),
   ];
   for (const make of sections) make(data);
+  // A page of charts may have tables of its own below them.
+  if (data.command !== "tables") data.tables?.forEach((sheet, index) => sheetSection(sheet, index + 1));
   status.hidden = true;
   performance.mark("divvy-rows");
   await breath();

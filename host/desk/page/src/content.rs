@@ -10,6 +10,7 @@ use divvy_forecast::verdict::Verdict;
 
 use crate::explanations::{Explained, Explanations};
 use crate::figure::Figure;
+use crate::sheet::Table;
 
 /// The command whose result a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct Content {
     pub cost: Option<Figure>,
     /// Growth of each measured binding. Empty unless the command is `divvy headroom`.
     pub growth: Vec<Growth>,
+    /// Tables below the charts.
+    pub tables: Vec<Table>,
     /// Reasons.
     pub explanations: Explanations,
     /// Remarks, as sentences.

@@ -37,6 +37,9 @@ pub struct Table {
     pub remark: String,
     /// Bars above it; may be empty.
     pub bars: Vec<Bar>,
+    /// A line above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Steps>,
     /// Columns.
     pub columns: Vec<Column>,
     /// Rows, each with a value per column.
@@ -52,6 +55,26 @@ pub struct Bar {
     pub percent: i64,
     /// What is that full.
     pub detail: String,
+}
+
+/// A line in steps: one count against another.
+#[derive(Debug, Clone, Serialize)]
+pub struct Steps {
+    /// What counts from the left to the right.
+    pub across: &'static str,
+    /// What counts upwards.
+    pub up: &'static str,
+    /// The ends of the steps, from the left to the right.
+    pub points: Vec<Point>,
+}
+
+/// The end of a step.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Point {
+    /// From the left.
+    pub x: i64,
+    /// Upwards.
+    pub y: i64,
 }
 
 /// A column.

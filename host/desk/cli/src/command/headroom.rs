@@ -17,6 +17,8 @@ use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomTotals};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, add_costs, headroom, is_measurable};
+use divvy_forecast::planned::CouldPlace;
+use divvy_forecast::rebalance::could_place;
 use divvy_karmada::api::{Quantity, ResourceList};
 use divvy_scheduler::cycle::CycleError;
 
@@ -241,7 +243,8 @@ impl Question for HeadroomArguments {
             false => errors(&measured, &subjects),
         };
         let exit = self.exit(&measured, input);
-        let document = self.document(measured, notes, input);
+        let could_place = could_place(future, &input.loaded.side, input.options);
+        let document = self.document(measured, (notes, could_place), input);
         let is_wide = self.output.is_wide() || !input.clusters.is_empty();
         Ok(Answer {
             exit,
@@ -308,7 +311,12 @@ impl HeadroomArguments {
         exit.max().unwrap_or_default().max(input.prepared.left_out.exit)
     }
 
-    fn document(&self, measured: Vec<Measured>, notes: Vec<String>, input: &Input) -> HeadroomDocument {
+    fn document(
+        &self,
+        measured: Vec<Measured>,
+        (notes, could_place): (Vec<String>, Option<CouldPlace>),
+        input: &Input,
+    ) -> HeadroomDocument {
         let mut rows: Vec<HeadroomRow> = measured.into_iter().map(|(row, _)| row).collect();
         let totals = HeadroomTotals::of(&rows, input.prepared.left_out.objects);
         if let Some(most) = self.top {
@@ -328,6 +336,7 @@ impl HeadroomArguments {
             assumes: input.options.assumes,
             bindings: rows,
             totals,
+            could_place,
             notes,
         }
     }

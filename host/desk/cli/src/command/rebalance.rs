@@ -9,8 +9,9 @@ use divvy_command::reading::workload_kinds;
 use divvy_command::setup::ProfileArguments;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::future::{Explains, Future, Options};
-use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
-use divvy_forecast::rebalance::rebalance;
+use divvy_forecast::planned::Rebalanced;
+use divvy_forecast::rebalance::document::RebalanceDocument;
+use divvy_forecast::rebalance::{Goal, RebalanceError, Share, Wish, rebalance};
 
 use super::carry_out::{self, CarryingArguments};
 use super::desk::{self, Answer, Document, Presentation, Question};
@@ -33,6 +34,13 @@ Examples:
   divvy rebalance --kubeconfig karmada.config --apply plan.json
   divvy rebalance --kubeconfig karmada.config --status plan.json
 
+  # What the first five moves place, and what each number of moves places
+  divvy rebalance -f dump/ --at-most 5
+  divvy rebalance -f dump/ --curve
+
+  # The fewest moves whose cost is within 2% of the least, by the prices of the profile
+  divvy rebalance -f dump/ --profile prices.toml --within 2%
+
   # As a page for a browser, or for programs
   divvy rebalance -f dump/ -o html > plan.html
   divvy rebalance -f dump/ -o json
@@ -48,6 +56,10 @@ the plan is at its target.
 
 MOVES are replicas that leave their cluster. \"At least\" is a bound that holds for any plan: on the moves of those that place the \
 same workloads, and on the number of workloads that wait.
+
+With `--at-most`, as many workloads of the highest priority as possible are placed, then of the next, within that number of moves. With \
+`--within`, all that can be placed is, and the plan has the fewest moves that were found whose cost for an hour is within that share of \
+the least. `--curve` makes such plans for several numbers of moves up to those that place everything, and with prices for lower costs.
 
 Exit codes, the highest that applies:
   0  nothing waits, or the plan places all of it
@@ -77,6 +89,15 @@ pub(super) struct RebalanceArguments {
     /// Place all that waits, with the fewest moves: what is planned if nothing else is asked for
     #[arg(long, help_heading = ANSWER)]
     place: bool,
+    /// Move at most this many replicas, and place the highest priorities first
+    #[arg(long, value_name = "N", help_heading = ANSWER)]
+    at_most: Option<u64>,
+    /// Move so that the cost is within this share of the least, such as `2%`; needs `[profile.cost]`
+    #[arg(long, value_name = "P%", conflicts_with = "at_most", help_heading = ANSWER)]
+    within: Option<Share>,
+    /// Show what more and more moves gain
+    #[arg(long, help_heading = ANSWER)]
+    curve: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE_AND_MARKDOWN, default_value = "table", help_heading = ANSWER)]
     output: Output,
@@ -123,6 +144,10 @@ impl Question for RebalanceArguments {
                 diagnostic.with_hint("`-o json` has the clusters of every move"),
             ));
         }
+        if self.situation.no_assume {
+            let diagnostic = Diagnostic::new("`divvy rebalance` counts the room that every result takes");
+            return Err(Failure::usage(diagnostic.with_hint("leave `--no-assume` out")));
+        }
         Ok(())
     }
 
@@ -146,7 +171,12 @@ impl Question for RebalanceArguments {
             Future::decide(&input.prepared.after, side, input.options)
         };
         let _progress = Progress::start("planning");
-        let rebalanced = rebalance(&future, side, input.options);
+        let wish = Wish {
+            goal: self.goal(),
+            has_curve: self.curve,
+            situation: &input.prepared.after,
+        };
+        let rebalanced = rebalance(&future, side, input.options, wish).map_err(refused)?;
         Ok(Planned { future, rebalanced })
     }
 
@@ -203,21 +233,25 @@ impl Question for RebalanceArguments {
     }
 }
 
+/// Why nothing is planned.
+fn refused(error: RebalanceError) -> Failure {
+    Failure::usage(Diagnostic::new(error.to_string()).with_hint(error.hint()))
+}
+
 impl RebalanceArguments {
+    /// What is planned for.
+    fn goal(&self) -> Goal {
+        match (self.at_most, self.within) {
+            (Some(most), _) => Goal::AtMost(most),
+            (None, Some(share)) => Goal::Within(share),
+            (None, None) => Goal::Place,
+        }
+    }
+
     /// The document, with the chosen bindings alone; the sums are those of all.
     fn document(&self, input: &Input, mut rebalanced: Rebalanced) -> RebalanceDocument {
         if self.situation.choosing.is_partial() {
-            let bindings = input.prepared.after.bindings.iter();
-            let shown = bindings.filter(|binding| input.prepared.shown.includes(binding));
-            let shown: std::collections::BTreeSet<(String, &str)> = shown
-                .map(|binding| (binding.key(), binding.object.scope().kind()))
-                .collect();
-            rebalanced
-                .waiting
-                .retain(|row| shown.contains(&(row.binding.clone(), row.kind.as_str())));
-            rebalanced
-                .moves
-                .retain(|row| shown.contains(&(row.binding.clone(), row.kind.as_str())));
+            rebalanced.retain(|binding, kind| input.prepared.shown.includes_key(binding, kind));
         }
         rebalanced.totals.left_out = input.prepared.left_out.objects;
         RebalanceDocument {

@@ -11,7 +11,9 @@ use divvy_command::text::listed;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::document::{FORMAT, SideDocument};
 use divvy_forecast::failures::{Each, Errors};
-use divvy_forecast::future::{Explains, Options};
+use divvy_forecast::future::{Explains, Future, Options};
+use divvy_forecast::planned::CouldPlace;
+use divvy_forecast::rebalance::{could_be_tried, could_place};
 use divvy_forecast::survive::document::{Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::survive::{Loss, Manner, Summary, losses, remedy, summary, survive};
 
@@ -122,6 +124,7 @@ pub(super) struct Input {
 #[derive(Default)]
 pub(super) struct Survived {
     summed: Summary,
+    could_place: Option<CouldPlace>,
     remedy: Option<Remedy>,
 }
 
@@ -168,15 +171,30 @@ impl Question for SurviveArguments {
         let sides = (&losses[..], &levels[..], manner);
         let summed = summary(situation, side, sides, &survival, self.chosen(input).as_deref());
         drop(progress);
+        // Decided once more only where something waits.
+        let is_small = could_be_tried(situation.bindings.len(), situation.clusters.len());
+        let could_place = (is_small && survival.some_wait(situation)).then(|| {
+            let _progress = Progress::start("planning");
+            could_place(&Future::decide(situation, side, options), side, options)
+        });
+        let could_place = could_place.flatten();
         let remedy = input.workload.map(|index| {
             let _progress = Progress::start("trying changes");
             remedy(situation, side, index, &losses, options)
         });
-        Ok(Survived { summed, remedy })
+        Ok(Survived {
+            summed,
+            could_place,
+            remedy,
+        })
     }
 
     fn answer<'a>(&'a self, input: &'a Input, survived: &'a mut Survived, _: &Console) -> Result<Answer<'a>, Failure> {
-        let Survived { summed, remedy } = std::mem::take(survived);
+        let Survived {
+            summed,
+            could_place,
+            remedy,
+        } = std::mem::take(survived);
         let left_out = input.prepared.left_out;
         let all = summed.bindings.len();
         let exit = match summed.bindings.is_empty() && summed.totals.beyond_capacity == 0 {
@@ -187,7 +205,7 @@ impl Question for SurviveArguments {
             counted: summed.totals.errors,
             others: summed.errors_elsewhere,
         };
-        let document = self.document(input, summed, remedy);
+        let document = self.document(input, summed, (could_place, remedy));
         let options = report::Options {
             is_wide: self.output.is_wide(),
             hidden: all - document.bindings.len(),
@@ -244,7 +262,12 @@ fn found(pattern: &BindingPattern, prepared: &Prepared) -> Result<usize, Failure
 
 impl SurviveArguments {
     /// The document, with at most as many bindings as requested.
-    fn document(&self, input: &Input, mut summed: Summary, remedy: Option<Remedy>) -> SurviveDocument {
+    fn document(
+        &self,
+        input: &Input,
+        mut summed: Summary,
+        (could_place, remedy): (Option<CouldPlace>, Option<Remedy>),
+    ) -> SurviveDocument {
         summed.bindings.truncate(self.top.unwrap_or(usize::MAX));
         SurviveDocument {
             format: FORMAT,
@@ -262,6 +285,7 @@ impl SurviveArguments {
                 ..summed.totals
             },
             remedy,
+            could_place,
             notes: input.prepared.notes.clone(),
         }
     }

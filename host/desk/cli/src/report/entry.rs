@@ -7,6 +7,7 @@ use std::io;
 use divvy_command::exit::Exit;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{ClusterRow, Totals};
+use divvy_forecast::planned::CouldPlace;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_forecast::verdict::Outcomes;
 use divvy_karmada::detector::Binding;
@@ -46,6 +47,8 @@ pub(crate) struct Report<'a> {
     pub(crate) pricer: Option<Pricer<'a>>,
     /// Replicas of all results that clusters gain although they do not fit, and the clusters that are full.
     pub(crate) capacity: Totals,
+    /// What moves of others would place of what waits for room.
+    pub(crate) could_place: Option<CouldPlace>,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
     /// Objects of the input that cannot be read and are left out.
@@ -152,6 +155,7 @@ impl<'a> Report<'a> {
             cost: None,
             pricer: None,
             capacity: Totals::default(),
+            could_place: None,
             hidden: 0,
             left_out: 0,
             explains: true,

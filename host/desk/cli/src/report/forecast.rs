@@ -16,6 +16,7 @@ use divvy_forecast::movement::Movement;
 use divvy_forecast::verdict::moves;
 
 use super::costs;
+use super::plan;
 use super::reasons::no_cluster_fits;
 
 /// Maximum number of clusters of a binding whose changes are shown, unless all details are.
@@ -105,6 +106,10 @@ pub(crate) fn write(document: &Document, options: Options, out: &mut dyn Write, 
     others(&document.latent, &document.violations, &mut |text| {
         line(out, text, style::PLAIN)
     })?;
+    if let Some(plan) = &document.place_pending {
+        layout.gap(out)?;
+        plan::write(plan, out, layout)?;
+    }
     layout.notes(&document.notes, out)
 }
 

@@ -10,6 +10,7 @@ use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, Headroom
 
 use super::costs;
 use super::forecast::{header, side};
+use super::plan;
 
 /// Clusters that are named before the rest is counted.
 const NAMED_MAX: usize = 3;
@@ -54,6 +55,10 @@ pub(crate) fn write(document: &HeadroomDocument, is_wide: bool, out: &mut dyn Wr
             style::FAINT,
             out,
         )?;
+    }
+    if let Some(text) = document.could_place.as_ref().and_then(plan::could_place) {
+        layout.gap(out)?;
+        layout.paragraph(&text, style::NOTABLE, out)?;
     }
     let Some(costs) = costs else {
         return layout.notes(&document.notes, out);

@@ -6,7 +6,7 @@
 //! - [`structured`]: bindings as data. [`format`](mod@format): the formats of `-o`.
 //! - [`costs`]: costs in tables and data. [`reasons`]: reasons why no cluster fits, in few words.
 //! - [`forecast`]: moves. [`losses`]: the loss of each cluster. [`headroom`]: growth of workloads. [`policies`]: a review of policies.
-//!   [`survive`]: the losses that bindings do not survive. [`rebalance`]: the moves that place what waits.
+//!   [`survive`]: the losses that bindings do not survive. [`rebalance`], [`plan`]: the moves that place what waits.
 //! - [`page`]: decisions, moves and growth as a page for a browser.
 //! - [`warnings`], [`binding_errors`]: messages on standard error. [`locations`]: where what is wrong with a binding is.
 
@@ -24,6 +24,7 @@ pub(crate) mod loads;
 pub(crate) mod locations;
 pub(crate) mod losses;
 pub(crate) mod page;
+mod plan;
 pub(crate) mod policies;
 pub(crate) mod profile;
 mod reasons;

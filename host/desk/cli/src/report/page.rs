@@ -23,6 +23,7 @@ use super::entry::{Entry, Report};
 use super::forecast::others;
 use super::headroom::stopped_by;
 use super::loads::movement;
+use super::plan;
 
 /// Maximum pairs of a binding and a cluster for which every cluster is explained; beyond it, only those of the results.
 const EXPLAINED_MAX: usize = 500_000;
@@ -79,6 +80,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         measured: HeadroomTotals::default(),
         cost: None,
         growth: Vec::new(),
+        tables: Vec::new(),
         explanations,
         notes: Vec::new(),
     }
@@ -118,7 +120,11 @@ pub(crate) fn decisions(
         verdict: report.outcomes().verdict(),
         totals,
         cost: report.cost.as_ref().map(costs::figure),
-        notes: cost_notes(report.cost.as_ref(), &report.clusters),
+        notes: {
+            let could_place = report.could_place.as_ref().and_then(plan::could_place);
+            let costs = cost_notes(report.cost.as_ref(), &report.clusters);
+            could_place.into_iter().chain(costs).collect()
+        },
         ..content(Command::Schedule, None, side, explanations)
     }
 }
@@ -205,6 +211,7 @@ pub(crate) fn difference(
         verdict: document.totals.verdict(),
         totals: document.totals,
         cost: document.cost.as_ref().map(costs::figure),
+        tables: document.place_pending.as_ref().map(plan::tables).unwrap_or_default(),
         notes: notes(document),
         ..content(
             Command::Diff,
@@ -223,6 +230,13 @@ fn notes(document: &Document) -> Vec<String> {
         let movement = moves(&pending.movement);
         let count = counted(pending.changed, "binding");
         notes.push(format!("pending without the changes: {movement} ({count})"));
+    }
+    if let Some(plan) = &document.place_pending {
+        let verdict = plan.verdict();
+        notes.push(match verdict.more.as_str() {
+            "" => verdict.sentence,
+            more => format!("{}; {more}", verdict.sentence),
+        });
     }
     // Only a writer could fail, and there is none.
     let _infallible = others(&document.latent, &document.violations, &mut |text| {
@@ -269,7 +283,10 @@ pub(crate) fn headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], cl
         verdict: document.verdict(),
         measured: document.totals,
         growth: growth.collect(),
-        notes: document.notes.clone(),
+        notes: {
+            let could_place = document.could_place.as_ref().and_then(plan::could_place);
+            could_place.into_iter().chain(document.notes.iter().cloned()).collect()
+        },
         ..content(Command::Headroom, None, document.after.clone(), explanations)
     }
 }

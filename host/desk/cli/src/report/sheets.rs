@@ -4,8 +4,9 @@ use divvy_command::console::Console;
 use divvy_command::errors::Failure;
 use divvy_command::text::{counted, listed, plural};
 use divvy_forecast::document::{FailureRow, FailuresDocument, SideDocument};
+use divvy_forecast::planned::Rebalanced;
 use divvy_forecast::policies::document::{Code, Finding, PoliciesDocument, PolicyRow, PolicyTotals};
-use divvy_forecast::rebalance::document::{RebalanceDocument, Rebalanced};
+use divvy_forecast::rebalance::document::RebalanceDocument;
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::verdict::Tone;
 use divvy_page::Heading;
@@ -14,6 +15,7 @@ use divvy_page::headline::Headline;
 use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
 
 use super::page::{arguments, print_page};
+use super::plan;
 
 /// Maximum number of names in a cell.
 const NAMED_MAX: usize = 12;
@@ -142,6 +144,7 @@ fn losses(document: &FailuresDocument, beyond_top: usize) -> Table {
         title: "Losses",
         remark,
         bars: bars.collect(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Without"),
             Kind::Number.column("Clusters"),
@@ -185,11 +188,13 @@ fn loss(row: &FailureRow) -> Vec<Value> {
 pub(crate) fn survive(document: &SurviveDocument) -> Sheet {
     let headline = Headline::new(&document.totals.verdict(), figures_of_survival(&document.totals));
     let tables = document.remedy.as_ref().map(remedy).into_iter();
+    let could_place = document.could_place.as_ref().and_then(plan::could_place);
+    let notes: Vec<String> = could_place.into_iter().chain(document.notes.iter().cloned()).collect();
     Sheet {
         tables: tables
             .chain([workloads(document), worst(document), sizes(document)])
             .collect(),
-        ..sheet("What survives", Some(document.after.clone()), headline, &document.notes)
+        ..sheet("What survives", Some(document.after.clone()), headline, &notes)
     }
 }
 
@@ -246,6 +251,7 @@ fn workloads(document: &SurviveDocument) -> Table {
         title: "Workloads that do not survive some loss",
         remark: "Those with the least left first.".to_owned(),
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Workload"),
             Kind::Text.column("Strategy"),
@@ -273,6 +279,7 @@ fn worst(document: &SurviveDocument) -> Table {
         title: "Losses",
         remark: "The worst first.".to_owned(),
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Loss"),
             Kind::Number.column("Clusters"),
@@ -297,6 +304,7 @@ fn sizes(document: &SurviveDocument) -> Table {
         title: "Sizes of losses",
         remark: String::new(),
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Any"),
             Kind::Number.column("Losses"),
@@ -326,6 +334,7 @@ fn remedy(remedy: &Remedy) -> Table {
             (false, false) => format!("{name} survives with one of these; {tried} were decided for every loss."),
         },
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Long.column("Change"),
             Kind::Number.column("Moved"),
@@ -341,14 +350,20 @@ pub(crate) fn rebalance(document: &RebalanceDocument) -> Sheet {
     let rebalanced = &document.rebalanced;
     let headline = Headline::new(&rebalanced.verdict(), figures_of_plan(rebalanced));
     Sheet {
-        tables: vec![waiting(rebalanced), moves(rebalanced), stays(rebalanced)],
+        tables: plan::tables(rebalanced),
         ..sheet(
             "What waits, and what would place it",
             Some(document.after.clone()),
             headline,
-            &document.notes,
+            &notes_of_plan(document),
         )
     }
+}
+
+/// The notes, and the costs of a plan.
+fn notes_of_plan(document: &RebalanceDocument) -> Vec<String> {
+    let costs = document.rebalanced.cost.iter().map(|cost| cost.sentence());
+    costs.chain(document.notes.iter().cloned()).collect()
 }
 
 fn figures_of_plan(rebalanced: &Rebalanced) -> Vec<Figure> {
@@ -388,72 +403,6 @@ fn figures_of_plan(rebalanced: &Rebalanced) -> Vec<Figure> {
             Tone::Neutral,
         ),
     ]
-}
-
-fn waiting(rebalanced: &Rebalanced) -> Table {
-    let rows = rebalanced.waiting.iter().map(|row| {
-        vec![
-            row.binding.as_str().into(),
-            row.strategy.as_str().into(),
-            row.replicas.into(),
-            row.missing.into(),
-            super::rebalance::clusters(&row.clusters).into(),
-            row.reason.as_str().into(),
-        ]
-    });
-    Table {
-        title: "What waits",
-        remark: "Bindings of which some replicas have no place, and where the plan places them.".to_owned(),
-        bars: Vec::new(),
-        columns: vec![
-            Kind::Text.column("Workload"),
-            Kind::Text.column("Strategy"),
-            Kind::Number.column("Replicas"),
-            Kind::Harm.column("Missing"),
-            Kind::Long.column("Placed on"),
-            Kind::Long.column("Why not"),
-        ],
-        rows: rows.collect(),
-    }
-}
-
-fn moves(rebalanced: &Rebalanced) -> Table {
-    let rows = rebalanced.moves.iter().map(|row| {
-        vec![
-            row.binding.as_str().into(),
-            row.strategy.as_str().into(),
-            row.replicas.into(),
-            row.moved.into(),
-            super::rebalance::clusters(&row.clusters).into(),
-        ]
-    });
-    Table {
-        title: "What moves for it",
-        remark: "Each keeps all its replicas.".to_owned(),
-        bars: Vec::new(),
-        columns: vec![
-            Kind::Text.column("Workload"),
-            Kind::Text.column("Strategy"),
-            Kind::Number.column("Replicas"),
-            Kind::Number.column("Moved"),
-            Kind::Long.column("Clusters"),
-        ],
-        rows: rows.collect(),
-    }
-}
-
-fn stays(rebalanced: &Rebalanced) -> Table {
-    let rows = rebalanced
-        .stays
-        .iter()
-        .map(|row| vec![row.reason.as_str().into(), row.bindings.into()]);
-    Table {
-        title: "What is not moved for others",
-        remark: String::new(),
-        bars: Vec::new(),
-        columns: vec![Kind::Long.column("Reason"), Kind::Number.column("Bindings")],
-        rows: rows.collect(),
-    }
 }
 
 /// The page of `divvy policies`. The second number is that of the findings that are not shown.
@@ -503,6 +452,7 @@ fn findings(findings: &[Finding], hidden: usize) -> Table {
             ),
         },
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Object"),
             Kind::Text.column("Severity"),
@@ -531,6 +481,7 @@ fn reviewed(policies: &[PolicyRow]) -> Table {
         title: "Policies",
         remark: String::new(),
         bars: Vec::new(),
+        steps: None,
         columns: vec![
             Kind::Text.column("Policy"),
             Kind::Number.column("Priority"),

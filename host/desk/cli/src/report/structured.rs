@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use divvy_command::form::Form;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{ClusterRow, FORMAT, SideDocument};
+use divvy_forecast::planned::CouldPlace;
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::decision::Outcome;
@@ -36,6 +37,9 @@ struct Tail<'a> {
     totals: Totals,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<&'a Costs>,
+    /// What moves of others would place of what waits for room.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    could_place: Option<CouldPlace>,
 }
 
 /// Sums over the bindings that are shown.
@@ -230,6 +234,7 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
             left_out: report.left_out,
         },
         cost: report.cost.as_ref(),
+        could_place: report.could_place,
     }
 }
 

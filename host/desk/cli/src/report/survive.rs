@@ -10,6 +10,7 @@ use divvy_forecast::survive::document::{LossOfBinding, LossRow, Remedy, SurviveD
 use divvy_forecast::verdict::hanging;
 
 use super::forecast::{header, side};
+use super::plan;
 
 /// Maximum number of losses per binding.
 const LOSSES_MAX: usize = 3;
@@ -67,6 +68,9 @@ pub(crate) fn write(
             counted(options.hidden, "binding")
         );
         layout.paragraph(&text, style::FAINT, out)?;
+    }
+    if let Some(text) = document.could_place.as_ref().and_then(plan::could_place) {
+        layout.paragraph(&text, style::NOTABLE, out)?;
     }
     if let Some(remedy) = &document.remedy {
         layout.gap(out)?;

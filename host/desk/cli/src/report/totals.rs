@@ -9,6 +9,7 @@ use divvy_command::text::counted;
 use super::clusters::sums::Sums;
 use super::costs;
 use super::entry::Report;
+use super::plan;
 
 /// Writes the totals, and if `is_wide` also the profile and its plugins.
 pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
@@ -18,6 +19,9 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
     if report.capacity.beyond_capacity > 0 && !report.assumes {
         let text = "beyond capacity: each binding was decided on its own; with `--assume`, each counts the results before it as used";
         line(out, text, style::NOTABLE)?;
+    }
+    if let Some(text) = report.could_place.as_ref().and_then(plan::could_place) {
+        line(out, &text, style::NOTABLE)?;
     }
     for text in report
         .cost

@@ -160,6 +160,15 @@ pub struct Survival {
     pub in_error: Vec<bool>,
 }
 
+impl Survival {
+    /// True if some binding of the situation that was lost from, whose replicas are divided, has fewer of them than it asks for without any
+    /// loss.
+    pub fn some_wait(&self, situation: &Situation) -> bool {
+        let mut bindings = situation.bindings.iter().zip(&self.had);
+        bindings.any(|(binding, had)| binding.is_workload() && had.replicas < binding.replicas())
+    }
+}
+
 /// Forecasts every loss, and finds the bindings that do not survive it. `watched` is a binding, by index, of which is noted what each
 /// loss leaves.
 pub fn survival(

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::cost::HourlyCost;
 use crate::document::SideDocument;
+use crate::planned::CouldPlace;
 
 /// Headroom of bindings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,6 +21,10 @@ pub struct HeadroomDocument {
     pub bindings: Vec<HeadroomRow>,
     /// Sums over all bindings, also those that `--top` leaves out.
     pub totals: HeadroomTotals,
+    /// What moves of others would place of what waits for room. Absent if nothing does, and in fleets in which that would take long: more
+    /// than 200 bindings wait, or bindings times clusters are more than a million.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_place: Option<CouldPlace>,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
 }

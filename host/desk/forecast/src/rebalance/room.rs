@@ -135,6 +135,7 @@ pub(super) fn running(entry: &Entry, future: &Future) -> Vec<(u32, u64)> {
 }
 
 /// A fleet to decide about, and the entry of each of its demands.
+#[derive(Clone)]
 pub(super) struct Model {
     pub(super) fleet: Fleet,
     pub(super) entries: Vec<usize>,

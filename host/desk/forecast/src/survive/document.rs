@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::document::SideDocument;
+use crate::planned::CouldPlace;
 
 /// The single losses that bindings do not survive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,6 +30,10 @@ pub struct SurviveDocument {
     /// The smallest changes with which the binding of `--workload` survives. Absent without `--workload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
+    /// What moves of others would place of what waits for room. Absent if nothing does, and in fleets in which that would take long: more
+    /// than 200 bindings wait, or bindings times clusters are more than a million.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_place: Option<CouldPlace>,
     /// Notes, one sentence each.
     pub notes: Vec<String>,
 }

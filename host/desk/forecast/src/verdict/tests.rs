@@ -1,6 +1,7 @@
 //! Sentences and tones of verdicts.
 
 use super::*;
+use crate::planned::PriorityBound;
 
 #[test]
 fn a_difference_is_bad_only_if_something_is_lost_or_does_not_fit() {
@@ -121,6 +122,44 @@ fn a_plan_is_judged_by_what_still_waits() {
     for ((waiting, placed, moved, bound), sentence, tone) in cases {
         assert_eq!(judged(waiting, placed, moved, bound), (sentence, tone));
     }
+}
+
+#[test]
+fn a_plan_says_what_limits_it() {
+    let mut plan = Rebalanced::default();
+    (plan.totals.waiting, plan.totals.placed, plan.totals.moved) = (3, 1, 2);
+    (plan.bound.waiting, plan.at_most) = (Some(1), Some(5));
+    plan.bound.by_priority = [(7, 1, 0), (5, 2, 1), (0, 3, 1)]
+        .map(|(priority, waiting, must_wait)| PriorityBound {
+            priority,
+            waiting,
+            must_wait,
+        })
+        .to_vec();
+    let Verdict { sentence, more, .. } = plan.verdict();
+    assert_eq!(sentence, "1 of 3 bindings that wait is placed by 2 of at most 5 moves");
+    assert_eq!(
+        more,
+        "at least 1 of them waits in any plan; at least 1 of 2 with priority 5 or above"
+    );
+    let mut cheaper = Rebalanced::default();
+    cheaper.totals.moved = 1;
+    assert_eq!(cheaper.verdict().sentence, "nothing waits; 1 move makes it cheaper");
+}
+
+#[test]
+fn what_could_be_placed_is_a_sentence_if_anything_could() {
+    let sentence = |waiting, placed, moves| {
+        let could_place = CouldPlace { waiting, placed, moves };
+        could_place.sentence()
+    };
+    assert_eq!(sentence(2, 0, 0), None);
+    let one = "the binding that waits for room could be placed by 1 move";
+    assert_eq!(sentence(1, 1, 1).as_deref(), Some(one));
+    let all = "all 4 bindings that wait for room could be placed if all were decided together";
+    assert_eq!(sentence(4, 4, 0).as_deref(), Some(all));
+    let some = "3 of 4 bindings that wait for room could be placed by 12 moves";
+    assert_eq!(sentence(4, 3, 12).as_deref(), Some(some));
 }
 
 #[test]

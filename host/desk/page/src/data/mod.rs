@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::content::{Binding, Command, Content};
 use crate::explanations::Explanations;
+use crate::sheet::Table;
 use crate::texts::visible;
 
 use bindings::{Bindings, Cells, GrowthColumns};
@@ -22,7 +23,7 @@ use regions::{Flows, Matrix};
 /// The whole content.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Data {
+pub struct Data<'a> {
     /// Version of this form.
     format: u32,
     command: &'static str,
@@ -45,6 +46,9 @@ pub struct Data {
     matrix: Matrix,
     flows: Flows,
     growth: GrowthColumns,
+    /// Tables below the charts.
+    #[serde(skip_serializing_if = "<[Table]>::is_empty")]
+    tables: &'a [Table],
 }
 
 /// One entry per cluster, sorted by name.
@@ -117,7 +121,7 @@ fn index_of(sorted: &[String], name: &str) -> usize {
 }
 
 /// The columns of a content, and sentences about what they leave out.
-pub fn data(content: &Content) -> (Data, Vec<String>) {
+pub fn data(content: &Content) -> (Data<'_>, Vec<String>) {
     let names = Names::of(content);
     let Explanations {
         mut texts,
@@ -155,6 +159,7 @@ pub fn data(content: &Content) -> (Data, Vec<String>) {
         matrix: regions::matrix(content, &names),
         flows: regions::flows(content, &names),
         growth,
+        tables: &content.tables,
         texts: texts.into_texts(),
         regions: names.regions,
         namespaces: names.namespaces,

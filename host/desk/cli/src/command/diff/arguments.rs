@@ -58,6 +58,9 @@ Examples:
   divvy diff -f dump/ --fail region=europe --sum namespace
   divvy diff -f dump/ --fail region=europe --top 10
 
+  # What a drain leaves waiting, and which moves of others would place it
+  divvy diff -f dump/ --drain eu-1 --place-pending
+
   # A comment on a pull request
   divvy diff -f dump/ --overlay-from main/policies/ --overlay policies/ -o markdown
 
@@ -109,12 +112,18 @@ pub(in crate::command) struct DiffArguments {
     /// Divide every binding on the right side with this strategy, as if its policy named it
     #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other, help_heading = DECIDING)]
     pub(super) strategy: Option<String>,
-    /// List satisfied bindings that would be placed differently if they were rescheduled
+    /// List satisfied bindings that a reschedule would place differently
     #[arg(long, conflicts_with = "without_each", help_heading = ANSWER)]
     pub(super) latent: bool,
     /// List replicas on clusters whose filters would refuse a newcomer today
     #[arg(long, conflicts_with = "without_each", help_heading = ANSWER)]
     pub(super) violations: bool,
+    /// Show which moves of others would place what waits after the changes
+    ///
+    /// Lists who is placed, who moves for it, and why the rest waits. Moves are found in chains of at most two, each decided by the workload's own plugins. Nothing else changes, and nothing loses a
+    /// replica. `divvy rebalance` plans all workloads at once. The limits and the exit code are those of the changes alone.
+    #[arg(long, conflicts_with_all = ["without_each", "cluster", "no_assume"], help_heading = ANSWER)]
+    pub(super) place_pending: bool,
     /// Show the loss of each single cluster, region, zone or provider, worst first, in addition to the changes
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "cluster", help_heading = ANSWER)]
     pub(super) without_each: Option<LossOfEach>,

@@ -12,6 +12,7 @@ use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::latent::latent;
 use divvy_forecast::load;
 use divvy_forecast::notes;
+use divvy_forecast::rebalance::place_pending;
 use divvy_forecast::sums::{sums, top};
 use divvy_forecast::violations::violations;
 use divvy_page::Explanations;
@@ -94,6 +95,9 @@ impl Futures {
         let today = base.unwrap_or(after);
         let violations = violations(original, today, side, input.options, arguments.violations);
         let violations = violations.map_err(|error| Failure::internal(Diagnostic::new(error.to_string())))?;
+        let place_pending = arguments
+            .place_pending
+            .then(|| place_pending(after, side, input.options));
         let views = (!input.clusters.is_empty() && !arguments.output.is_page()).then(|| self.views(&comparison, input));
         let page = arguments.output.is_page().then(|| self.page(&comparison, input));
         let mut notes = input.prepared.notes.clone();
@@ -119,6 +123,7 @@ impl Futures {
             overlay: input.prepared.overlay.clone(),
             latent,
             violations,
+            place_pending,
             notes,
         };
         Ok(Compared { document, views, page })
@@ -221,6 +226,9 @@ pub(super) fn hide(shown: &Shown, document: &mut Document) -> usize {
     }
     if let Some(rows) = &mut document.violations.list {
         rows.retain(|row| shown.includes_name(&row.binding));
+    }
+    if let Some(plan) = &mut document.place_pending {
+        plan.retain(|binding, kind| shown.includes_key(binding, kind));
     }
     before - changed(document)
 }

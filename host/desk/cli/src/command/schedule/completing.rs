@@ -1,13 +1,18 @@
 //! What a report of `divvy schedule` has beside single decisions: settings, clusters, capacity and costs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use divvy_forecast::capacity::{self, Overflow};
 use divvy_forecast::cluster_view;
 use divvy_forecast::document::Totals;
+use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::load;
+use divvy_forecast::planned::CouldPlace;
+use divvy_forecast::rebalance::{could_be_tried, could_place};
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::api::Cluster;
+use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::{Input, ScheduleArguments};
 use crate::report::costs::Pricer;
@@ -15,6 +20,32 @@ use crate::report::entry::Report;
 use crate::report::loads::{gone, loads};
 
 impl ScheduleArguments {
+    /// What moves of others would place, where something has no room and the result is printed. Everything is decided again for it, each
+    /// result with those before it.
+    fn could_place(&self, report: &Report<'_>, input: &Input) -> Option<CouldPlace> {
+        let (manifests, bindings) = (&input.manifests, &input.detected.bindings);
+        let has_no_room = report
+            .entries
+            .iter()
+            .any(|entry| entry.decision.outcome.word() == "Unschedulable");
+        if !has_no_room || !self.prints_report() || !could_be_tried(bindings.len(), manifests.clusters.len()) {
+            return None;
+        }
+        let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
+            object: located.object.clone(),
+            json: located.json.clone(),
+        });
+        let situation = Situation::new(clusters, bindings.iter().cloned());
+        let side = ConfiguredProfile::new(Arc::clone(&input.profile), &input.configuration);
+        let options = Options {
+            assumes: true,
+            explains: Explains::Nothing,
+            threads: divvy_parallel::threads(),
+            time: self.time.if_needed(&input.profile),
+        };
+        could_place(&Future::decide(&situation, &side, options), &side, options)
+    }
+
     /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
     pub(super) fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
         let pricing = input.profile.pricing();
@@ -39,6 +70,7 @@ impl ScheduleArguments {
         let mut totals = Totals::default();
         capacity::count(&mut rows, add, &mut totals);
         report.capacity = totals;
+        report.could_place = self.could_place(report, input);
         let output = &self.output;
         if self.choosing.shows_clusters() || output.is_page() || output.is_wide() || output.is_data() {
             report.clusters = rows;
