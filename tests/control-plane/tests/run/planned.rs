@@ -67,7 +67,9 @@ async fn running(folder: &Path) -> Result<(Scenario, Members), Error> {
     let clusters = CLUSTERS.map(Cluster::new);
     let mut scenario = Scenario::new(folder, &clusters).await?;
     for number in 0..BINDINGS {
-        let placement = templates::divided_by_weight(&[("m0", 1), ("m1", 1)]);
+        // Any cluster may be used, and only two have a weight.
+        let weights = templates::divided_by_weight(&[("m0", 1), ("m1", 1)]);
+        let placement = json!({"replicaScheduling": weights["replicaScheduling"]});
         scenario
             .bind(&templates::binding(&name(number), REPLICAS, placement))
             .await?;

@@ -303,15 +303,20 @@ mod tests {
         PlannedTarget::new("p-1".to_owned(), 7, from, target, 2_000)
     }
 
-    fn progress(result: &[(&str, i32)], change: impl FnOnce(&mut PlannedBinding<'_>)) -> Result<Progress, LeavesPlan> {
-        let result = targets(result);
-        let mut binding = PlannedBinding {
+    /// The binding of which the plan was made, with this result.
+    fn binding(result: &[TargetCluster]) -> PlannedBinding<'_> {
+        PlannedBinding {
             generation: 7,
-            result: &result,
+            result,
             total: 4,
             mark: None,
             now: 1_000,
-        };
+        }
+    }
+
+    fn progress(result: &[(&str, i32)], change: impl FnOnce(&mut PlannedBinding<'_>)) -> Result<Progress, LeavesPlan> {
+        let result = targets(result);
+        let mut binding = binding(&result);
         change(&mut binding);
         planned().progress(&binding, |name| name != "gone")
     }
@@ -384,11 +389,14 @@ mod tests {
             ..Mark::default()
         };
         let (right, other) = (mark(3), mark(2));
+        let result = targets(&[("a", 3), ("b", 1)]);
         let with = |mark, generation| {
-            progress(&[("a", 3), ("b", 1)], |binding| {
-                binding.mark = Some(mark);
-                binding.generation = generation;
-            })
+            let binding = PlannedBinding {
+                generation,
+                mark: Some(mark),
+                ..binding(&result)
+            };
+            planned().progress(&binding, |_| true)
         };
         assert_eq!(with(&right, 9), Ok(Progress::UnderWay));
         assert_eq!(with(&other, 9), Err(LeavesPlan::Changed));
@@ -401,17 +409,13 @@ mod tests {
         let mut planned = planned();
         planned.target = by_name(&[("a", 1), ("gone", 3)]);
         let result = targets(&[("a", 4)]);
-        let binding = PlannedBinding {
-            generation: 7,
-            result: &result,
-            total: 4,
-            mark: None,
-            now: 0,
-        };
         let expected = LeavesPlan::UnknownCluster {
             cluster: "gone".to_owned(),
         };
-        assert_eq!(planned.progress(&binding, |name| name != "gone"), Err(expected));
+        assert_eq!(
+            planned.progress(&binding(&result), |name| name != "gone"),
+            Err(expected)
+        );
     }
 
     #[test]
