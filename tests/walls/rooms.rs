@@ -72,7 +72,7 @@ const HOUSES: [(&str, &[&str]); 17] = [
         "host/desk/page/src",
         &[
             "digest figure flow number packed texts",
-            "explanations",
+            "explanations table",
             "content",
             "data headline",
             "sheet",

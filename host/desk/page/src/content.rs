@@ -10,7 +10,7 @@ use divvy_forecast::verdict::Verdict;
 
 use crate::explanations::{Explained, Explanations};
 use crate::figure::Figure;
-use crate::sheet::Table;
+use crate::table::Table;
 
 /// The command whose result a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

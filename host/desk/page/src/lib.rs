@@ -8,6 +8,7 @@
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
 //! - [`sheet`]: a page of tables.
+//! - [`table`]: its tables, and those of other pages.
 //! - [`headline`](mod@headline): the verdict and its figures ([`figure`](mod@figure)), which the page shows even if scripts are off.
 //! - [`digest`]: the digest of the input, which a page names.
 //! - [`render()`]: the file.
@@ -25,6 +26,7 @@ mod number;
 mod packed;
 pub mod render;
 pub mod sheet;
+pub mod table;
 mod texts;
 
 pub use content::{Binding, Command, Content, Growth, Heading};

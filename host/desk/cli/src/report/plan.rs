@@ -7,7 +7,7 @@ use divvy_command::layout::Layout;
 use divvy_command::style;
 use divvy_command::text::{counted, listed};
 use divvy_forecast::planned::{CouldPlace, CurveRow, MovedCluster, Rebalanced};
-use divvy_page::sheet::{Kind, Point, Steps, Table, Value};
+use divvy_page::table::{Kind, Point, Steps, Table, Value};
 
 /// Maximum number of bindings that a line names.
 const NAMED_MAX: usize = 5;

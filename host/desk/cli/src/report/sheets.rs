@@ -10,9 +10,10 @@ use divvy_forecast::rebalance::document::RebalanceDocument;
 use divvy_forecast::survive::document::{LossOfBinding, Remedy, SurviveDocument, SurviveTotals};
 use divvy_forecast::verdict::Tone;
 use divvy_page::Heading;
+use divvy_page::Sheet;
 use divvy_page::figure::Figure;
 use divvy_page::headline::Headline;
-use divvy_page::sheet::{Bar, Kind, Sheet, Table, Value};
+use divvy_page::table::{Bar, Kind, Table, Value};
 
 use super::page::{arguments, print_page};
 use super::plan;

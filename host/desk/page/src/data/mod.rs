@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::content::{Binding, Command, Content};
 use crate::explanations::Explanations;
-use crate::sheet::Table;
+use crate::table::Table;
 use crate::texts::visible;
 
 use bindings::{Bindings, Cells, GrowthColumns};
