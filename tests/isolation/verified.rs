@@ -93,7 +93,11 @@ fn a_stranger_has_no_memory_without_end() {
 #[test]
 fn what_a_stranger_prints_has_no_control_characters() {
     let printed = r"forged\rfor \x1b[2Jall \xe2\x80\xaeword\n";
-    for (name, end, part) in [("refuses", "_exit(2)", "for "), ("dies", "abort()", "cannot be loaded")] {
+    // Of one that dies, the last line is repeated, which is the watcher's.
+    for (name, end, part) in [
+        ("refuses", "_exit(2)", "forged"),
+        ("dies", "abort()", "cannot be loaded"),
+    ] {
         let statement = format!("if (write(2, \"{printed}\", sizeof \"{printed}\" - 1) > 0) {end}");
         let library = opened(&format!("hostile_prints_{name}"), &statement);
         let (code, told) = verify(
@@ -101,10 +105,7 @@ fn what_a_stranger_prints_has_no_control_characters() {
             &profile_of(&format!("prints-{name}"), &library, "process"),
             "sum",
         );
-        assert!(
-            code == Some(2) && told.contains(part) && told.contains("forged"),
-            "{told:?}"
-        );
+        assert!(code == Some(2) && told.contains(part), "{told:?}");
         let is_hidden = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
         assert!(!told.contains(is_hidden), "{told:?}");
     }
