@@ -35,10 +35,25 @@ const QUOTA_TIME: Duration = Duration::from_secs(300);
 
 /// What a step keeps of the decision or of the steps before it.
 pub(super) struct Kept<'a> {
-    pub(super) affinity: &'a str,
+    affinity: &'a str,
     pub(super) valid_until: Option<i64>,
-    pub(super) footprint: &'a Footprint,
-    pub(super) reason: Option<Reason>,
+    footprint: &'a Footprint,
+    reason: Option<Reason>,
+}
+
+impl<'a> Kept<'a> {
+    /// What the last decision left, for a further step.
+    pub(super) fn of_last(candidate: &'a Candidate, footprint: &'a Footprint) -> Self {
+        let applied = candidate.applied.as_ref();
+        Self {
+            affinity: applied
+                .and_then(|applied| applied.affinity.as_deref())
+                .unwrap_or_default(),
+            valid_until: applied.and_then(|applied| applied.valid_until),
+            footprint,
+            reason: None,
+        }
+    }
 }
 
 impl Engine {
@@ -80,15 +95,8 @@ impl Engine {
         if stepped.as_ref().is_ok_and(is_anew) {
             return self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
         }
-        let applied = candidate.applied.as_ref();
-        let kept = Kept {
-            affinity: applied
-                .and_then(|applied| applied.affinity.as_deref())
-                .unwrap_or_default(),
-            valid_until: applied.and_then(|applied| applied.valid_until),
-            footprint: &candidate.record().footprint(),
-            reason: None,
-        };
+        let footprint = candidate.record().footprint();
+        let kept = Kept::of_last(candidate, &footprint);
         let mut found = Outcome::default();
         found.holds_until(kept.valid_until, moment);
         let outcome = self.follow_verdict(candidate, mark, stepped, &kept, moment);

@@ -195,15 +195,8 @@ impl Engine {
         if stepped.as_ref().is_ok_and(is_anew) {
             return self.decide(candidate, placement, Reason::MoveInterrupted, answers, moment);
         }
-        let applied = candidate.applied.as_ref();
-        let kept = Kept {
-            affinity: applied
-                .and_then(|applied| applied.affinity.as_deref())
-                .unwrap_or_default(),
-            valid_until: applied.and_then(|applied| applied.valid_until),
-            footprint: &candidate.record().footprint(),
-            reason: None,
-        };
+        let footprint = candidate.record().footprint();
+        let kept = Kept::of_last(candidate, &footprint);
         let mut found = Outcome::default();
         found.holds_until(kept.valid_until, moment);
         let outcome = self.follow_verdict(candidate, mark, stepped, &kept, moment);
