@@ -55,7 +55,12 @@ pub(super) fn read(
     if !(is_json && reader.json(chunk)) {
         reader.yaml(chunk);
     }
-    if is_kustomization(file, chunk.text) {
+    let has_problems = reader
+        .objects
+        .found
+        .iter()
+        .any(|found| matches!(found, Found::Problem(_)));
+    if has_problems && is_kustomization(file, chunk.text) {
         for found in &mut reader.objects.found {
             if let Found::Problem(problem) = found {
                 problem.hint.get_or_insert_with(|| KUSTOMIZATION.to_owned());
