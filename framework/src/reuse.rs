@@ -46,11 +46,21 @@ impl Drop for Kept {
 /// assert_eq!(doubled(&[3]), 6); // allocates nothing
 /// ```
 pub fn with_scratch<S: Default + 'static, T>(work: impl FnOnce(&mut S) -> T) -> T {
-    let mut scratch = take::<S>().unwrap_or_default();
+    let mut scratch = borrow::<S>();
     let result = work(&mut scratch);
+    give_back(scratch);
+    result
+}
+
+/// This thread's value of type `S`, for a part of a call that is not always run. Give it back afterwards.
+pub(crate) fn borrow<S: Default + 'static>() -> Box<S> {
+    take::<S>().unwrap_or_default()
+}
+
+/// Keeps a value for the next call.
+pub(crate) fn give_back<S: 'static>(scratch: Box<S>) {
     // A thread that is shutting down has no later call to keep the value for.
     let _ = KEPT.try_with(|kept| kept.borrow_mut().0.push(scratch));
-    result
 }
 
 fn take<S: 'static>() -> Option<Box<S>> {

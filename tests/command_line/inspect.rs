@@ -192,6 +192,16 @@ fn a_library_of_several_plugins_loads_if_each_of_them_does() {
     assert_eq!(exit, Some(0), "{stdout}{stderr}");
     let has = |name: &str| stdout.lines().any(|line| line.split_whitespace().next() == Some(name));
     assert!(has("alone") && has("nothing") && !stdout.contains("broken"), "{stdout}");
+
+    let file = folder.path().join("libdivvy_plugin_both.so").display().to_string();
+    let (exit, stdout, stderr) = run(&["plugin", "inspect", &file, "--load"]);
+    let expected = format!(
+        "error: `--load` needs the name of one plugin: library `{file}` has `alone`, `nothing`\n  \
+         hint: give a name in place of the file, and `--plugin-directory {path}`\n"
+    );
+    assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
+    let (exit, stdout, stderr) = run(&["plugin", "inspect", "alone", "--load", "--plugin-directory", &path]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{stdout}");
 }
 
 /// A library that aborts when it is opened is inspected like any other; only `--load` fails.

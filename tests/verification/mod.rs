@@ -236,6 +236,13 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn a_filter_that_reads_more_than_it_declares_is_caught() {
+    let broken = only_finding(&unfaithful("labels"), "acts-on");
+    let message = "the binding has none of the parts that the plugin acts on: without a call `";
+    assert!(broken.message.starts_with(message), "{}", broken.message);
+}
+
 /// The moment in which two calls overlap depends on the machine, but they do overlap.
 #[test]
 fn a_plugin_that_minds_other_threads_is_caught() {
@@ -260,6 +267,7 @@ fn a_false_promise_to_judge_each_cluster_alone_is_caught() {
     check_keeps_all(&company("none"));
     for (fault, clusters, message) in [
         ("filter", 2, "Filter refuses "),
+        ("crowd", 20, "Filter refuses "),
         ("score", 3, "succeeds, and without "),
         ("select", 2, "Select refuses "),
         ("room", 2, "Select "),

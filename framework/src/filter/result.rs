@@ -1,10 +1,11 @@
 //! Output of a call of Filter.
 
+use crate::binding::Affinities;
 use crate::clusters::{NotDeclared, Row, RowSet};
 use crate::cycle::Cycle;
 use crate::plugin::Failure;
 use crate::reason::{Cause, Reason};
-use crate::reuse::with_scratch;
+use crate::reuse::{borrow, give_back};
 
 /// The output of [`FilterPlugin::filter`](super::FilterPlugin::filter): the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
@@ -89,10 +90,22 @@ impl<'a> FilterResult<'a> {
     #[inline]
     pub fn retain_newcomers<R: Into<Reason>>(&mut self, mut fits: impl FnMut(Row) -> bool, reason: impl Fn(Row) -> R) {
         let cycle = self.cycle;
-        with_scratch(|last: &mut RowSet| {
-            cycle.binding().collect_last_rows(&cycle.clusters(), last);
-            self.retain(|row| fits(row) || last.contains(row), reason);
-        });
+        // Where every cluster fits, the last result is not looked at.
+        let mut last: Option<Box<RowSet>> = None;
+        let mut is_listed = |row| last.get_or_insert_with(|| last_rows(cycle)).contains(row);
+        self.retain(|row| fits(row) || is_listed(row), reason);
+        if let Some(last) = last {
+            give_back(last);
+        }
+    }
+
+    /// As [`Self::retain`]: rejects every feasible cluster that none of the affinities matches.
+    #[inline]
+    pub fn retain_matching<R: Into<Reason>>(&mut self, affinities: &Affinities<'_>, reason: impl Fn(Row) -> R) {
+        match affinities.only() {
+            Some(only) => self.retain(|row| only.matches(row), reason),
+            None => self.retain(|row| affinities.matches(row), reason),
+        }
     }
 
     /// Cordons the cluster in a row: it takes no further replicas of the binding and keeps those of the last result. A cluster
@@ -164,6 +177,14 @@ impl<'a> FilterResult<'a> {
         }
         Ok(())
     }
+}
+
+/// The clusters of the last result.
+#[cold]
+fn last_rows(cycle: &Cycle<'_>) -> Box<RowSet> {
+    let mut last = borrow::<RowSet>();
+    cycle.binding().collect_last_rows(&cycle.clusters(), &mut last);
+    last
 }
 
 /// The code of a reason. Rejected clusters often share their reason, so the latest one is not passed to the host again. What a

@@ -3,6 +3,7 @@
 //! Its texts are spans into one string, stored with their hashes; its lists are tables of numbers. Both are built once,
 //! when the binding is read. A cycle hands out views of them and converts nothing.
 
+mod affinities;
 mod metadata;
 mod placements;
 mod policy;
@@ -13,9 +14,10 @@ use divvy_framework_abi::row::{AffinityRow, ComponentRow, PairRow, RequestRow, S
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, flag};
 
-use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, Row, RowSet};
+use crate::clusters::{AffinityTables, Clusters, Row, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
+pub use affinities::{Affinities, Affinity};
 pub use metadata::Metadata;
 pub use placements::{Peer, PeerTarget, Placements};
 pub use policy::{Policy, Rule};
@@ -250,6 +252,13 @@ impl<'a> Binding<'a> {
         rows.iter().map(move |&row| Affinity { row, tables })
     }
 
+    /// The placement's affinities, compiled into one matcher of rows. `None` if every cluster matches: there is no affinity, or one without
+    /// conditions. Compile once per cycle, not once per cluster.
+    #[inline]
+    pub fn compile_affinities(&self, clusters: &Clusters<'a>) -> Option<Affinities<'a>> {
+        Affinities::new(self.affinities().map(|affinity| affinity.compile(clusters)))
+    }
+
     /// `metadata.labels`.
     pub fn labels(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         self.pairs(self.view.labels.as_slice())
@@ -375,43 +384,5 @@ impl<'a> SpreadConstraint<'a> {
             label,
             ..Self::by(SpreadField::Label, minimum_groups, maximum_groups)
         }
-    }
-}
-
-/// A cluster affinity.
-#[derive(Debug, Clone, Copy)]
-pub struct Affinity<'a> {
-    row: AffinityRow,
-    tables: AffinityTables<'a>,
-}
-
-impl<'a> Affinity<'a> {
-    /// Name of the affinity group; empty for an affinity outside a group.
-    pub fn name(&self) -> &'a str {
-        self.row.name.read(self.tables.pool)
-    }
-
-    /// `clusterNames`, in the order of the policy.
-    pub fn cluster_names(&self) -> impl ExactSizeIterator<Item = &'a str> + use<'a> {
-        let pool = self.tables.pool;
-        let names: &'a [Text] = self.row.cluster_names.of(self.tables.texts);
-        names.iter().map(move |name| name.read(pool))
-    }
-
-    /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that is not in the
-    /// snapshot.
-    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<Row>> + use<'a> {
-        let pool = self.tables.pool;
-        let arena = clusters.arena();
-        let names: &'a [Text] = self.row.cluster_names.of(self.tables.texts);
-        names
-            .iter()
-            .map(move |name| arena.row_hashed(name.read(pool), name.hash))
-            .map(|row| row.map(|row| Row::from_index(row as usize)))
-    }
-
-    /// Compiles the affinity into a matcher of rows. Compile once per cycle, not once per cluster.
-    pub fn compile(&self, clusters: &Clusters<'a>) -> ClusterMatcher<'a> {
-        ClusterMatcher::compile(clusters.arena(), &self.row, self.tables)
     }
 }

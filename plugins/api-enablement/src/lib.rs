@@ -9,7 +9,6 @@ mod api_enablement;
 #[cfg(test)]
 mod tests;
 
-use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
 use divvy_framework::reuse::with_scratch;
 
@@ -30,13 +29,9 @@ impl FilterPlugin for ApiEnablement {
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         let sets = clusters.api_sets();
-        with_scratch(|(verdicts, last): &mut (Verdicts, RowSet)| {
+        with_scratch(|verdicts: &mut Verdicts| {
             verdicts.decide(&clusters, binding.resource_api_version(), binding.resource_kind());
-            binding.collect_last_rows(&clusters, last);
-            result.retain(
-                |row| sets.get(row).is_some_and(|set| verdicts.serves(set)) || last.contains(row),
-                |_| REASON.to_owned(),
-            );
+            result.retain_newcomers(|row| sets.get(row).is_some_and(|set| verdicts.serves(set)), |_| REASON);
         });
         Ok(())
     }

@@ -1,17 +1,18 @@
 //! The Filter plugin `cluster-affinity`: rejects clusters that no affinity of the placement matches.
 //!
-//! This file connects the SDK to the rule in [`cluster_affinity`]. The host determines which affinities are in force
-//! (the policy's only one, or the observed group and its overflow affinities); the rule gets the list.
+//! The host determines which affinities are in force: the policy's only one, or the observed group and its overflow affinities. The SDK
+//! matches names, exclusions, labels, fields and zones, because strategies need it too. The last result is not considered: a cluster that no
+//! longer matches is rejected even if the binding runs there.
 
 #![forbid(unsafe_code)]
 
-mod cluster_affinity;
 #[cfg(test)]
 mod tests;
 
 use divvy_framework::prelude::*;
 
-use cluster_affinity::{AnyOf, REASON};
+/// Reason for rejecting a cluster, in Karmada's words.
+const REASON: &str = "cluster(s) did not match the placement cluster affinity constraint";
 
 /// Rejects clusters that no affinity of the placement matches.
 #[derive(Default)]
@@ -27,20 +28,8 @@ impl FilterPlugin for ClusterAffinity {
     const ACTS_ON: BindingParts = BindingParts::CLUSTER_AFFINITIES;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
-        let clusters = context.clusters();
-        let affinities = context
-            .binding()
-            .affinities()
-            .map(|affinity| affinity.compile(&clusters));
-        match AnyOf::new(affinities) {
-            AnyOf::Everything => {}
-            AnyOf::One(affinity) => {
-                result.retain(|row| affinity.matches(row), |_| REASON.to_owned());
-            }
-            AnyOf::Several(affinities) => result.retain(
-                |row| affinities.iter().any(|affinity| affinity.matches(row)),
-                |_| REASON.to_owned(),
-            ),
+        if let Some(affinities) = context.binding().compile_affinities(&context.clusters()) {
+            result.retain_matching(&affinities, |_| REASON);
         }
         Ok(())
     }

@@ -4,8 +4,7 @@ use divvy_framework::binding::{SelectorField, SelectorOperator};
 use divvy_framework::testing::{AffinityBuilder, ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
-use crate::ClusterAffinity;
-use crate::cluster_affinity::REASON;
+use crate::{ClusterAffinity, REASON};
 
 /// Three clusters: `a` in eu with two zones, `b` in us with one zone, and `c` without properties.
 fn fleet() -> Scenario {

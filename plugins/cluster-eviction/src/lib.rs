@@ -1,17 +1,17 @@
 //! The Filter plugin `cluster-eviction`: rejects clusters that the binding is being evicted from.
 //!
-//! The SDK looks up the names of the eviction tasks, so [`cluster_eviction`] contains only the reason. The cost is per
-//! eviction task, not per cluster.
+//! A cluster that a graceful eviction task names as `fromCluster` is rejected, even if the last result lists it. The progress of the task does
+//! not matter: as long as it exists, scheduling to the cluster would undo it. The cost is per task, not per cluster.
 
 #![forbid(unsafe_code)]
 
-mod cluster_eviction;
 #[cfg(test)]
 mod tests;
 
 use divvy_framework::prelude::*;
 
-use cluster_eviction::REASON;
+/// Reason for rejecting a cluster, in Karmada's words.
+const REASON: &str = "cluster(s) is in the process of eviction";
 
 /// Rejects clusters that the binding is being evicted from.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl FilterPlugin for ClusterEviction {
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         for row in context.binding().eviction_rows(&context.clusters()) {
-            result.reject(row, || REASON.to_owned());
+            result.reject(row, || REASON);
         }
         Ok(())
     }

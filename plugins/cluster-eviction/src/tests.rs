@@ -3,8 +3,7 @@
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
-use crate::ClusterEviction;
-use crate::cluster_eviction::REASON;
+use crate::{ClusterEviction, REASON};
 
 fn fleet() -> Scenario {
     Scenario::new()

@@ -1,15 +1,16 @@
 //! `divvy plugin inspect`: facts from a library's file, without running any of its code.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use divvy_command::additional::is_file;
 use divvy_command::console::Console;
-use divvy_command::errors::Failure;
+use divvy_command::errors::{Diagnostic, Failure};
 use divvy_command::exit::Exit;
 use divvy_command::form;
 use divvy_command::libraries::{diagnostic, not_found};
 use divvy_command::setup::ProfileArguments;
+use divvy_command::text::printable;
 use divvy_loader::LoadOptions;
 use divvy_loader::inspection::{Inspection, Refusal};
 use divvy_profile::ProfileConfiguration;
@@ -65,6 +66,9 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
     // A cause that stays when the library is allowed comes first.
     refusals.sort_by_key(Refusal::is_for_lack_of_certificate);
     let refusal = refusals.into_iter().next();
+    if arguments.load && refusal.is_none() && name.is_none() && file.records.len() > 1 {
+        return Err(one_plugin_only(&file));
+    }
     let from_library = match arguments.load && refusal.is_none() {
         true => {
             let open = libraries.open(name.as_deref().unwrap_or(asked), &located);
@@ -82,6 +86,27 @@ pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exi
         None => Exit::Success,
         Some(_) => Exit::Usage,
     })
+}
+
+/// What a library says of itself, it says of one plugin.
+fn one_plugin_only(file: &Inspection) -> Failure {
+    let names: Vec<String> = file
+        .records
+        .iter()
+        .map(|record| format!("`{}`", printable(&record.name)))
+        .collect();
+    let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let message = format!(
+        "`--load` needs the name of one plugin: library `{}` has {}",
+        file.path.display(),
+        names.join(", ")
+    );
+    let hint = format!(
+        "give a name in place of the file, and `--plugin-directory {}`",
+        folder.display()
+    );
+    Failure::usage(Diagnostic::new(message).with_hint(hint))
 }
 
 /// The library's file.
