@@ -196,11 +196,15 @@ fn a_library_of_several_plugins_loads_if_each_of_them_does() {
     let file = folder.path().join("libdivvy_plugin_both.so").display().to_string();
     let (exit, stdout, stderr) = run(&["plugin", "inspect", &file, "--load"]);
     let expected = format!(
-        "error: `--load` needs the name of one plugin: library `{file}` has `alone`, `nothing`\n  \
-         hint: give a name in place of the file, and `--plugin-directory {path}`\n"
+        "error: `--load` needs the name of one plugin: library `{file}` has `nothing`, `alone`\n  \
+         hint: give its name in place of the file, and a profile in which `path` of the plugin is this file\n"
     );
     assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
-    let (exit, stdout, stderr) = run(&["plugin", "inspect", "alone", "--load", "--plugin-directory", &path]);
+    let profile = folder.path().join("both.toml");
+    let lines = format!("[[profile]]\nname = 'both'\nextends = 'default'\n[profile.plugin.alone]\npath = '{file}'\n");
+    std::fs::write(&profile, lines).expect("the profile can be written");
+    let profile = profile.display().to_string();
+    let (exit, stdout, stderr) = run(&["plugin", "inspect", "alone", "--load", "--profile", &profile]);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{stdout}");
 }
 

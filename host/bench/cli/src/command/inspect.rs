@@ -1,6 +1,6 @@
 //! `divvy plugin inspect`: facts from a library's file, without running any of its code.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use divvy_command::additional::is_file;
@@ -95,17 +95,12 @@ fn one_plugin_only(file: &Inspection) -> Failure {
         .iter()
         .map(|record| format!("`{}`", printable(&record.name)))
         .collect();
-    let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
     let message = format!(
         "`--load` needs the name of one plugin: library `{}` has {}",
         file.path.display(),
         names.join(", ")
     );
-    let hint = format!(
-        "give a name in place of the file, and `--plugin-directory {}`",
-        folder.display()
-    );
+    let hint = "give its name in place of the file, and a profile in which `path` of the plugin is this file";
     Failure::usage(Diagnostic::new(message).with_hint(hint))
 }
 
