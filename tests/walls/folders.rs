@@ -10,7 +10,7 @@ use crate::artifacts::{metadata, plugin, plugin_folders, plugin_package, reposit
 use crate::scheduling::Host;
 
 /// Plugins whose rule the SDK has, because plugins of others need it, too.
-const RULES_OF_THE_SDK: [&str; 1] = ["taint-toleration"];
+const RULES_OF_THE_SDK: [&str; 3] = ["cluster-affinity", "cluster-eviction", "taint-toleration"];
 
 #[test]
 fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
