@@ -4,6 +4,7 @@
 //! rendering are tested in the binary's own crate; these tests cover the interaction of arguments, files and plugins.
 
 mod affinity;
+mod carrying_out;
 mod choosing;
 mod clusters;
 mod completing;

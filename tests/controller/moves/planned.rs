@@ -242,3 +242,88 @@ fn what_waits_is_placed_as_planned_once_the_room_is_there() {
     assert_eq!(simulation.result("web"), clusters(&[("a", 6), ("c", 4)]));
     assert!(!is_planned(&simulation, "web"));
 }
+
+/// What Karmada's WorkloadRebalancer asks for is divided from scratch, and goes there in steps, one binding after another under a budget, although
+/// the scheduler is killed on the way.
+#[test]
+fn what_a_workload_rebalancer_names_goes_in_steps_under_the_budgets() {
+    const NAMES: [&str; 3] = ["api", "mail", "web"];
+    let lines = format!("{SURGE}[profile.moves.budgets]\nbindings = 1\n");
+    let mut simulation = in_a(&lines);
+    for name in ["api", "mail"] {
+        simulation.create(name, super::binding(10, &[("a", 1)]));
+    }
+    let report = |simulation: &mut Simulation, name: &str| {
+        let states = simulation.result(name).into_iter().map(|(cluster, replicas)| {
+            let status = json!({"replicas": replicas, "readyReplicas": replicas});
+            json!({"clusterName": cluster, "applied": true, "status": status})
+        });
+        let states: Value = states.collect();
+        simulation.patch(name, &json!({"status": {"aggregatedStatus": states}}));
+    };
+    let settle = |simulation: &mut Simulation| {
+        for _ in 0..20 {
+            NAMES.iter().for_each(|name| report(simulation, name));
+            simulation.pass(std::time::Duration::from_secs(61));
+        }
+    };
+    for name in NAMES {
+        simulation.patch(
+            name,
+            &json!({"spec": {"placement": super::weighted(&[("a", 1), ("b", 1)])}}),
+        );
+    }
+    settle(&mut simulation);
+    for name in NAMES {
+        assert_eq!(simulation.result(name), clusters(&[("a", 5), ("b", 5)]), "{name}");
+        // A person's division adds up, so that it stays.
+        let all_in_a = json!([{"name": "a", "replicas": 10}]);
+        simulation.patch(name, &json!({"spec": {"clusters": all_in_a}}));
+    }
+    settle(&mut simulation);
+    for name in NAMES {
+        assert_eq!(simulation.result(name), clusters(&[("a", 10)]), "{name}");
+        simulation.patch(
+            name,
+            &json!({"spec": {"rescheduleTriggeredAt": "2027-03-01T00:00:00Z"}}),
+        );
+    }
+    let begun = |simulation: &Simulation| {
+        let begun = NAMES.iter().filter(|name| simulation.result(name).len() > 1);
+        begun.count()
+    };
+    assert_eq!(begun(&simulation), 1, "the budget lets one begin");
+    simulation.kill(&super::active_profile(&lines));
+    assert_eq!(begun(&simulation), 1, "the next process knows what is under way");
+    for _ in 0..20 {
+        for name in NAMES {
+            report(&mut simulation, name);
+            let sum: i64 = simulation.result(name).values().sum();
+            assert!(sum >= 10, "{name} has {sum} of ten");
+        }
+        simulation.pass(std::time::Duration::from_secs(61));
+    }
+    for name in NAMES {
+        assert_eq!(simulation.result(name), clusters(&[("a", 5), ("b", 5)]), "{name}");
+    }
+}
+
+#[test]
+fn a_workload_rebalancer_takes_a_binding_out_of_its_plan() {
+    // Without hours, the plan does not begin.
+    let closed = format!("{SURGE}hours = ['Mon 00:00-00:01 UTC']\n");
+    let mut simulation = in_a(&closed);
+    plan(&mut simulation, "web", &[("b", 10)]);
+    assert!(is_planned(&simulation, "web"));
+    simulation.patch(
+        "web",
+        &json!({"spec": {"rescheduleTriggeredAt": "2027-03-01T00:00:00Z"}}),
+    );
+    settle(&mut simulation);
+    assert!(!is_planned(&simulation, "web"));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 10)]));
+    assert_eq!(
+        said(&simulation),
+        ["it leaves its plan: its specification has changed since the plan was made"]
+    );
+}

@@ -41,7 +41,8 @@ impl Members {
         }
     }
 
-    /// The clusters of every binding in the namespace `default` apply its result, and some report. Returns the bindings.
+    /// The clusters of every binding in the namespace `default` apply its result, and some report; all report what results take of them.
+    /// Returns the bindings.
     pub async fn pass(&mut self) -> Result<Vec<Value>, Error> {
         let bindings = self.karmada.objects().list(BINDING, "default").await?;
         for binding in &bindings {
@@ -54,6 +55,7 @@ impl Members {
                 self.report(binding, &before).await?;
             }
         }
+        self.karmada.account().await?;
         Ok(bindings)
     }
 

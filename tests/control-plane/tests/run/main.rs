@@ -9,6 +9,7 @@ mod credentials;
 mod estimators;
 mod evictions;
 mod faults;
+mod grown;
 mod isolated;
 mod jobs;
 mod live;

@@ -25,7 +25,11 @@ fn name(number: usize) -> String {
 }
 
 /// Runs `divvy rebalance` with an option that names the plan. Returns the exit code and what it printed.
-fn rebalance(scenario: &Scenario, option: &str, plan: &Path) -> Result<(Option<i32>, String, String), Error> {
+pub(super) fn rebalance(
+    scenario: &Scenario,
+    option: &str,
+    plan: &Path,
+) -> Result<(Option<i32>, String, String), Error> {
     let output = Divvy::command()?
         .args(["rebalance", option])
         .arg(plan)
@@ -88,7 +92,10 @@ async fn running(folder: &Path) -> Result<(Scenario, Members), Error> {
 }
 
 /// Lets members work until something holds.
-async fn until(members: &mut Members, mut holds: impl FnMut(&[Value], &Members) -> bool) -> Result<(), Error> {
+pub(super) async fn until(
+    members: &mut Members,
+    mut holds: impl FnMut(&[Value], &Members) -> bool,
+) -> Result<(), Error> {
     let mut change = Instant::now();
     let mut last = Vec::new();
     loop {
@@ -106,14 +113,14 @@ async fn until(members: &mut Members, mut holds: impl FnMut(&[Value], &Members) 
 }
 
 /// The ready replicas that the clusters of a binding report.
-fn reported(binding: &Value) -> i64 {
+pub(super) fn reported(binding: &Value) -> i64 {
     let states = binding["status"]["aggregatedStatus"].as_array().into_iter().flatten();
     states
         .filter_map(|state| state["status"]["readyReplicas"].as_i64())
         .sum()
 }
 
-fn is_planned(binding: &Value) -> bool {
+pub(super) fn is_planned(binding: &Value) -> bool {
     binding["metadata"]["annotations"]["divvy.io/planned-target"].is_string()
 }
 

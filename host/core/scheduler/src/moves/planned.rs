@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use divvy_karmada::api::TargetCluster;
+use divvy_karmada::api::{ResourceBinding, TargetCluster};
 use serde::{Deserialize, Serialize};
 
 use super::change::AtOnce;
-use super::mark::{MARK_BYTES_MAX, Mark};
+use super::mark::{MARK_BYTES_MAX, Mark, destination};
 
 pub use crate::input::PLANNED_ANNOTATION;
 
@@ -277,6 +277,26 @@ impl PlannedTarget {
     }
 }
 
+/// What becomes of the target of a plan that is given up: its annotation is removed (`Some(None)`), or another target takes its place.
+/// `None` if it stays as it is: the binding is not in the plan, or goes back already.
+///
+/// What has not begun stays. What is on its way goes back to the result from before, which stays known, so that this can be repeated.
+pub fn give_up(binding: &ResourceBinding, plan: &str, until: i64) -> Option<Option<PlannedTarget>> {
+    let text = binding.metadata.annotations.get(PLANNED_ANNOTATION)?;
+    let planned = PlannedTarget::parse(text).ok().filter(|planned| planned.plan == plan)?;
+    if planned.target == planned.from {
+        return None;
+    }
+    let mut destination = destination(binding);
+    if let Some(destination) = &mut destination {
+        destination.retain(|_, replicas| *replicas > 0);
+    }
+    Some((destination.as_ref() == Some(&planned.target)).then(|| {
+        let (before, generation) = (planned.from, binding.metadata.generation);
+        PlannedTarget::new(planned.plan, generation, before.clone(), before, until)
+    }))
+}
+
 /// Replicas by cluster, without those that have none.
 pub fn counts(result: &[TargetCluster]) -> BTreeMap<String, i64> {
     let targets = result.iter().filter(|target| target.replicas > 0);
@@ -416,6 +436,40 @@ mod tests {
             planned.progress(&binding(&result), |name| name != "gone"),
             Err(expected)
         );
+    }
+
+    #[test]
+    fn what_is_given_up_stays_goes_back_or_has_arrived() {
+        use crate::decide::stored_hash::result_hash;
+        use crate::moves::mark::MOVE_ANNOTATION;
+
+        let mut binding = ResourceBinding::default();
+        binding.metadata.generation = 9;
+        binding.spec.replicas = Some(4);
+        binding.spec.clusters = targets(&[("a", 4)]);
+        assert_eq!(give_up(&binding, "p-1", 5_000), None);
+        let annotate = |binding: &mut ResourceBinding, key: &str, text: String| {
+            binding.metadata.annotations.insert(key.to_owned(), text);
+        };
+        annotate(&mut binding, PLANNED_ANNOTATION, planned().write().unwrap());
+        assert_eq!(give_up(&binding, "p-2", 5_000), None, "another plan is not given up");
+        assert_eq!(give_up(&binding, "p-1", 5_000), Some(None), "it has not begun");
+
+        let present = targets(&[("a", 3), ("b", 1)]);
+        let clusters = [("a", 1), ("b", 3)].map(|(name, target)| (name.to_owned(), Waypoint { target, bound: None }));
+        let mark = Mark {
+            generation: 9,
+            result: result_hash(&present),
+            clusters: clusters.into(),
+            ..Mark::default()
+        };
+        binding.spec.clusters = present;
+        annotate(&mut binding, MOVE_ANNOTATION, mark.write().unwrap());
+        let before = by_name(&[("a", 4)]);
+        let back = PlannedTarget::new("p-1".to_owned(), 9, before.clone(), before, 5_000);
+        assert_eq!(give_up(&binding, "p-1", 5_000), Some(Some(back.clone())));
+        annotate(&mut binding, PLANNED_ANNOTATION, back.write().unwrap());
+        assert_eq!(give_up(&binding, "p-1", 6_000), None, "it goes back already");
     }
 
     #[test]

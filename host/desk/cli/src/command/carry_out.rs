@@ -3,6 +3,8 @@
 //! The plan is the JSON of `divvy rebalance -o json`. Each binding of it is given its target as an annotation, which `divvy run` takes as the
 //! target of a move. All that is known of a plan under way is on the bindings, so each of these commands can be repeated.
 
+mod plan;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -17,9 +19,10 @@ use divvy_command::style;
 use divvy_command::time::TimeArguments;
 use divvy_karmada::api::{BindingScope, ResourceBinding};
 use divvy_scheduler::moves::mark::destination;
-use divvy_scheduler::moves::planned::{PLAN_NAME_MAX, PLANNED_ANNOTATION, PlannedTarget, counts};
+use divvy_scheduler::moves::planned::{PLANNED_ANNOTATION, PlannedTarget, counts, give_up};
 use serde::Deserialize;
 
+use self::plan::{PlanDocument, PlanRow};
 use super::help::ANSWER;
 use super::input::InputArguments;
 
@@ -56,31 +59,6 @@ enum Task {
     Apply,
     Status,
     Abort,
-}
-
-/// A plan as `divvy rebalance -o json` prints it; other fields are not read.
-#[derive(Debug, Deserialize)]
-struct PlanDocument {
-    format: u32,
-    waiting: Vec<PlanRow>,
-    moves: Vec<PlanRow>,
-}
-
-/// A binding of a plan.
-#[derive(Debug, Deserialize)]
-struct PlanRow {
-    binding: String,
-    kind: String,
-    generation: i64,
-    #[serde(default)]
-    clusters: Vec<PlanCluster>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PlanCluster {
-    name: String,
-    before: i64,
-    after: i64,
 }
 
 /// Where a binding of a plan stands on the control plane.
@@ -138,7 +116,7 @@ pub(super) fn run(
     let Some((task, path)) = arguments.task() else {
         return Ok(Exit::Success);
     };
-    let (plan, name) = read(path)?;
+    let (plan, name) = PlanDocument::read(path)?;
     let until = i64::try_from(arguments.lasts.as_millis()).unwrap_or(i64::MAX);
     let until = time.milliseconds().saturating_add(until);
     let asked = input.ask(async |clients| {
@@ -175,30 +153,6 @@ pub(super) fn run(
     })
 }
 
-/// Reads a plan, and names it by its content.
-fn read(path: &Path) -> Result<(PlanDocument, String), Failure> {
-    let named = path.display();
-    let text = std::fs::read(path).map_err(|error| {
-        Failure::usage(Diagnostic::new(format!("{named} cannot be read")).with_cause(error.to_string()))
-    })?;
-    let hint = "a plan is what `divvy rebalance -o json` prints";
-    let plan: PlanDocument = serde_json::from_slice(&text).map_err(|error| {
-        let diagnostic = Diagnostic::new(format!("{named} is no plan")).with_cause(error.to_string());
-        Failure::usage(diagnostic.with_hint(hint))
-    })?;
-    if plan.format != divvy_forecast::document::FORMAT {
-        let message = format!(
-            "{named} has format {}, expected {}",
-            plan.format,
-            divvy_forecast::document::FORMAT
-        );
-        return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
-    }
-    let name = super::origin::digest(&text);
-    let name: String = name.chars().take(12.min(PLAN_NAME_MAX)).collect();
-    Ok((plan, name))
-}
-
 type Bindings = BTreeMap<(String, String), ResourceBinding>;
 
 /// The bindings of the control plane, by kind and key.
@@ -225,14 +179,6 @@ async fn present(clients: &Clients) -> Result<Bindings, Failure> {
         bindings.extend(keyed);
     }
     Ok(bindings)
-}
-
-impl PlanDocument {
-    /// The bindings whose clusters the plan changes.
-    fn rows(&self) -> impl Iterator<Item = &PlanRow> {
-        let rows = self.waiting.iter().chain(&self.moves);
-        rows.filter(|row| !row.clusters.is_empty())
-    }
 }
 
 impl PlanRow {
@@ -342,19 +288,9 @@ async fn abort(
     bindings: &mut Bindings,
     console: &Console,
 ) -> Result<(), Failure> {
-    let work = |row: &PlanRow, binding: &ResourceBinding| {
-        let planned = planned(binding, name)?;
-        if planned.target == planned.from {
-            return None;
-        }
-        let is_under_way = destination(binding).is_some_and(|destination| row.is_reached(&destination));
-        if !is_under_way {
-            return Some(None);
-        }
-        // Its result from before stays known, so that this can be repeated.
-        let (before, generation) = (planned.from, binding.metadata.generation);
-        let back = PlannedTarget::new(planned.plan, generation, before.clone(), before, until);
-        back.write().ok().map(Some)
+    let work = |_: &PlanRow, binding: &ResourceBinding| match give_up(binding, name, until)? {
+        None => Some(None),
+        Some(back) => back.write().ok().map(Some),
     };
     annotate_all(clients, plan, bindings, work, console).await
 }
