@@ -258,8 +258,9 @@ const CRATES: [(&str, &[&str]); 45] = [
             "divvy-recordings",
         ],
     ),
+    ("divvy-families", &["divvy-joint"]),
     ("divvy-site", &[]),
-    ("divvy-sizes", &[]),
+    ("divvy-sizes", &["divvy-families", "divvy-joint"]),
     (
         "divvy-instructions",
         &[

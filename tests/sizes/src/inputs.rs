@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::fleets::{self, Planned};
+
 /// An input in a folder of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
@@ -25,6 +27,8 @@ pub(crate) enum Input {
     Policies,
     /// The same, with policies that select a label.
     PoliciesByLabel,
+    /// 1,000 clusters and 50,000 bindings of a family for plans, after they have grown.
+    Planned(Planned),
 }
 
 /// Deployments in 100 MB.
@@ -32,8 +36,9 @@ const DEPLOYMENTS: usize = 344_025;
 
 impl Input {
     /// Name of its folder.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+    pub(crate) fn name(self) -> String {
+        let name = match self {
+            Self::Planned(planned) => return planned.name(),
             Self::Fleet => "fleet",
             Self::Dump => "dump",
             Self::Pages => "pages",
@@ -42,7 +47,8 @@ impl Input {
             Self::DeploymentsAlone => "deployments-alone",
             Self::Policies => "policies",
             Self::PoliciesByLabel => "policies-by-label",
-        }
+        };
+        name.to_owned()
     }
 
     /// Writes the input, unless its folder is there already.
@@ -91,6 +97,11 @@ impl Input {
                 list(&at("policies.json"), numbers().map(|number| own_policy(number, self)))?;
                 list(&at("deployments.json"), numbers().map(labelled_deployment))?;
             }
+            Self::Planned(planned) => {
+                let grown = planned.grown(scale);
+                list(&at("clusters.json"), fleets::clusters(&grown))?;
+                list(&at("bindings.json"), fleets::bindings(&grown))?;
+            }
         }
         std::fs::rename(unfinished, folder)
     }
@@ -117,7 +128,7 @@ fn scattered(number: usize, below: usize) -> usize {
     ((mixed ^ (mixed >> 31)) % below.max(1) as u64) as usize
 }
 
-fn cluster_name(number: usize) -> String {
+pub(crate) fn cluster_name(number: usize) -> String {
     format!("member-{number:05}")
 }
 
@@ -140,7 +151,7 @@ fn managed_fields(paths: &[&str]) -> Value {
     ])
 }
 
-fn cluster(number: usize, apis: usize, is_served: bool) -> Value {
+pub(crate) fn cluster(number: usize, apis: usize, is_served: bool) -> Value {
     let name = cluster_name(number);
     let region = format!("region-{}", number % 8);
     let groups = (0..apis.div_ceil(10)).map(|group| {
@@ -273,7 +284,7 @@ fn binding(number: usize, clusters: usize, is_served: bool) -> Value {
 }
 
 /// Adds what Karmada's controllers and the API server write.
-fn as_served(binding: &mut Value, number: usize, placement: &Value, targets: &[Value]) {
+pub(crate) fn as_served(binding: &mut Value, number: usize, placement: &Value, targets: &[Value]) {
     let metadata = &mut binding["metadata"];
     metadata["uid"] = json!(format!("0b8f6c1e-2f64-4c39-8a55-{number:012}"));
     metadata["resourceVersion"] = json!((2_000_000 + number).to_string());

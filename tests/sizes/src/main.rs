@@ -8,15 +8,21 @@
 //! cargo build --release && cargo run --release -p divvy-sizes
 //! cargo run --release -p divvy-sizes -- --divvy target/release/divvy --inputs target/sizes schedule
 //! ```
+//!
+//! Cases `policies-90`, `policies-97`, `probe-90` and `probe-97` are fleets that are planned for, with rows of their own: `divvy diff --drain` and
+//! `divvy rebalance` of the same fleet, and plans made without the command, in parts and whole, beside their bounds.
 
 mod cases;
+mod fleets;
 mod inputs;
 mod measure;
+mod plans;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cases::{CASES, Case, Outcome};
+use fleets::Planned;
 
 /// Arguments of this program.
 struct Arguments {
@@ -58,22 +64,42 @@ fn arguments() -> Result<Arguments, String> {
 }
 
 fn run() -> Result<(), String> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, rest @ ..] = given.as_slice()
+        && first == "--solve"
+    {
+        return plans::solve(rest);
+    }
     let arguments = arguments()?;
-    let is_chosen = |case: &&Case| {
+    let is_chosen = |name: &str| {
         let mut chosen = arguments.chosen.iter();
-        arguments.chosen.is_empty() || chosen.any(|part| case.name.contains(part.as_str()))
+        arguments.chosen.is_empty() || chosen.any(|part| name.contains(part.as_str()))
     };
-    let cases: Vec<&Case> = CASES.iter().filter(is_chosen).collect();
-    if cases.is_empty() {
-        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let cases: Vec<&Case> = CASES.iter().filter(|case| is_chosen(case.name)).collect();
+    let planned: Vec<Planned> = plans::FLEETS
+        .into_iter()
+        .filter(|planned| is_chosen(&planned.name()))
+        .collect();
+    if cases.is_empty() && planned.is_empty() {
+        let names = CASES.iter().map(|case| case.name.to_owned());
+        let names: Vec<String> = names.chain(plans::FLEETS.map(Planned::name)).collect();
         return Err(format!("no case is called so; there are: {}", names.join(", ")));
     }
-    println!("{}", Outcome::TITLES);
+    let inputs = (arguments.inputs.as_path(), arguments.scale);
+    if !cases.is_empty() {
+        println!("{}", Outcome::TITLES);
+    }
     let mut outcomes = Vec::new();
     for case in cases {
-        let outcome = case.run(&arguments.divvy, (&arguments.inputs, arguments.scale), &outcomes)?;
+        let outcome = case.run(&arguments.divvy, inputs, &outcomes)?;
         println!("{outcome}");
         outcomes.push(outcome);
+    }
+    if !planned.is_empty() {
+        println!("{}", plans::TITLES);
+    }
+    for planned in planned {
+        plans::print(planned, &arguments.divvy, inputs)?;
     }
     Ok(())
 }

@@ -1,13 +1,35 @@
-//! Decides about fleets of a family, and prints what that takes and how near to the bound it comes.
-
-#[path = "../tests/families/mod.rs"]
-mod families;
+//! Decides about a fleet of a family, and prints what that takes and how near to the bound it comes.
+//!
+//! ```sh
+//! cargo run --release -p divvy-joint --example measure -- FAMILY WORKLOADS CLUSTERS LOAD STEPS SEED MODE
+//! ```
+//!
+//! A family is `probe`, `mild` or `policies`, the last with its options after commas, such as `policies,0.8,gpu,spread`. A mode is `plan` for an
+//! empty fleet, or `moves` for one that grew.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
+use divvy_families::{Instance, Policies, Scattered, fewest_moves, grown};
 use divvy_joint::{Fleet, Settings, place_waiting, plan};
-use families::{Family, fewest_moves, grown};
+
+fn instance(family: &str, workloads: usize, clusters: usize, load: f64, seed: u64) -> Instance {
+    match family {
+        "probe" => Scattered::probe(workloads, clusters, 15, load).instance(seed),
+        "mild" => Scattered::mild(workloads, clusters, 15, load).instance(seed),
+        _ => {
+            let mut policies = Policies::new(workloads, clusters, load, 1.0);
+            for option in family.split(',').skip(1) {
+                match option {
+                    "gpu" => policies.has_gpus = true,
+                    "spread" => policies.is_spread = true,
+                    fit => policies.fit = fit.parse().expect("an option is gpu, spread or a number"),
+                }
+            }
+            policies.instance(seed)
+        }
+    }
+}
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -23,16 +45,10 @@ fn main() {
     );
     let (workloads, clusters) = (workloads.parse().unwrap(), clusters.parse().unwrap());
     let (load, seed): (f64, u64) = (load.parse().unwrap(), seed.parse().unwrap());
-    let family = if family == "mild" {
-        Family::mild(workloads, clusters, 15, load)
-    } else {
-        Family::probe(workloads, clusters, 15, load)
-    };
-    let fleet = family.fleet(seed);
-    let fleet = if mode == "moves" {
-        fewest_moves(grown(fleet, seed))
-    } else {
-        fleet
+    let instance = instance(&family, workloads, clusters, load, seed);
+    let fleet = match mode.as_str() {
+        "moves" => fewest_moves(grown(instance, seed).fleet),
+        _ => instance.fleet,
     };
     let settings = Settings {
         steps: steps.parse().unwrap(),
@@ -45,6 +61,9 @@ fn main() {
             .filter(|demand| demand.running.iter().map(|(_, replicas)| replicas).sum::<u64>() < demand.replicas)
             .count()
     };
+    let edges: usize = fleet.demands.iter().map(|demand| demand.choices.len()).sum();
+    let all: u64 = fleet.demands.iter().map(|demand| demand.replicas).sum();
+    println!("{all} replicas, {edges} choices");
     if mode == "moves" {
         let started = Instant::now();
         let plan = place_waiting(&fleet, true).unwrap();
@@ -58,7 +77,6 @@ fn main() {
     }
     let started = Instant::now();
     let (plan, relaxation) = plan(&fleet, &settings).unwrap();
-    let all: u64 = fleet.demands.iter().map(|demand| demand.replicas).sum();
     println!(
         "plan: {} above bound {:.4} = {:.3} %, {} steps, unplaced {} of {all} ({} workloads), moved {}, {:?}",
         plan.cost,

@@ -148,6 +148,19 @@ impl<'a> Assignment<'a> {
         self.changes.clear();
     }
 
+    /// What everything costs: moves, clusters, and what waits.
+    pub(crate) fn cost(&self) -> f64 {
+        let mut cost = -self.classes.surplus();
+        for (class, waiting) in self.classes.list.iter().zip(&self.waiting) {
+            cost += self.classes.unplaced_cost(class) * *waiting as f64;
+        }
+        for (edge, placed) in self.placed.iter().enumerate() {
+            let beyond = placed.saturating_sub(self.classes.home[edge]);
+            cost += self.classes.cost[edge] * *placed as f64 + self.classes.move_price * beyond as f64;
+        }
+        cost
+    }
+
     /// What more replicas on an edge cost.
     pub(crate) fn cost_of(&self, edge: usize, replicas: u64) -> f64 {
         let beyond = |placed: u64| placed.saturating_sub(self.classes.home[edge]);

@@ -62,6 +62,11 @@ impl Order {
             .map(|edge| *edge as usize)
     }
 
+    /// The edges in the cluster of an edge, with their classes.
+    pub(crate) fn of_cluster(&self, classes: &Classes, edge: usize) -> &[(u32, u32)] {
+        &self.of_cluster[classes.cluster[edge] as usize]
+    }
+
     /// Cost and price of a replica on an edge.
     pub(crate) fn reduced(&self, edge: usize) -> f64 {
         self.reduced[edge]

@@ -261,6 +261,22 @@ impl Chunk {
         }
     }
 
+    /// Begins with these replicas by edge.
+    pub(crate) fn begin_at(&mut self, classes: &Classes, placed: &[f64]) {
+        self.placed.copy_from_slice(&placed[self.edges.clone()]);
+        self.used.fill(0.0);
+        for (position, number) in self.classes.clone().enumerate() {
+            let class = &classes.list[number];
+            let placed = &self.placed[self.own_edges(classes, number)];
+            for (edge, placed) in class.edges.clone().zip(placed) {
+                classes.uses(edge, *placed, &mut self.used);
+            }
+            let all: f64 = placed.iter().sum();
+            self.unplaced[position] = (class.replicas as f64 - all).max(0.0);
+        }
+        self.restart();
+    }
+
     /// Begins a round where the last step led.
     pub(crate) fn restart(&mut self) {
         self.placed.clone_into(&mut self.point);

@@ -88,6 +88,26 @@ pub enum Malformed {
         /// Number of clusters.
         clusters: usize,
     },
+    /// Prices are those of another fleet.
+    #[error(
+        "there are prices of {actual} clusters, but {expected} are expected: give one list per cluster, in the same order"
+    )]
+    Prices {
+        /// Clusters of the fleet.
+        expected: usize,
+        /// Clusters with prices.
+        actual: usize,
+    },
+    /// A former plan is that of other demands.
+    #[error(
+        "there is a former plan of {actual} demands, but {expected} are expected: give one list per demand, in the same order"
+    )]
+    Former {
+        /// Demands of the fleet.
+        expected: usize,
+        /// Demands with a list.
+        actual: usize,
+    },
     /// More replicas run than are wanted.
     #[error("demand {demand} has {running} running replicas, but wants {replicas}: leave out those that go anyway")]
     Running {
@@ -202,7 +222,7 @@ impl Fleet {
     }
 }
 
-fn amount(value: f64, is_positive: bool, of: impl FnOnce() -> String) -> Result<(), Malformed> {
+pub(crate) fn amount(value: f64, is_positive: bool, of: impl FnOnce() -> String) -> Result<(), Malformed> {
     let is_enough = if is_positive { value > 0.0 } else { value >= 0.0 };
     let expected = if is_positive { "above 0" } else { "of at least 0" };
     if is_enough && value.is_finite() {

@@ -5,7 +5,7 @@ use crate::chains::Order;
 use crate::classes::Classes;
 use crate::fleet::{Fleet, Malformed};
 use crate::prices::{Relaxation, Settings};
-use crate::{repair, rounding, split};
+use crate::{refine, repair, rounding, split};
 
 /// Where the replicas of each workload are to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,13 +61,24 @@ pub fn plan(fleet: &Fleet, settings: &Settings) -> Result<(Plan, Relaxation), Ma
     fleet.check()?;
     let classes = Classes::of(fleet);
     let relaxation = Relaxation::of(&classes, settings);
-    let order = Order::new(&classes, &relaxation.prices);
-    let mut assignment = Assignment::empty(&classes);
+    Ok((plan_of(fleet, &classes, &relaxation), relaxation))
+}
+
+/// The plan that a relaxation leads to.
+pub(crate) fn plan_of(fleet: &Fleet, classes: &Classes, relaxation: &Relaxation) -> Plan {
+    let order = Order::new(classes, &relaxation.whole);
+    let mut assignment = Assignment::empty(classes);
     rounding::round(&mut assignment, &order, &relaxation.placed);
     repair::repair(&mut assignment, &order);
-    let mut placed = split::split(&assignment, fleet);
+    refine::refine(&mut assignment, &order, relaxation.bound);
+    planned(fleet, &assignment)
+}
+
+/// The plan of an assignment.
+pub(crate) fn planned(fleet: &Fleet, assignment: &Assignment<'_>) -> Plan {
+    let mut placed = split::split(assignment, fleet);
     split::place_rest(fleet, &mut placed);
-    Ok((Plan::new(fleet, placed), relaxation))
+    Plan::new(fleet, placed)
 }
 
 /// Places what waits, by moving others where it must: at most two, one after the other, for each group of replicas. No replica that runs is

@@ -14,6 +14,7 @@ use crate::bound::Bound;
 use crate::chunk::{self, Chunk, Metric};
 use crate::classes::Classes;
 use crate::fleet::{Fleet, Malformed};
+use crate::gap::Prices;
 
 /// Steps between two looks at how good a point is.
 const LOOK: usize = 25;
@@ -49,8 +50,10 @@ pub struct Relaxation {
     pub bound: Bound,
     /// Steps that it took.
     pub steps: usize,
-    /// Price of the whole room, by cluster and then resource, at which the bound is highest.
-    pub(crate) prices: Vec<f64>,
+    /// The prices of room at which the bound is highest.
+    pub prices: Prices,
+    /// The same for the whole room, by cluster and then resource.
+    pub(crate) whole: Vec<f64>,
     /// Replicas by edge of the best point, not whole numbers.
     pub(crate) placed: Vec<f64>,
 }
@@ -68,6 +71,13 @@ impl Relaxation {
 
     pub(crate) fn of(classes: &Classes, settings: &Settings) -> Self {
         Solver::new(classes, settings).solve()
+    }
+
+    /// The same from former prices of whole rooms, and from replicas by edge.
+    pub(crate) fn from(classes: &Classes, settings: &Settings, whole: Vec<f64>, placed: &[f64]) -> Self {
+        let mut solver = Solver::new(classes, settings);
+        solver.begin_at(whole, placed);
+        solver.solve()
     }
 }
 
@@ -180,6 +190,18 @@ impl<'a> Solver<'a> {
         }
     }
 
+    /// Begins with these prices and replicas.
+    fn begin_at(&mut self, prices: Vec<f64>, placed: &[f64]) {
+        let classes = self.classes;
+        chunk::each(&mut self.chunks, self.settings.threads, |chunk| {
+            chunk.begin_at(classes, placed)
+        });
+        let used = chunk::sum(&self.chunks, |chunk| &chunk.used);
+        self.look(&prices, &used);
+        self.point = Point { prices, used };
+        self.anchor = self.point.clone();
+    }
+
     fn solve(mut self) -> Relaxation {
         let (mut round, mut steps) = (Round::default(), 0);
         // At no price, too: a fleet in which nothing competes is solved before the first step.
@@ -212,7 +234,8 @@ impl<'a> Solver<'a> {
         Relaxation {
             bound,
             steps,
-            prices: self.best.prices,
+            prices: Prices::of_whole(self.classes, &self.best.prices),
+            whole: self.best.prices,
             placed: self.best.placed,
         }
     }

@@ -1,11 +1,9 @@
 //! Plans of at most so many moves, against every plan of small fleets.
 
-mod families;
-
 use std::num::NonZeroUsize;
 
+use divvy_families::{Scattered, fewest_moves, grown};
 use divvy_joint::{Choice, Demand, Fleet, Plan, Settings, moved_back, plan_at_most, plan_whole};
-use families::{Family, fewest_moves, grown};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -213,12 +211,12 @@ fn a_limit_is_kept_and_small_plans_are_near_the_best() {
 #[test]
 fn more_moves_never_place_less() {
     let families = [
-        (Family::mild(400, 30, 10, 0.9), 1),
-        (Family::mild(400, 30, 10, 0.9), 2),
-        (Family::probe(400, 30, 10, 0.8), 3),
+        (Scattered::mild(800, 30, 4, 0.97), 1),
+        (Scattered::mild(800, 30, 4, 0.97), 6),
+        (Scattered::probe(400, 30, 10, 0.8), 3),
     ];
     for (family, seed) in families {
-        let mut fleet = fewest_moves(grown(family.fleet(seed), seed));
+        let mut fleet = fewest_moves(grown(family.instance(seed), seed).fleet);
         for demand in fleet.demands.iter_mut().filter(|demand| runs(demand)) {
             (demand.priority, demand.worth) = (URGENT, 1e5);
         }

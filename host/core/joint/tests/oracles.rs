@@ -1,50 +1,17 @@
 //! Plans and bounds against what can be known without them.
 
-mod families;
+mod valid;
 
 use std::num::NonZeroUsize;
 
+use divvy_families::{Scattered, fewest_moves, grown};
 use divvy_joint::{Choice, Demand, Fleet, Plan, Relaxation, Settings, place_waiting, plan, plan_whole};
-use families::{Family, fewest_moves, grown};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use valid::check;
 
 fn settings(threads: usize) -> Settings {
     Settings::new(NonZeroUsize::new(threads).unwrap())
-}
-
-/// Checks what every plan keeps: replicas, choices, limits and room.
-fn check(fleet: &Fleet, plan: &Plan) {
-    let mut free: Vec<Vec<i128>> = fleet
-        .room
-        .iter()
-        .map(|room| room.iter().map(|room| i128::from(*room)).collect())
-        .collect();
-    for (number, demand) in fleet.demands.iter().enumerate() {
-        let placed: u64 = plan.placed[number].iter().map(|(_, replicas)| replicas).sum();
-        assert_eq!(placed + plan.unplaced[number], demand.replicas, "demand {number}");
-        let most = demand.clusters.unwrap_or(u32::MAX) as usize;
-        assert!(
-            plan.placed[number].len() <= most,
-            "demand {number}: {:?}",
-            plan.placed[number]
-        );
-        for (cluster, replicas) in &plan.placed[number] {
-            assert!(
-                demand.choices.iter().any(|choice| choice.cluster == *cluster),
-                "demand {number}: {cluster} is no choice"
-            );
-            assert!(
-                demand.largest.is_none_or(|largest| *replicas <= largest),
-                "demand {number}: {replicas} in {cluster}"
-            );
-            assert!(*replicas > 0);
-            for (free, request) in free[*cluster as usize].iter_mut().zip(&demand.request) {
-                *free -= i128::from(*request) * i128::from(*replicas);
-            }
-        }
-    }
-    assert!(free.iter().flatten().all(|free| *free >= 0), "{free:?}");
 }
 
 /// Tries every way to place a small fleet.
@@ -208,10 +175,10 @@ fn no_plan_is_below_a_bound_and_small_plans_are_near_the_best() {
 #[test]
 fn results_do_not_depend_on_threads() {
     for (family, seed) in [
-        (Family::probe(3_000, 100, 15, 0.9), 1),
-        (Family::mild(3_000, 60, 12, 0.97), 2),
+        (Scattered::probe(3_000, 100, 15, 0.9), 1),
+        (Scattered::mild(3_000, 60, 12, 0.97), 2),
     ] {
-        let fleet = family.fleet(seed);
+        let fleet = family.instance(seed).fleet;
         let (plan_of_one, relaxation_of_one) = plan(
             &fleet,
             &Settings {
@@ -240,7 +207,7 @@ fn results_do_not_depend_on_threads() {
 
 #[test]
 fn nothing_moves_where_nothing_waits() {
-    let fleet = fewest_moves(grown(Family::mild(400, 30, 10, 0.5).fleet(3), 3));
+    let fleet = fewest_moves(grown(Scattered::mild(400, 30, 10, 0.5).instance(3), 3).fleet);
     assert!(fleet.demands.iter().all(|demand| !demand.running.is_empty()));
     let (plan, relaxation) = plan(&fleet, &settings(1)).unwrap();
     assert_eq!((plan.cost, relaxation.bound.cost()), (0.0, 0.0));
@@ -271,7 +238,7 @@ fn waiting_after(fleet: &Fleet, plan: &Plan) -> usize {
 fn what_waits_is_placed_and_nothing_else_is_left_out() {
     let (mut waited, mut by_chains, mut by_plan) = (0, 0, 0);
     for seed in 1..9 {
-        let mut fleet = fewest_moves(grown(Family::mild(800, 40, 10, 0.9).fleet(seed), seed));
+        let mut fleet = fewest_moves(grown(Scattered::mild(800, 40, 5, 0.93).instance(seed), seed).fleet);
         for demand in fleet.demands.iter_mut().filter(|demand| runs(demand)) {
             (demand.priority, demand.worth) = (i64::MAX, 1e5);
         }
@@ -295,7 +262,7 @@ fn what_waits_is_placed_and_nothing_else_is_left_out() {
 fn the_fewest_moves_are_near_the_bound() {
     let (mut all, mut least) = (0.0, 0.0);
     for seed in 1..6 {
-        let fleet = fewest_moves(grown(Family::mild(2_000, 60, 12, 0.85).fleet(seed), seed));
+        let fleet = fewest_moves(grown(Scattered::mild(2_000, 60, 8, 0.85).instance(seed), seed).fleet);
         let (plan, relaxation) = plan(&fleet, &settings(1)).unwrap();
         check(&fleet, &plan);
         assert_eq!(plan.unplaced.iter().sum::<u64>(), 0, "seed {seed}");
