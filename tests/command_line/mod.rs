@@ -14,6 +14,7 @@ mod headroom;
 mod help;
 mod hostile;
 mod inspect;
+mod jointly;
 mod karmada;
 mod kubeconfig;
 mod large;
