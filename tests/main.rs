@@ -11,6 +11,7 @@
 //! - [`proposals`]: the worked examples of the four proposals. [`fair_ties`]: fairness of ties.
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
 //! - [`renamed_strategies`]: copies of bundled strategies under other names, which the host must serve in the same way.
+//! - [`bursts`]: bindings decided as one plan, compared with one after another and, on tiny fleets, with every plan.
 //! - [`acts_on`]: plugins are called only for bindings with a part that they act on.
 //! - [`declared_inputs`]: inputs that a plugin declares: preferences, metadata, priority, time.
 //! - [`quorum`]: fewer replicas than requested, where not all fit.
@@ -43,6 +44,7 @@ mod acts_on;
 mod artifacts;
 mod attribution;
 mod bundled;
+mod bursts;
 mod c_interface;
 mod changed_sdk;
 mod command_line;

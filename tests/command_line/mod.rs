@@ -15,6 +15,7 @@ mod headroom;
 mod help;
 mod hostile;
 mod inspect;
+mod jointly;
 mod karmada;
 mod kubeconfig;
 mod large;

@@ -13,6 +13,7 @@ mod explanations;
 mod forgotten;
 mod holding;
 mod jobs;
+mod jointly;
 mod members;
 mod moves;
 mod pauses;

@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 45] = [
+const CRATES: [(&str, &[&str]); 46] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
@@ -131,6 +131,16 @@ const CRATES: [(&str, &[&str]); 45] = [
             "divvy-profile",
         ],
     ),
+    (
+        "divvy-burst",
+        &[
+            "divvy-framework-view",
+            "divvy-joint",
+            "divvy-karmada",
+            "divvy-parallel",
+            "divvy-scheduler",
+        ],
+    ),
     ("divvy-client", &["divvy-karmada", "divvy-scheduler", "divvy-spanned"]),
     ("divvy-estimator", &["divvy-client", "divvy-karmada"]),
     (
@@ -171,6 +181,7 @@ const CRATES: [(&str, &[&str]); 45] = [
         "divvy-controller",
         &[
             "divvy-attribution",
+            "divvy-burst",
             "divvy-client",
             "divvy-estimator",
             "divvy-framework-view",
@@ -211,6 +222,7 @@ const CRATES: [(&str, &[&str]); 45] = [
     (
         "divvy-cli",
         &[
+            "divvy-burst",
             "divvy-client",
             "divvy-command",
             "divvy-spanned",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use divvy_controller::engine::{ActiveProfile, Engine};
+use divvy_controller::engine::{ActiveProfile, Engine, Task};
 use divvy_controller::lease::Term;
 use divvy_controller::objects::{Kind, ObjectKey};
 use divvy_controller::watch::Change;
@@ -23,6 +23,16 @@ impl Simulation {
         let moment = self.moment();
         self.engine.lead(Some(Term(1)), &moment);
         self.run();
+    }
+
+    /// Lets the scheduler lead in a term, and takes the first write that it asks for.
+    pub(in super::super) fn lead_to_the_first_task(&mut self, term: u64) -> WriteJob {
+        let moment = self.moment();
+        self.engine.lead(Some(Term(term)), &moment);
+        match self.engine.next(&moment) {
+            Some(Task::Write(job)) => *job,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Carries a write out that was held back, unless the binding has another version by now.

@@ -12,6 +12,7 @@ mod cost;
 mod deadline;
 mod duration;
 mod error;
+mod jointly;
 mod lists;
 mod model;
 mod moves;
@@ -23,6 +24,7 @@ pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile, is_bundled
 pub use cost::CostConfiguration;
 pub use deadline::Deadline;
 pub use error::ProfileError;
+pub use jointly::JointlyConfiguration;
 pub use lists::Origin as EntryOrigin;
 #[cfg(feature = "schema")]
 pub use model::schema;

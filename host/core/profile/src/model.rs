@@ -12,6 +12,7 @@ use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 use crate::cost::CostConfiguration;
 use crate::deadline::Deadline;
 use crate::error::ProfileError;
+use crate::jointly::JointlyConfiguration;
 use crate::moves::MovesConfiguration;
 use crate::selectors;
 use crate::table::configuration::TableConfiguration;
@@ -102,6 +103,9 @@ pub struct ProfileConfiguration {
     /// Moves in steps, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<MovesConfiguration>,
+    /// Many bindings at once decided as one plan, in `divvy run`. Off if absent; needs `while-capacity-is-unreported = "hold"`, the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jointly: Option<JointlyConfiguration>,
     /// Rules for reading the replicas and requests of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
@@ -429,6 +433,10 @@ impl ProfileConfiguration {
             moves: match (self.moves, base.moves) {
                 (Some(moves), Some(base)) => Some(moves.over(base)),
                 (moves, base) => moves.or(base),
+            },
+            jointly: match (self.jointly, base.jointly) {
+                (Some(jointly), Some(base)) => Some(jointly.over(base)),
+                (jointly, base) => jointly.or(base),
             },
             resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,

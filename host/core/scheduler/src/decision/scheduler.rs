@@ -5,9 +5,10 @@ use std::sync::Arc;
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 
-use super::groups::{Attempt, Circumstances, try_groups};
+use super::groups::{Attempt, Circumstances, Estimates, try_groups};
 use super::outcome::{Decision, Outcome, TargetFigures, target_figures, targets_with_names};
 use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Skipped, Target};
+use crate::fleet::estimate::estimate;
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{Plan, PlanInput, PlanResult, Plans};
@@ -36,6 +37,8 @@ struct Manner<'a> {
     fresh: bool,
     /// True if the result takes capacity from the ledger.
     books: bool,
+    /// Room that each cluster has at most; `None` for all that is free.
+    room: Option<&'a dyn Estimates>,
     /// Plugins that are not called.
     without: &'a [Skipped],
 }
@@ -46,6 +49,7 @@ impl Manner<'_> {
         Self {
             fresh: binding.is_fresh(),
             books: true,
+            room: None,
             without: &[],
         }
     }
@@ -191,6 +195,11 @@ impl Scheduler {
         self.ledger.as_mut()
     }
 
+    /// Time of all decisions, in milliseconds since 1970; `None` if it is not known.
+    pub fn time(&self) -> Option<i64> {
+        self.time
+    }
+
     /// The profile that decides.
     pub fn profile(&self) -> &Arc<Profile> {
         &self.profile
@@ -236,11 +245,36 @@ impl Scheduler {
         self.decide(binding, fleet, manner)
     }
 
+    /// Schedules a binding as [`Self::schedule`] does, as if each cluster had at most this room. The figures of the result are those of what
+    /// is free in truth.
+    pub fn schedule_within(&mut self, binding: &Binding, fleet: &FleetSnapshot, room: &dyn Estimates) -> Decision {
+        let manner = Manner {
+            books: false,
+            room: Some(room),
+            ..Manner::of(binding)
+        };
+        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, manner);
+        let plan = Arc::clone(&decision.plan);
+        if let (true, Ok(plan)) = (is_scheduled, plan.as_ref()) {
+            decision.name_targets(&self.cycle, &self.targets, fleet);
+            let rows: Vec<u32> = self.targets.iter().map(|target| target.row).collect();
+            let mut free = vec![0; rows.len()];
+            let (clusters, ledger) = (fleet.snapshot().clusters(), self.ledger.as_ref());
+            estimate(&clusters, &rows, &plan.demand, plan.replicas, ledger, &mut free);
+            for (figures, free) in decision.figures.iter_mut().zip(free) {
+                figures.fits_now = figures.fits_now.map(|_| free);
+            }
+            self.take(binding, fleet);
+        }
+        decision
+    }
+
     /// Schedules a binding from scratch, as if a reschedule had been requested, and takes no capacity for the result.
     pub fn rescheduled(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
         let manner = Manner {
             fresh: true,
             books: false,
+            room: None,
             without: &[],
         };
         self.decide(binding, fleet, manner)
@@ -325,7 +359,7 @@ impl Scheduler {
             profile: &self.profile,
             fleet,
             ledger: self.ledger.as_ref(),
-            estimates: None,
+            estimates: manner.room,
             fresh: manner.fresh,
             time: self.time,
             peers: peers.as_ref(),
@@ -335,13 +369,18 @@ impl Scheduler {
         let decision = Decision::make(&mut self.cycle, &mut self.targets, binding, &plan, &circumstances);
         let is_scheduled = matches!(decision.outcome, Outcome::Scheduled(_));
         if is_scheduled && manner.books {
-            self.book(binding, &Footprint::new(&binding.object.spec), fleet);
-            if self.tracks(binding) {
-                let named = self.named_targets(fleet);
-                self.placed(binding, &named);
-            }
+            self.take(binding, fleet);
         }
         (decision, is_scheduled)
+    }
+
+    /// Takes the capacity of the latest result, and records its clusters for the peers of its binding.
+    fn take(&mut self, binding: &Binding, fleet: &FleetSnapshot) {
+        self.book(binding, &Footprint::new(&binding.object.spec), fleet);
+        if self.tracks(binding) {
+            let named = self.named_targets(fleet);
+            self.placed(binding, &named);
+        }
     }
 
     fn skipped(&self, binding: &Binding, plan: &PlanResult, reason: String) -> Decision {

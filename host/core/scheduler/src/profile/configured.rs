@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use divvy_profile::{
-    MovesConfiguration, ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported,
+    JointlyConfiguration, MovesConfiguration, ProfileConfiguration, WhenClustersChange, WhenNoClusterFits,
+    WhileCapacityIsUnreported,
 };
 
 use super::Profile;
@@ -22,6 +23,8 @@ pub struct ConfiguredProfile {
     pub when_clusters_change: WhenClustersChange,
     /// The way in which results are written in steps; `None` if they are written as a whole.
     pub moves: Option<Arc<MovesConfiguration>>,
+    /// The bursts that a live scheduler decides as one plan; `None` if it decides one binding after another.
+    pub jointly: Option<JointlyConfiguration>,
 }
 
 impl ConfiguredProfile {
@@ -33,6 +36,7 @@ impl ConfiguredProfile {
             while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
             moves: configuration.moves.clone().map(Arc::new),
+            jointly: configuration.jointly.clone(),
         }
     }
 

@@ -4,8 +4,8 @@ mod completing;
 mod deciding;
 mod explaining;
 mod findings;
+mod printing;
 
-use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use deciding::Deciding;
+use deciding::{AllDecided, Deciding};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::situation::assigned;
 use divvy_karmada::api::PropagationPolicy;
@@ -29,27 +29,26 @@ use divvy_scheduler::profile::Profile;
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 use explaining::Explaining;
 pub(super) use findings::{PlanFindings, report_warnings};
+use printing::Decisions;
 
 use super::choosing::{ChoosingArguments, Shown};
 use super::desk::{Answer, Document, Presentation, Question};
 use super::help::{ANSWER, ASSUMPTIONS, DECIDING, HelpArguments};
 use super::input::{InputArguments, LeftOut};
 use super::origin::Origin;
-use super::output::{Output, OutputParser, binding_name, cluster_names};
+use super::output::{Output, OutputParser, cluster_names};
 use super::tables::check_clusters;
 use super::{effects, reasons, record};
 use crate::report::binding_errors::BindingError;
-use crate::report::entry::{self, Print, ProfileSummary, Report, message};
-use crate::report::format::{Content, Printed};
+use crate::report::entry::{self, Jointly, ProfileSummary, Report, message};
+use crate::report::format::Printed;
 use crate::report::page::{self, ExplainedBindings};
-use crate::report::table::{self, TableOptions};
-use crate::report::{cluster_views, structured, warnings};
+use crate::report::table::TableOptions;
+use crate::report::{cluster_views, warnings};
 use divvy_command::chosen_profile::ChosenProfile;
 use divvy_command::console::Console;
 use divvy_command::errors::{Diagnostic, Failure, headline};
 use divvy_command::exit::EXIT_CODES;
-use divvy_command::form::Form;
-use divvy_command::layout::Layout;
 use divvy_command::progress::Progress;
 use divvy_command::reading::workload_kinds;
 use divvy_command::setup::ProfileArguments;
@@ -86,6 +85,9 @@ Examples:
   # As a page with charts for a browser, which needs no network
   divvy schedule -f dump/ -o html > report.html
 
+  # A burst at once: as one plan, which may place what waits one after another
+  divvy schedule -f dump/ --jointly --explain
+
   # Count the new replicas of each result as used, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq .totals
   divvy schedule -f dump/ -o jsonpath='{range .bindings[*]}{.binding}={.result}{\"\\n\"}{end}'
@@ -98,7 +100,14 @@ Each binding is decided on its own against what clusters report, as Karmada's sc
 it is asked about, so that a result does not depend on which other bindings are in the input. Together, \
 results may exceed the room of a cluster, which a line below the table and `beyondCapacity` in JSON say. With \
 `--assume`, each result counts as used for those after it, as in `diff`, `headroom` and `survive`, which \
-forecast the whole fleet.";
+forecast the whole fleet.
+
+With `--jointly`, bindings are decided as with `--assume`. If some then wait for room, all that need replicas are planned \
+together: what is not running yet goes elsewhere where that places more, the highest priority first, each binding with all \
+its replicas. What runs stays. Every part of the plan is decided by the binding's own plugins; what they refuse, and what \
+the plan leaves out, is decided as with `--assume`. So is everything if no plan places more. Strategies that do not \
+divide by room, bindings with several affinity groups or in a workload affinity group, and those that are to be rescheduled \
+are decided as ever, and count as used.";
 
 /// The end of the short page.
 const SUMMARY: &str = "\
@@ -144,11 +153,14 @@ pub(super) struct ScheduleArguments {
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     ///
     /// With `-`, the recording is written to standard output instead of the result.
-    #[arg(long, value_name = "FILE", conflicts_with = "assume", help_heading = ANSWER)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["assume", "jointly"], help_heading = ANSWER)]
     record: Option<PathBuf>,
     /// Decide by priority, then name, and count the new replicas of each result as used
     #[arg(long, help_heading = ASSUMPTIONS)]
     assume: bool,
+    /// Decide all bindings as one plan that places more than one after another, and moves nothing that runs; implies `--assume`
+    #[arg(long, help_heading = ASSUMPTIONS)]
+    jointly: bool,
     #[command(flatten)]
     _help: HelpArguments,
 }
@@ -180,6 +192,8 @@ pub(super) struct Decided {
     explained: ExplainedBindings,
     /// Explains the decisions before they are printed; `None` if they are explained already, or not at all.
     explaining: Option<Explaining>,
+    /// What one plan for all bindings has placed; `None` if they are decided one after another.
+    jointly: Option<Jointly>,
 }
 
 impl Question for ScheduleArguments {
@@ -227,7 +241,7 @@ impl Question for ScheduleArguments {
         let scheduler = Scheduler::new(Arc::clone(&input.profile))
             .keeping_no_plans()
             .explaining_in(detail)
-            .assuming(self.assume)
+            .assuming(self.assumes())
             .deciding_at(self.time.if_needed(&input.profile));
         let explaining = self.explains_in_pass(console).then(|| {
             let scheduler = scheduler.another().explaining(true);
@@ -244,12 +258,13 @@ impl Question for ScheduleArguments {
                 true => NonZeroUsize::MIN,
                 false => divvy_parallel::threads(),
             },
+            is_joint: self.jointly,
             keeps_plans: self.explain && explaining.is_none() || self.record.is_some() || gives_reasons,
         };
         let mut explanations = Explanations::for_scope(detail == Some(Detail::Assigned));
         let mut explained = ExplainedBindings::new();
         let progress = Progress::counting("deciding", input.detected.bindings.len());
-        let (decisions, findings) = deciding.run(|binding, decision| {
+        let decided = deciding.run(|binding, decision| {
             progress.advance();
             if self.output.is_page() {
                 explain_on_page(binding, decision, &mut explanations, &mut explained);
@@ -260,6 +275,11 @@ impl Question for ScheduleArguments {
             decision.explanation.take_if(|_| !is_shown);
         });
         drop(progress);
+        let AllDecided {
+            decisions,
+            findings,
+            jointly,
+        } = decided;
         if !self.choosing.quiet {
             report_warnings(&input.manifests, &mut input.detected, true, findings, console);
         }
@@ -272,6 +292,7 @@ impl Question for ScheduleArguments {
             explanations,
             explained,
             explaining,
+            jointly,
         })
     }
 
@@ -286,12 +307,13 @@ impl Question for ScheduleArguments {
             explanations,
             explained,
             explaining,
+            jointly,
         } = decided;
         let summary = ProfileSummary::of(&input.profile);
         let mut report = Report::new(&input.detected.bindings, decisions, &input.fleet, summary);
         // Before the report: a recording that cannot be written must not look like a run that succeeded.
         self.write_recording(input, &report, console)?;
-        self.complete(&mut report, input);
+        self.complete(&mut report, input, *jointly);
         let left_out = input.left_out.exit;
         let exit = report.exit().max(left_out);
         let errors = self.errors_beside(&report, input);
@@ -369,11 +391,16 @@ impl ScheduleArguments {
         Ok((shown, selected.into_iter().map(str::to_owned).collect()))
     }
 
+    /// True if each result counts as used for those after it.
+    fn assumes(&self) -> bool {
+        self.assume || self.jointly
+    }
+
     /// True if decisions are explained in a pass of their own. That is not possible where a result affects the next ones, and where
     /// plugins are watched.
     fn explains_in_pass(&self, console: &Console) -> bool {
         let is_whole = self.output.is_page() || self.output.is_markdown() || self.choosing.shows_clusters();
-        self.explain && !is_whole && !self.assume && console.verbosity() == 0
+        self.explain && !is_whole && !self.assumes() && console.verbosity() == 0
     }
 
     /// Detail of the explanations that are made with the decisions; `None` for none.
@@ -436,7 +463,7 @@ impl ScheduleArguments {
         if !self.prints_report() {
             Document::Nothing
         } else if self.output.is_page() {
-            let mut content = page::decisions(&report, &input.profile, self.assume, explained);
+            let mut content = page::decisions(&report, &input.profile, self.assumes(), explained);
             if self.choosing.shows_clusters() {
                 content.retain_clusters(&clusters);
             }
@@ -549,45 +576,4 @@ fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
         fleet.upsert_with_json(&cluster.object, cluster.json.as_deref());
     }
     fleet.snapshot()
-}
-
-/// The decisions as formats print them.
-struct Decisions<'a> {
-    report: Report<'a>,
-    explaining: Option<&'a Explaining>,
-    options: TableOptions,
-}
-
-impl Decisions<'_> {
-    /// Passes the entries on to be printed: all at once, or some at a time with their explanations.
-    fn pass(&self, print: Print<'_>) -> std::io::Result<()> {
-        match self.explaining {
-            Some(explaining) => explaining.pass(&self.report, print),
-            None => print(&self.report.entries),
-        }
-    }
-}
-
-impl Content for Decisions<'_> {
-    fn write_text(&self, layout: Layout, out: &mut dyn Write) -> std::io::Result<()> {
-        match layout {
-            Layout::Terminal(_) => table::write(&self.report, self.options, |print| self.pass(print), out),
-            Layout::Markdown => table::write_markdown(&self.report, self.options, out),
-        }
-    }
-
-    // Rows are made when they are written, on all cores, because all of them together may not fit into memory.
-    fn write_data(&self, form: Form, out: &mut dyn Write) -> std::io::Result<()> {
-        structured::write(&self.report, form, |print| self.pass(print), out)
-    }
-
-    fn data(&self) -> serde_json::Result<serde_json::Value> {
-        structured::data(&self.report, |print| self.pass(print))
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = self.report.entries.iter();
-        let names = entries.map(|entry| binding_name(entry.binding.object.scope().kind(), &entry.decision.binding));
-        names.collect()
-    }
 }

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use divvy_burst::Share as BurstShare;
 use divvy_command::exit::Exit;
+use divvy_command::text::counted;
 use divvy_forecast::cost::Costs;
 use divvy_forecast::document::{ClusterRow, Totals};
 use divvy_forecast::planned::CouldPlace;
@@ -49,6 +51,8 @@ pub(crate) struct Report<'a> {
     pub(crate) capacity: Totals,
     /// What moves of others would place of what waits for room.
     pub(crate) could_place: Option<CouldPlace>,
+    /// What one plan for all bindings has placed; `None` if they are decided one after another.
+    pub(crate) jointly: Option<Jointly>,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
     /// Objects of the input that cannot be read and are left out.
@@ -59,6 +63,19 @@ pub(crate) struct Report<'a> {
 
 /// Prints entries of a report. It is called for all of them at once, or for some after the others.
 pub(crate) type Print<'p> = &'p mut dyn FnMut(&[Entry<'_>]) -> io::Result<()>;
+
+/// What one plan for all bindings has placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Jointly {
+    /// Bindings that would wait for room if all were decided one after another, and that a plan may place.
+    pub(crate) waiting: usize,
+    /// Of these, the bindings that the plan places.
+    pub(crate) placed: usize,
+    /// Bindings that have all their replicas one after another, and wait so that others need not.
+    pub(crate) giving_way: usize,
+    /// True if the plan has changed any result.
+    pub(crate) is_changed: bool,
+}
 
 /// Facts about the profile that reports print.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +103,8 @@ pub(crate) struct Decided {
     pub(crate) decision: Decision,
     /// The clusters of the result.
     pub(crate) targets: Box<[Target]>,
+    /// Its share of the room, if all bindings are decided as one plan that may place it.
+    pub(crate) share: Option<BurstShare>,
 }
 
 /// A binding and its decision.
@@ -95,6 +114,7 @@ pub(crate) struct Entry<'a> {
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
     pub(crate) targets: &'a [Target],
+    pub(crate) share: Option<BurstShare>,
 }
 
 impl ProfileSummary {
@@ -136,10 +156,11 @@ impl<'a> Report<'a> {
     ) -> Self {
         let entries = bindings.iter().zip(decisions);
         let mut entries: Vec<Entry<'a>> = entries
-            .map(|(binding, Decided { decision, targets })| Entry {
+            .map(|(binding, decided)| Entry {
                 binding,
-                decision,
-                targets,
+                decision: &decided.decision,
+                targets: &decided.targets,
+                share: decided.share,
             })
             .collect();
         // Sort by the printed text: it puts `a-b/c` before `a/b`, while sorting by namespace would reverse them.
@@ -156,6 +177,7 @@ impl<'a> Report<'a> {
             pricer: None,
             capacity: Totals::default(),
             could_place: None,
+            jointly: None,
             hidden: 0,
             left_out: 0,
             explains: true,
@@ -240,6 +262,28 @@ impl<'a> Report<'a> {
     }
 }
 
+impl Jointly {
+    /// What the plan has placed, as a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        if self.waiting == 0 {
+            return "decided as one plan: one after another, everything that it may place has room as well".to_owned();
+        }
+        let waiting = counted(self.waiting, "binding");
+        if !self.is_changed {
+            return format!("decided one after another: no plan was found that places more ({waiting} without room)");
+        }
+        let gives_way = match self.giving_way {
+            0 => String::new(),
+            1 => "; 1 gives way to it".to_owned(),
+            more => format!("; {more} give way to it"),
+        };
+        format!(
+            "decided as one plan, which places {} of {waiting} that would have no room one after another{gives_way}",
+            self.placed
+        )
+    }
+}
+
 impl<'a> Entry<'a> {
     /// True if the binding was scheduled.
     pub(crate) fn is_scheduled(&self) -> bool {
@@ -305,6 +349,11 @@ impl<'a> Entry<'a> {
     /// Reason why the binding was skipped or failed, or has fewer replicas than requested; empty otherwise.
     pub(crate) fn message(&self) -> String {
         self.decision.message()
+    }
+
+    /// What the binding could have had of the room and gets, as a sentence.
+    pub(crate) fn share_text(&self) -> Option<String> {
+        self.share.map(|share| share.to_string())
     }
 
     /// Locations of what is wrong with an invalid binding.

@@ -93,6 +93,9 @@ impl<'a, 'report> Account<'a, 'report> {
         for skipped in &decision.without {
             grid.text(2, skipped.to_string(), style::BAD);
         }
+        if let Some(text) = self.entry.share_text() {
+            grid.text(2, text, style::NOTABLE);
+        }
         if let Some(remark) = &self.common_remark {
             grid.text(2, format!("each: {remark}"), style::PLAIN);
         }

@@ -123,7 +123,8 @@ pub(crate) fn decisions(
         notes: {
             let could_place = report.could_place.as_ref().and_then(plan::could_place);
             let costs = cost_notes(report.cost.as_ref(), &report.clusters);
-            could_place.into_iter().chain(costs).collect()
+            let jointly = report.jointly.map(|jointly| jointly.sentence());
+            jointly.into_iter().chain(could_place).chain(costs).collect()
         },
         ..content(Command::Schedule, None, side, explanations)
     }
@@ -139,7 +140,11 @@ fn decided(entry: &Entry<'_>, to: Assignment, profile: &Profile) -> divvy_page::
         strategy: strategy.to_owned(),
         replicas: entry.decision.replicas,
         result: entry.decision.outcome.word().to_owned(),
-        message: entry.message(),
+        message: match (entry.message(), entry.share_text()) {
+            (message, Some(share)) if message.is_empty() => share,
+            (message, Some(share)) => format!("{message}; {share}"),
+            (message, None) => message,
+        },
         newly_unschedulable: fails && !is_known_to_be_unschedulable(entry.binding),
         movement: movement(entry, (&from, &to), profile),
         from,

@@ -40,6 +40,21 @@ struct Tail<'a> {
     /// What moves of others would place of what waits for room.
     #[serde(skip_serializing_if = "Option::is_none")]
     could_place: Option<CouldPlace>,
+    /// Only with `--jointly`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jointly: Option<JointPlan>,
+}
+
+/// What one plan for all bindings has placed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JointPlan {
+    waiting: usize,
+    placed: usize,
+    giving_way: usize,
+    /// False if the results are those of one binding after another.
+    is_plan: bool,
+    message: String,
 }
 
 /// Sums over the bindings that are shown.
@@ -115,6 +130,9 @@ pub(super) struct Row<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
     message: String,
+    /// Its share of the room; only with `--jointly`, and if a plan may place it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<RoomShare>,
     /// Location of what is wrong with an invalid binding, as `FILE:LINE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
@@ -151,6 +169,20 @@ struct Target<'a> {
     /// Number of replicas that still fit after this decision, as in the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     free: Option<i64>,
+}
+
+/// What a binding could have had of the room, and gets.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RoomShare {
+    room: i64,
+    given: i64,
+    wanted: i64,
+    /// Other bindings that get replicas in its clusters, by priority.
+    higher: usize,
+    equal: usize,
+    lower: usize,
+    message: String,
 }
 
 /// Number of replicas requested, and how many of them fit.
@@ -235,6 +267,13 @@ fn tail<'a>(report: &'a Report<'_>) -> Tail<'a> {
         },
         cost: report.cost.as_ref(),
         could_place: report.could_place,
+        jointly: report.jointly.map(|jointly| JointPlan {
+            waiting: jointly.waiting,
+            placed: jointly.placed,
+            giving_way: jointly.giving_way,
+            is_plan: jointly.is_changed,
+            message: jointly.sentence(),
+        }),
     }
 }
 
@@ -378,6 +417,15 @@ pub(super) fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         cost: costs,
         last: last(binding.last()),
         message: entry.message(),
+        share: entry.share.map(|share| RoomShare {
+            room: share.room,
+            given: share.given,
+            wanted: share.wanted,
+            higher: share.higher,
+            equal: share.equal,
+            lower: share.lower,
+            message: share.to_string(),
+        }),
         location: entry.location().and_then(|found| found.first),
         partial: decision.partial.as_ref().map(|partial| PartialResult {
             replicas: partial.replicas,

@@ -183,6 +183,11 @@ impl<'a> Block<'a, '_> {
             };
             grid.text(2, message, style);
         }
+        // An explanation has it in its heading.
+        let share = entry.share.filter(|share| share.waits() && self.account.is_none());
+        if let Some(share) = share {
+            grid.text(2, share.to_string(), style::NOTABLE);
+        }
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }

@@ -98,7 +98,11 @@ impl Case {
         let decisions = detected.bindings.iter().map(decision);
         let decided = |mut decision: Decision| {
             let targets = take(&mut decision, &fleet);
-            Decided { decision, targets }
+            Decided {
+                decision,
+                targets,
+                share: None,
+            }
         };
         let decisions = decisions.map(decided).collect();
         Self {

@@ -20,6 +20,9 @@ pub(super) fn write(report: &Report<'_>, is_wide: bool, layout: Layout, out: &mu
         let text = "beyond capacity: each binding was decided on its own; with `--assume`, each counts the results before it as used";
         line(out, text, style::NOTABLE)?;
     }
+    if let Some(jointly) = &report.jointly {
+        line(out, &jointly.sentence(), style::PLAIN)?;
+    }
     if let Some(text) = report.could_place.as_ref().and_then(plan::could_place) {
         line(out, &text, style::NOTABLE)?;
     }

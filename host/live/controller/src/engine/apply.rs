@@ -121,7 +121,7 @@ impl Engine {
             match effect {
                 Effect::Look(key, wake) => self.wake(&key, wake, now),
                 Effect::Turn(key, turn) => self.end_turn(&key, turn, now),
-                Effect::Announce(announcement) => self.announcements.push(*announcement),
+                Effect::Announce(announcement) => self.outbox.announcements.push(*announcement),
                 Effect::Report(key, failure) => self.report_line(&key, &failure, now),
                 Effect::Show(key, text) => self.panel.moving(&key, text.map(String::from)),
                 Effect::ShowNoMoves => self.panel.nothing_moves(),
@@ -202,6 +202,7 @@ impl Engine {
             Count::MoveWrite(occasion) => metrics.move_write(occasion),
             Count::Repair => metrics.repairs(1),
             Count::PlanEnd(end) => metrics.plan_end(end),
+            Count::Burst(end) => metrics.burst(end),
             Count::Attempt(kind, result, duration) => metrics.attempt(kind, result, duration),
             Count::AttemptFailed => metrics.incoming(IncomingEvent::AttemptFailed),
             Count::Conflicts(conflicts) => metrics.conflicts(conflicts),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Announcement;
 use crate::condition::{Cause, Failure};
 use crate::objects::BindingKey;
-use crate::observe::{Agreement, IncomingEvent, PlanEnd, ScheduleResult, ScheduleType};
+use crate::observe::{Agreement, BurstEnd, IncomingEvent, PlanEnd, ScheduleResult, ScheduleType};
 
 /// Effects, in their order.
 #[derive(Debug, Default)]
@@ -86,6 +86,8 @@ pub(super) enum Count {
     Repair,
     /// A binding has reached the target of a plan, or leaves the plan.
     PlanEnd(PlanEnd),
+    /// Bindings were decided at once.
+    Burst(BurstEnd),
     /// A decision has ended, this long after its beginning.
     Attempt(ScheduleType, ScheduleResult, Duration),
     /// A decision comes again, because it failed.

@@ -14,6 +14,7 @@
 //! - `apply`: the outcome of a look, and what alone carries out outcomes and effects.
 //! - `outcome`: the writes that follow from decisions.
 //! - `held`: capacity that results hold, and its effect on decisions.
+//! - `jointly`: bursts that are decided as one plan, and what is ready to leave.
 //! - `moves`: results that are written in steps.
 //! - `confirmations`: the observed generation of what Karmada evicts.
 //! - `complete`: consequences of the outcome of a write.
@@ -33,6 +34,7 @@ mod effects;
 mod exchange;
 mod fleet;
 mod held;
+mod jointly;
 mod leftovers;
 mod life;
 mod lives;
@@ -56,6 +58,7 @@ use std::time::Instant;
 use self::exchange::Recent;
 pub use self::exchange::Trial;
 use self::fleet::SharedFleet;
+use self::jointly::Outbox;
 use self::lives::{Group, Lives};
 use self::pauses::Pauses;
 use self::report::FailureLines;
@@ -167,7 +170,8 @@ pub struct Engine {
     /// Time of the last check for transitions that only time causes.
     ticked: Option<Instant>,
     lines: Lines,
-    announcements: Vec<Announcement>,
+    /// Events and writes that are ready to leave.
+    outbox: Outbox,
     panel: Arc<Panel>,
     /// The last decisions, for the trial of a new profile.
     recent: Recent,
@@ -301,7 +305,7 @@ impl Engine {
             estimators: Estimators::default(),
             ticked: None,
             lines: Lines::default(),
-            announcements: Vec::new(),
+            outbox: Outbox::default(),
             recent: Recent::default(),
             shadow: None,
         }
@@ -353,19 +357,22 @@ impl Engine {
         self.lives.queue.depth()
     }
 
-    /// True if a binding is ready to be decided.
+    /// True if a task is ready, or a binding is ready to be decided.
     pub fn has_ready(&self) -> bool {
-        self.is_deciding() && self.lives.queue.has_active()
+        !self.outbox.tasks.is_empty() || self.is_deciding() && self.lives.queue.has_active()
     }
 
-    /// Writes under way.
+    /// Writes under way, without those that nobody has asked for yet.
     pub(crate) fn writes_under_way(&self) -> usize {
-        self.lives.keys(Group::InFlight).len()
+        self.lives
+            .keys(Group::InFlight)
+            .len()
+            .saturating_sub(self.outbox.tasks.len())
     }
 
     /// Writes and questions to estimators under way.
     pub fn tasks_under_way(&self) -> usize {
-        self.lives.keys(Group::InFlight).len() + self.lives.keys(Group::Estimating).len()
+        self.writes_under_way() + self.lives.keys(Group::Estimating).len()
     }
 
     /// Number of bindings and clusters in memory.
@@ -385,7 +392,7 @@ impl Engine {
 
     /// Events to send.
     pub fn take_announcements(&mut self) -> Vec<Announcement> {
-        std::mem::take(&mut self.announcements)
+        std::mem::take(&mut self.outbox.announcements)
     }
 
     /// Time of the next transition that only time causes.
@@ -408,7 +415,7 @@ impl Engine {
         metrics.queue_depth(QueuePart::Unschedulable, parked);
         metrics.queue_age(self.lives.queue.head_age(now));
         metrics.sizes(self.bindings.len(), self.clusters.len());
-        metrics.writes_under_way(self.lives.keys(Group::InFlight).len());
+        metrics.writes_under_way(self.writes_under_way());
         let missing_clusters = self.missing_clusters();
         metrics.missing_clusters(missing_clusters.len());
         metrics.unscheduled(self.lives.failures());

@@ -64,6 +64,7 @@ impl Engine {
         if term == self.term {
             return;
         }
+        self.drop_burst(moment);
         self.term = term;
         // The next term looks at every binding and finds the times in their annotations.
         for key in self.lives.keys(Group::Compared).clone() {

@@ -9,6 +9,7 @@ use divvy_scheduler::fleet::estimate::Demand;
 use super::apply::{Next, Outcome};
 use super::candidate::{Candidate, is_same_result, moved};
 use super::effects::{Count, Effects, Turn};
+use super::jointly::Part;
 use super::life::{InFlight, Life};
 use super::partials::{missing_demand, repaired_message, success_message};
 use super::{Engine, Moment, News};
@@ -111,7 +112,8 @@ impl Engine {
                 self.hold(&candidate.key, result, last, chosen.footprint, false, moment)
             }
         };
-        let message = format!("{} Result: {}", chosen.message, described(result));
+        let part = self.outbox.part(&candidate.key).map(Part::success).unwrap_or_default();
+        let message = format!("{} Result: {}{part}", chosen.message, described(result));
         let in_flight = InFlight {
             taken,
             last: last.to_vec(),

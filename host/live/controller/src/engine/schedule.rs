@@ -6,6 +6,7 @@ use std::time::Duration;
 use divvy_karmada::api::{Placement, TargetCluster};
 use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::decision::{Circumstances, Estimates};
+use divvy_scheduler::moves::mark::ReadMark;
 use divvy_scheduler::plan::{Decidable, Plan, UNENFORCED_HINT};
 use serde_json::json;
 
@@ -13,6 +14,7 @@ use super::apply::{Next, Outcome};
 use super::candidate::Candidate;
 use super::effects::{Count, Effects, Turn};
 use super::held::{may_depend_on_holding, must_wait};
+use super::jointly::Part;
 use super::life::{InFlight, Life, Why};
 use super::moves::{Planned, reason_to_interrupt};
 use super::{Announcement, Engine, Moment, News, Task};
@@ -49,11 +51,18 @@ impl Engine {
     ///
     /// That binding is not taken again until [`Self::complete`] or [`Self::estimated`] reports the outcome.
     pub fn next(&mut self, moment: &Moment) -> Option<Task> {
+        if let Some(task) = self.outbox.tasks.pop_front() {
+            return Some(task);
+        }
         if !self.is_deciding() {
             return None;
         }
         let effects = self.load_moves(moment);
         self.carry_out(effects, moment.instant);
+        self.decide_burst(moment);
+        if let Some(task) = self.outbox.tasks.pop_front() {
+            return Some(task);
+        }
         loop {
             let taken = self.lives.queue.take(moment.instant)?;
             let mut effects = Effects::default();
@@ -79,7 +88,12 @@ impl Engine {
         task
     }
 
-    fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
+    pub(super) fn look_at(
+        &mut self,
+        key: &Arc<BindingKey>,
+        answers: Option<&Answers>,
+        moment: &Moment,
+    ) -> Option<Task> {
         let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
         let _inside = span.entered();
         let effects = self.refresh_claims(moment);
@@ -96,13 +110,12 @@ impl Engine {
         if self.lives.get(key).is_some_and(Life::is_completable) {
             candidate.expires_at(moment.milliseconds);
         }
-        // A binding that another controller manages has no policy to wait for.
-        let is_awaited = self.policies.of(candidate.claim()).is_err() && candidate.record().label(MANAGED_BY).is_none();
+        let is_awaited = self.awaits_policy(&candidate);
         let mut waits_first = || {
             self.lives
                 .change(key, |life| !std::mem::replace(&mut life.has_awaited_policy, true))
         };
-        if is_awaited && candidate.applied.is_none() && waits_first() {
+        if is_awaited && waits_first() {
             return Outcome::new(Next::Turn(Turn::Later(POLICY_WAIT)));
         }
         let placement = match &candidate.placement.placement {
@@ -125,29 +138,7 @@ impl Engine {
         if let Some(planned) = planned.as_ref().filter(|planned: &&Planned| planned.is_reached()) {
             return self.leave_plan(&candidate, Some(&planned.target.plan), None, moment);
         }
-        let record = candidate.record();
-        let standing = Standing {
-            replicas: candidate.replicas(),
-            last: candidate.last(),
-            observed_affinity: candidate.binding.observed_affinity(),
-            own: &candidate.own,
-            placement,
-            placement_text: &candidate.placement.text,
-            applied_placement: record.applied_placement.as_deref(),
-            sum: self.sum(&candidate, placement),
-            policy: &candidate.request,
-            applied: candidate.applied.as_ref(),
-            is_reschedule_pending: record.is_reschedule_pending,
-            is_moved_by_clusters: record.is_moved_by_clusters,
-            has_room_grown: self.lives.get(key).and_then(Life::settled).is_none(),
-            time: Some(moment.milliseconds),
-            is_moving,
-        };
-        let reason = reason_to_decide(&standing, |name| self.clusters.is_deleting(name));
-        let reason = self.reason_beside_confirmation(&candidate, reason);
-        let reason = reason_to_interrupt(reason, mark.as_ref(), &candidate, |name| {
-            self.clusters.is_deleting(name)
-        });
+        let reason = self.reason_to_decide(&candidate, placement, mark.as_ref(), moment);
         let mut found = Outcome::default();
         let until = planned.as_ref().map(|planned| planned.target.until);
         found.look_after(
@@ -180,6 +171,44 @@ impl Engine {
         outcome.after(found)
     }
 
+    /// True if a binding that was never decided has no known policy. One that another controller manages has none to wait for.
+    pub(super) fn awaits_policy(&self, candidate: &Candidate) -> bool {
+        let is_unknown = self.policies.of(candidate.claim()).is_err() && candidate.record().label(MANAGED_BY).is_none();
+        is_unknown && candidate.applied.is_none()
+    }
+
+    /// The rule by which a binding is decided now; `None` if its result stays.
+    pub(super) fn reason_to_decide(
+        &self,
+        candidate: &Candidate,
+        placement: &Placement,
+        mark: Option<&ReadMark>,
+        moment: &Moment,
+    ) -> Option<Reason> {
+        let is_moving = mark.is_some_and(|mark| mark.valid().is_some());
+        let record = candidate.record();
+        let standing = Standing {
+            replicas: candidate.replicas(),
+            last: candidate.last(),
+            observed_affinity: candidate.binding.observed_affinity(),
+            own: &candidate.own,
+            placement,
+            placement_text: &candidate.placement.text,
+            applied_placement: record.applied_placement.as_deref(),
+            sum: self.sum(candidate, placement),
+            policy: &candidate.request,
+            applied: candidate.applied.as_ref(),
+            is_reschedule_pending: record.is_reschedule_pending,
+            is_moved_by_clusters: record.is_moved_by_clusters,
+            has_room_grown: self.lives.get(&candidate.key).and_then(Life::settled).is_none(),
+            time: Some(moment.milliseconds),
+            is_moving,
+        };
+        let reason = reason_to_decide(&standing, |name| self.clusters.is_deleting(name));
+        let reason = self.reason_beside_confirmation(candidate, reason);
+        reason_to_interrupt(reason, mark, candidate, |name| self.clusters.is_deleting(name))
+    }
+
     /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
     pub(super) fn sum(&self, candidate: &Candidate, placement: &Placement) -> Sum {
         Sum::under(&self.active.profile, placement, &candidate.own, &candidate.request)
@@ -206,11 +235,14 @@ impl Engine {
         let current = answers.map(|answers| Current::new(answers, &self.capacity.takings));
         let untaken = answers.map(Current::untaken);
         let planned = self.planned_wait(candidate, moment);
+        let part = self.outbox.part(&candidate.key).cloned();
+        let given = part.as_ref().and_then(|part| part.room.as_ref());
         let estimates = current.as_ref().map(|current| current as &dyn Estimates);
         let room = planned
             .as_ref()
             .map(|planned| planned.room(candidate.last(), estimates));
         let estimates = room.as_ref().map(|room| room as &dyn Estimates).or(estimates);
+        let estimates = given.map(|given| given as &dyn Estimates).or(estimates);
         let is_empty = self.capacity.holdings.is_empty() && self.capacity.takings.is_empty();
         let last = candidate.last();
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
@@ -227,8 +259,13 @@ impl Engine {
             without: &[],
         };
         let mut decision = LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances);
+        if given.is_some() && !Part::accepts(&decision) {
+            // Another decision of the burst has changed what the plan was made of.
+            self.outbox.forget_part(&candidate.key);
+            return self.decide(candidate, placement, reason, answers, moment);
+        }
         // In shadow mode, the other scheduler may have decided without the capacity that is held here.
-        let may_wait = self.active.holds() && may_depend_on_holding(&decision, last);
+        let may_wait = self.active.holds() && given.is_none() && may_depend_on_holding(&decision, last);
         let is_compared = !is_empty && (self.shadow.is_some() || may_wait);
         let unheld = is_compared.then(|| {
             let circumstances = Circumstances {
@@ -372,6 +409,14 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Outcome {
+        let share = self.outbox.part(&candidate.key).and_then(Part::failure);
+        let failure = match share {
+            Some(share) => Failure {
+                message: format!("{}; {share}", failure.message),
+                ..failure
+            },
+            None => failure,
+        };
         let mut effects = Effects::default();
         effects.report(&candidate.key, failure.clone());
         effects.show(&candidate.key, None);
@@ -419,7 +464,7 @@ impl Engine {
 impl Engine {
     /// The failure of a binding with workload affinity that no filter enforces. Ignoring the affinity would place
     /// replicas where they must not be.
-    fn unenforced(&self, candidate: &Candidate, placement: &Placement) -> Option<Failure> {
+    pub(super) fn unenforced(&self, candidate: &Candidate, placement: &Placement) -> Option<Failure> {
         let profile = &self.active.profile;
         let groups = candidate.record().groups();
         let field = profile.enforced_affinity().unenforced(groups, Some(placement))?;

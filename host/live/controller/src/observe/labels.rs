@@ -178,6 +178,16 @@ label! {
     }
 }
 
+label! {
+    /// How bindings that are decided at once are decided.
+    BurstEnd {
+        /// By a plan.
+        Planned = "planned",
+        /// One after another: all have room, or no plan places more.
+        OneByOne = "one_by_one",
+    }
+}
+
 /// Declares a set of labels.
 macro_rules! labels {
     ($( $name:ident { $( $label:ident: $type:ty, )+ } )+) => {

@@ -21,7 +21,7 @@ mod text;
 mod tests;
 
 pub(crate) use labels::{
-    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, PlanEnd, QueuePart, ReloadResult, ScheduleResult,
+    Agreement, BurstEnd, CallOutcome, ExtensionPoint, IncomingEvent, PlanEnd, QueuePart, ReloadResult, ScheduleResult,
     ScheduleStep, ScheduleType, WriteKind, WriteResult,
 };
 
@@ -364,6 +364,14 @@ impl Metrics {
     pub(crate) fn plan_end(&self, end: PlanEnd) {
         self.registered
             .planned_targets
+            .get_or_create(&EndLabels { end: end.word() })
+            .inc();
+    }
+
+    /// Bindings were decided at once.
+    pub(crate) fn burst(&self, end: BurstEnd) {
+        self.registered
+            .bursts
             .get_or_create(&EndLabels { end: end.word() })
             .inc();
     }

@@ -171,6 +171,9 @@ metrics! {
     counter planned_targets by EndLabels =
         "divvy_planned_targets",
         "Bindings that have reached the target of a plan, or have left the plan";
+    counter bursts by EndLabels =
+        "divvy_bursts",
+        "Times at which many bindings were decided at once, by a plan or one after another";
     gauge leader =
         "divvy_leader",
         "1 for the scheduler that leads";

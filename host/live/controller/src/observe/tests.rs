@@ -68,6 +68,7 @@ async fn everything() -> Metrics {
     metrics.moves(&counts);
     metrics.move_write(Occasion::Step);
     metrics.plan_end(PlanEnd::Reached);
+    metrics.burst(BurstEnd::Planned);
     metrics.write(WriteKind::Status, WriteResult::Written, TIME);
     metrics.writes_under_way(4);
     metrics.conflicts(2);
@@ -194,6 +195,7 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_move_waits", &[("reason", "room")], 0.0),
         ("divvy_move_wait_seconds", &[("reason", "quota")], 90.0),
         ("divvy_planned_targets_total", &[("end", "reached")], 1.0),
+        ("divvy_bursts_total", &[("end", "planned")], 1.0),
         ("divvy_move_writes_total", &[("occasion", "step")], 1.0),
         ("divvy_estimates_total", &[("result", "failed")], 1.0),
         ("divvy_estimate_duration_seconds_count", &[], 1.0),

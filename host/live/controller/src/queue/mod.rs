@@ -233,6 +233,13 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         self.entries.contains_key(key)
     }
 
+    /// True if a binding has been taken and not returned.
+    pub(crate) fn is_taken(&self, key: &K) -> bool {
+        self.entries
+            .get(key)
+            .is_some_and(|entry| matches!(entry.state, State::Taken))
+    }
+
     /// True if a binding is ready to be decided.
     pub(crate) fn has_active(&self) -> bool {
         !self.active.is_empty()

@@ -16,7 +16,7 @@ use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::{Input, ScheduleArguments};
 use crate::report::costs::Pricer;
-use crate::report::entry::Report;
+use crate::report::entry::{Jointly, Report};
 use crate::report::loads::{gone, loads};
 
 impl ScheduleArguments {
@@ -28,7 +28,12 @@ impl ScheduleArguments {
             .entries
             .iter()
             .any(|entry| entry.decision.outcome.word() == "Unschedulable");
-        if !has_no_room || !self.prints_report() || !could_be_tried(bindings.len(), manifests.clusters.len()) {
+        // What moves would place beside a plan is another question than beside one result after another.
+        if self.jointly
+            || !has_no_room
+            || !self.prints_report()
+            || !could_be_tried(bindings.len(), manifests.clusters.len())
+        {
             return None;
         }
         let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
@@ -47,7 +52,7 @@ impl ScheduleArguments {
     }
 
     /// Adds to a report what is not about single decisions: settings and, if they are shown, clusters and costs.
-    pub(super) fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input) {
+    pub(super) fn complete<'a>(&self, report: &mut Report<'a>, input: &'a Input, jointly: Option<Jointly>) {
         let pricing = input.profile.pricing();
         let clusters = input.manifests.clusters.iter().map(|cluster| &cluster.object);
         report.pricer = pricing.map(|pricing| Pricer::new(pricing, clusters.clone()));
@@ -55,7 +60,8 @@ impl ScheduleArguments {
         report
             .strategy
             .clone_from(&input.profile.plan_options().strategy_override);
-        report.assumes = self.assume;
+        report.assumes = self.assumes();
+        report.jointly = jointly;
         report.left_out = input.left_out.objects;
         let entries = input.manifests.clusters.iter().map(|located| ClusterEntry {
             object: located.object.clone(),

@@ -1,9 +1,10 @@
-//! All decisions of `divvy schedule`: on all threads, if no result affects another.
+//! All decisions of `divvy schedule`: on all threads, if no result affects another; as one plan, if that is asked for.
 
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use divvy_burst::{Alone, Earlier, plan_bindings};
 use divvy_forecast::plans::PlanSummaries;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::decision::{Decision, Scheduler, decide_each};
@@ -11,7 +12,7 @@ use divvy_scheduler::fleet::FleetSnapshot;
 
 use super::findings::{Finding, PlanFindings};
 use crate::report::clusters::targets::{self, Target};
-use crate::report::entry::Decided;
+use crate::report::entry::{Decided, Jointly};
 
 /// All bindings, to be decided against one snapshot.
 pub(super) struct Deciding<'a> {
@@ -21,18 +22,30 @@ pub(super) struct Deciding<'a> {
     pub(super) threads: NonZeroUsize,
     /// True if more of the plans is read than the strategy.
     pub(super) keeps_plans: bool,
+    /// True if all are decided as one plan. The scheduler then has a ledger.
+    pub(super) is_joint: bool,
+}
+
+/// All decisions, in the order of the bindings.
+pub(super) struct AllDecided {
+    pub(super) decisions: Vec<Decided>,
+    /// Findings from the plans of the bindings.
+    pub(super) findings: PlanFindings,
+    /// What one plan for all has placed; `None` if there is none.
+    pub(super) jointly: Option<Jointly>,
 }
 
 impl Deciding<'_> {
     /// Decides, on all threads if no result affects another, and passes each decision to `each` in the order in which one thread
-    /// would make them. Returns them in the order of the bindings, with the findings from their plans.
-    pub(super) fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
+    /// would make them. One that a plan for all changes is passed on again.
+    pub(super) fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> AllDecided {
         let Self {
             mut scheduler,
             bindings,
             fleet,
             threads,
             keeps_plans,
+            is_joint,
         } = self;
         let (profile, mut findings) = (Arc::clone(scheduler.profile()), PlanFindings::default());
         if scheduler.ledger().is_some() {
@@ -42,12 +55,20 @@ impl Deciding<'_> {
                 each(&bindings[index], decision);
                 targets
             });
-            let decided = decided
-                .into_iter()
-                .map(|(decision, targets)| Decided { decision, targets });
+            let decided = decided.into_iter().map(|(decision, targets)| Decided {
+                decision,
+                targets,
+                share: None,
+            });
             // In the order of the bindings, whatever the order of the decisions.
             findings.sort();
-            return (decided.collect(), findings);
+            let mut decisions: Vec<Decided> = decided.collect();
+            let jointly = is_joint.then(|| plan_all(scheduler, (bindings, fleet), &mut decisions, threads, each));
+            return AllDecided {
+                decisions,
+                findings,
+                jointly,
+            };
         }
         let scheduler = Mutex::new(scheduler.knowing_placements_of(bindings));
         let mut decided = Vec::with_capacity(bindings.len());
@@ -71,6 +92,7 @@ impl Deciding<'_> {
                     Decided {
                         decision,
                         targets: taken,
+                        share: None,
                     },
                     finding,
                 )
@@ -82,6 +104,40 @@ impl Deciding<'_> {
             decided.push(one);
             Ok::<(), Infallible>(())
         });
-        (decided, findings)
+        AllDecided {
+            decisions: decided,
+            findings,
+            jointly: None,
+        }
+    }
+}
+
+/// Decides all bindings as one plan, once the scheduler has decided them one after another. What changes is passed to `each`.
+fn plan_all(
+    scheduler: Scheduler,
+    (bindings, fleet): (&[Binding], &FleetSnapshot),
+    decided: &mut [Decided],
+    threads: NonZeroUsize,
+    mut each: impl FnMut(&Binding, &mut Decision),
+) -> Jointly {
+    let earlier = decided.iter().map(|decided| {
+        let targets = decided.targets.iter().map(|target| (target.row, target.replicas));
+        let alone = Alone::of(&decided.decision.outcome, targets);
+        (Arc::clone(&decided.decision.plan), alone)
+    });
+    let earlier: Vec<Earlier> = earlier.collect();
+    let outlook = plan_bindings(scheduler, (bindings, fleet), earlier, threads, |index, mut decision| {
+        decided[index].targets = targets::take(&mut decision, fleet);
+        each(&bindings[index], &mut decision);
+        decided[index].decision = decision;
+    });
+    for (decided, share) in decided.iter_mut().zip(outlook.shares) {
+        decided.share = share;
+    }
+    Jointly {
+        waiting: outlook.waiting,
+        placed: outlook.placed,
+        giving_way: outlook.giving_way,
+        is_changed: outlook.is_changed,
     }
 }

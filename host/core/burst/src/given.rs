@@ -1,0 +1,40 @@
+//! The room that a plan gives a binding.
+
+use std::collections::BTreeMap;
+
+use divvy_scheduler::decision::Estimates;
+use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::fleet::estimate::Demand;
+
+/// Replicas by cluster for which a plan gives a binding room, beyond those that it has. All other clusters have none for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GivenRoom(BTreeMap<String, i64>);
+
+impl GivenRoom {
+    /// Room given by row.
+    pub(crate) fn new(rows: &[(u32, u64)], fleet: &FleetSnapshot) -> Self {
+        let given = rows.iter().map(|(row, replicas)| {
+            (
+                fleet.name(*row).to_owned(),
+                i64::try_from(*replicas).unwrap_or(i64::MAX),
+            )
+        });
+        Self(given.collect())
+    }
+
+    /// The clusters with the replicas that they have room for, by name.
+    pub fn clusters(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.0.iter().map(|(cluster, replicas)| (cluster.as_str(), *replicas))
+    }
+
+    /// All replicas that there is room for.
+    pub fn replicas(&self) -> i64 {
+        self.0.values().sum()
+    }
+}
+
+impl Estimates for GivenRoom {
+    fn fits(&self, cluster: &str, _: &Demand) -> Option<i64> {
+        Some(self.0.get(cluster).copied().unwrap_or(0))
+    }
+}
