@@ -6,7 +6,7 @@
 //! doing. If different replicas would suffice, the smallest number counts.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use divvy_karmada::detector::Binding;
 
@@ -32,8 +32,16 @@ fn to_base(row: &ResourceRow) -> (i64, i64) {
 
 /// Gains of the clusters that use more of a resource than they have, and more than before.
 pub struct Overflow {
-    /// By cluster and resource: the excess, and the gains so far.
-    by_cluster: BTreeMap<String, Vec<(String, i128, Gains)>>,
+    clusters: Vec<FullCluster>,
+    /// Where a cluster is in `clusters`.
+    positions: HashMap<String, usize>,
+}
+
+/// A cluster that uses more of some resources than it has.
+struct FullCluster {
+    name: String,
+    /// By resource: the excess, and the gains so far.
+    resources: Vec<(String, i128, Gains)>,
 }
 
 impl Overflow {
@@ -46,34 +54,69 @@ impl Overflow {
                 (excess > 0).then(|| (name.clone(), excess, Gains::new()))
             });
             let resources: Vec<_> = resources.collect();
-            (row.exists && !resources.is_empty()).then(|| (row.name.clone(), resources))
+            let name = || row.name.clone();
+            (row.exists && !resources.is_empty()).then(|| FullCluster {
+                name: name(),
+                resources,
+            })
         };
+        let clusters: Vec<FullCluster> = rows.iter().filter_map(of_row).collect();
+        let positions = clusters.iter().enumerate();
         Self {
-            by_cluster: rows.iter().filter_map(of_row).collect(),
+            positions: positions
+                .map(|(position, cluster)| (cluster.name.clone(), position))
+                .collect(),
+            clusters,
         }
     }
 
     /// Adds the gains of a binding.
-    pub fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
-        for (cluster, resources) in &mut self.by_cluster {
-            let of = |assignment: &Assignment| assignment.get(cluster).copied().unwrap_or(0);
-            let gain = of(to) - of(from);
-            if gain <= 0 {
-                continue;
+    pub(crate) fn add(&mut self, binding: &Binding, from: &Assignment, to: &Assignment) {
+        for (cluster, replicas) in to {
+            let gain = replicas - from.get(cluster).copied().unwrap_or(0);
+            if let Some(position) = self.position(cluster) {
+                self.add_at(position, binding, gain);
             }
-            for (name, quantity) in requested(binding) {
-                if let Some((.., gains)) = resources.iter_mut().find(|(resource, ..)| resource == name) {
-                    *gains.entry(quantity).or_insert(0) += gain;
-                }
+        }
+    }
+
+    /// Number of these clusters.
+    pub fn len(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
+    }
+
+    /// The position of a cluster among these; `None` if it is not one of them.
+    pub fn position(&self, cluster: &str) -> Option<usize> {
+        self.positions.get(cluster).copied()
+    }
+
+    /// Adds replicas of a binding that the cluster at a position gains. Losses are no gains, and a position past the end is none.
+    pub fn add_at(&mut self, position: usize, binding: &Binding, gain: i64) {
+        let Some(cluster) = self.clusters.get_mut(position).filter(|_| gain > 0) else {
+            return;
+        };
+        for (name, quantity) in requested(binding) {
+            let mut resources = cluster.resources.iter_mut();
+            if let Some((.., gains)) = resources.find(|(resource, ..)| resource == name) {
+                let sum = gains.entry(quantity).or_insert(0);
+                *sum = sum.saturating_add(gain);
             }
         }
     }
 
     /// Replicas beyond the capacity of each cluster.
     fn replicas(&self) -> BTreeMap<&str, i64> {
-        let of_cluster = self.by_cluster.iter().map(|(cluster, resources)| {
-            let fewest = resources.iter().map(|(_, excess, gains)| fewest(gains, *excess));
-            (cluster.as_str(), fewest.max().unwrap_or(0))
+        let of_cluster = self.clusters.iter().map(|cluster| {
+            let fewest = cluster
+                .resources
+                .iter()
+                .map(|(_, excess, gains)| fewest(gains, *excess));
+            (cluster.name.as_str(), fewest.max().unwrap_or(0))
         });
         of_cluster.collect()
     }
@@ -135,7 +178,7 @@ fn count_between(
 ) -> Overflow {
     count_full(rows, states, totals);
     let mut overflow = Overflow::new(rows, states);
-    if !overflow.by_cluster.is_empty() {
+    if !overflow.is_empty() {
         add(&mut overflow);
     }
     totals.beyond_capacity += overflow.replicas().values().sum::<i64>();

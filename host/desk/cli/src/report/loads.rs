@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use divvy_forecast::capacity::Overflow;
 use divvy_forecast::gone::Gone;
 use divvy_forecast::movement::{Ending, Movement};
 use divvy_forecast::situation::{Assignment, assigned};
@@ -19,18 +20,7 @@ use super::entry::{Entry, Report};
 
 /// Replicas of bindings with the same requests: one of the bindings, and the counts of all of them before and after.
 pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Binding, Assignment, Assignment)> {
-    /// The requests of a replica, and the index of a binding with components.
-    type Key<'a> = (Option<&'a ResourceList>, Option<usize>);
-    let mut groups: HashMap<Key<'_>, Vec<&Entry<'_>>> = HashMap::new();
-    for (index, entry) in report.entries.iter().enumerate() {
-        let specification = &entry.binding.object.spec;
-        let needs = specification.replica_requirements.as_ref();
-        let requests = needs.map(|needs| &needs.resource_request);
-        let alone = (!specification.components.is_empty()).then_some(index);
-        groups.entry((requests, alone)).or_default().push(entry);
-    }
-    // The sums do not depend on the order of the groups.
-    groups.into_values().filter_map(|entries| {
+    groups(report).filter_map(|entries| {
         let first = entries.first()?.binding;
         let (mut before, mut after) = (Counts::new(&report.names), Counts::new(&report.names));
         for entry in entries {
@@ -47,6 +37,51 @@ pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Bin
         }
         Some((first, before.by_name(), after.by_name()))
     })
+}
+
+/// Adds what full clusters gain by a report. A binding that is not scheduled gains nothing.
+pub(crate) fn add_gains(report: &Report<'_>, overflow: &mut Overflow) {
+    let rows = 0..u32::try_from(report.names.len()).unwrap_or(u32::MAX);
+    let positions: Vec<Option<usize>> = rows.map(|row| overflow.position(report.names.name(row))).collect();
+    for entries in groups(report) {
+        let mut gains = vec![0_i64; overflow.len()];
+        for entry in entries.iter().filter(|entry| entry.is_scheduled()) {
+            let had = assigned(entry.binding);
+            for target in entry.targets {
+                let Some(position) = positions.get(target.row as usize).copied().flatten() else {
+                    continue;
+                };
+                // Most bindings have no last result, and no name is looked up then.
+                let had = if had.is_empty() {
+                    None
+                } else {
+                    had.get(report.names.name(target.row))
+                };
+                let gain = target.replicas.saturating_sub(had.copied().unwrap_or(0)).max(0);
+                gains[position] = gains[position].saturating_add(gain);
+            }
+        }
+        let Some(first) = entries.first() else { continue };
+        for (position, gain) in gains.into_iter().enumerate() {
+            overflow.add_at(position, first.binding, gain);
+        }
+    }
+}
+
+/// The entries by the requests of a replica, in any order.
+fn groups<'a, 'r>(report: &'a Report<'r>) -> impl Iterator<Item = Vec<&'a Entry<'r>>> + use<'a, 'r> {
+    /// The requests of a replica, and the index of a binding with components.
+    type Key<'a> = (Option<&'a ResourceList>, Option<usize>);
+    let mut groups: HashMap<Key<'_>, Vec<&Entry<'_>>> = HashMap::new();
+    for (index, entry) in report.entries.iter().enumerate() {
+        let specification = &entry.binding.object.spec;
+        let needs = specification.replica_requirements.as_ref();
+        let requests = needs.map(|needs| &needs.resource_request);
+        let alone = (!specification.components.is_empty()).then_some(index);
+        groups.entry((requests, alone)).or_default().push(entry);
+    }
+    // The sums do not depend on the order of the groups.
+    groups.into_values()
 }
 
 /// Replicas that run nowhere after a report. A binding that is not scheduled keeps all of them.

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_forecast::capacity::{self, Overflow};
+use divvy_forecast::capacity;
 use divvy_forecast::cluster_view;
 use divvy_forecast::document::Totals;
 use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::load;
 use divvy_forecast::planned::CouldPlace;
 use divvy_forecast::rebalance::{could_be_tried, could_place};
-use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
+use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::{Input, ScheduleArguments};
 use crate::report::costs::Pricer;
 use crate::report::entry::{Jointly, Report};
-use crate::report::loads::{gone, loads};
+use crate::report::loads::{add_gains, gone, loads};
 
 impl ScheduleArguments {
     /// What moves of others would place, where something has no room and the result is printed. Everything is decided again for it, each
@@ -68,13 +68,8 @@ impl ScheduleArguments {
             json: None,
         });
         let mut rows = cluster_view::totals(&Situation::new(entries, []), pricing, loads(report));
-        let add = |overflow: &mut Overflow| {
-            for entry in &report.entries {
-                overflow.add(entry.binding, &assigned(entry.binding), &entry.after(&report.names));
-            }
-        };
         let mut totals = Totals::default();
-        capacity::count(&mut rows, add, &mut totals);
+        capacity::count(&mut rows, |overflow| add_gains(report, overflow), &mut totals);
         report.capacity = totals;
         report.could_place = self.could_place(report, input);
         let output = &self.output;
