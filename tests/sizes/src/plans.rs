@@ -100,7 +100,7 @@ pub(crate) fn print(planned: Planned, divvy: &Path, (inputs, scale): (&Path, usi
 ///
 /// # Errors
 ///
-/// A sentence, if the arguments are not those that [`print`] passes.
+/// A sentence, if the arguments are not those that [`print()`] passes.
 pub(crate) fn solve(arguments: &[String]) -> Result<(), String> {
     let [name, number, scale] = arguments else {
         return Err("--solve needs a fleet, a number and a scale".to_owned());
