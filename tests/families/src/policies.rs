@@ -211,13 +211,14 @@ impl Policies {
 
     /// The room of all clusters for all demands at the load of the family.
     fn room(&self, random: &mut Xoshiro256PlusPlus, demands: &[Demand], with_gpus: &[u32]) -> Vec<Vec<u64>> {
-        let resources = if self.has_gpus { 3 } else { 2 };
-        let mut room = vec![vec![0; resources]; self.clusters];
-        for resource in 0..resources {
-            let clusters: Vec<u32> = match resource {
-                2 => with_gpus.to_vec(),
-                _ => (0..self.clusters as u32).collect(),
-            };
+        let all_clusters: Vec<u32> = (0..self.clusters as u32).collect();
+        // By resource, the clusters that have it.
+        let mut lists = vec![all_clusters.clone(), all_clusters];
+        if self.has_gpus {
+            lists.push(with_gpus.to_vec());
+        }
+        let mut room = vec![vec![0; lists.len()]; self.clusters];
+        for (resource, clusters) in lists.iter().enumerate() {
             let mut spread = vec![0.0; self.clusters];
             for demand in demands {
                 let wanted = (demand.replicas * demand.request[resource]) as f64;

@@ -62,14 +62,17 @@ pub fn plan_again(fleet: &Fleet, former: Former<'_>, settings: &Settings) -> Res
     let bound = bound_at(&classes, &whole);
     rounding::fill(&mut assignment, &order);
     repair::repair(&mut assignment, &order);
-    refine::refine(&mut assignment, &order, bound);
+    let near = (1.0 + NEAR) * bound.cost();
+    if assignment.cost() > near {
+        refine::refine(&mut assignment, &order, bound);
+    }
     let again = Again {
         plan: planned(fleet, &assignment),
         bound,
         prices: former.prices.clone(),
         steps: 0,
     };
-    if again.plan.cost <= (1.0 + NEAR) * bound.cost() {
+    if again.plan.cost <= near {
         return Ok(again);
     }
     let point: Vec<f64> = (0..classes.cluster.len())

@@ -1,4 +1,18 @@
 //! Plans and bounds against what can be known without them.
+//!
+//! What can be known, and where it is tested:
+//!
+//! | | test |
+//! |---|---|
+//! | no plan is below the bound, nor below that of any other prices | here, by trying every plan; `tests/prices.rs` |
+//! | bound ≤ least cost of parts ≤ least cost | `tests/exact` of the repository, beside an exact solver |
+//! | room to the last unit, all replicas, only choices, limits | `tests/valid`, for every plan of these tests |
+//! | the same on any number of threads, for any order of the input | here; `tests/command_line/rebalance.rs`, because callers sort |
+//! | moves near their bound, and none if nothing waits | here |
+//! | the same plan in another currency; more room never raises a bound | `tests/prices.rs` |
+//! | a gap is the sum of its parts | `tests/prices.rs` |
+//! | a bound is below what rounding may have added | `tests/prices.rs` |
+//! | a plan from any former one is valid, and near a new one | `tests/again.rs` |
 
 mod valid;
 
