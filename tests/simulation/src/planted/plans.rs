@@ -51,7 +51,7 @@ pub(crate) const BUGS: &[Bug] = &[
     ),
     bug(
         "what-arrives-stays-planned",
-        Rule::H,
+        Rule::E,
         "The annotation of a binding that has reached its target is not removed.",
         &[Edit {
             file: FOLLOWING,
