@@ -24,6 +24,8 @@ pub(crate) struct Life {
     pub(crate) evictions: u64,
     /// Results that were written on the way of a move.
     pub(crate) steps: u64,
+    /// Targets that plans gave bindings.
+    pub(crate) targets: u64,
     /// The story, if it was kept.
     pub(crate) story: Vec<String>,
 }
@@ -46,6 +48,7 @@ pub(crate) fn live(script: &Script, profiles: &Profiles, keeps_story: bool) -> R
             overcommitted: world.books.overcommitted,
             evictions: world.books.evictions,
             steps: world.books.steps,
+            targets: world.books.targets,
             story: world.log.lines().to_vec(),
         }
     });

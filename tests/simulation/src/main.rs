@@ -148,7 +148,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     let started = processor_seconds();
     let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
     let (mut decisions, mut takings, mut overcommitted) = (0_u64, 0_u64, 0_u64);
-    let (mut evictions, mut steps) = (0_u64, 0_u64);
+    let (mut evictions, mut steps, mut targets) = (0_u64, 0_u64, 0_u64);
     for seed in seeds {
         let life = live(&Script::of_seed(seed, events), profiles, false)?;
         lives += 1;
@@ -158,6 +158,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
         overcommitted += life.overcommitted;
         evictions += life.evictions;
         steps += life.steps;
+        targets += life.targets;
         digest = digest.rotate_left(5) ^ life.digest;
         if let Some(verdict) = life.verdict {
             println!("seed {seed}: {verdict}");
@@ -170,7 +171,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     let seconds = processor_seconds() - started;
     println!(
         "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away, \
-         {overcommitted} overcommitted a cluster with foreign pods or wrong reports), {evictions} evictions replaced, {steps} steps of moves, \
+         {overcommitted} overcommitted a cluster with foreign pods or wrong reports), {evictions} evictions replaced, {steps} steps of moves, {targets} targets of plans, \
          digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
         happened as f64 / seconds.max(0.001)
     );
@@ -183,7 +184,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
 /// Reads the letter of a rule.
 fn parse_rule(letter: &str) -> Result<Rule, String> {
     let found = Rule::ALL.into_iter().find(|rule| rule.to_string() == letter);
-    found.ok_or_else(|| format!("no rule is named `{letter}`; the rules are a to g"))
+    found.ok_or_else(|| format!("no rule is named `{letter}`; the rules are a to h"))
 }
 
 /// Prints the story of a script.

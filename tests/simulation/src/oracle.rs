@@ -2,10 +2,13 @@
 //!
 //! It uses nothing of the controller's crate, so a bug that is planted there cannot affect it.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use divvy_forecast::future::{Explains, Fate, Future, Options};
+use divvy_forecast::planned::MovedCluster;
+use divvy_forecast::rebalance::{Goal, Wish, rebalance};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding};
 use divvy_karmada::detector::Binding;
@@ -66,18 +69,7 @@ impl Oracle {
 
     /// Opinions on bindings, each by itself.
     pub(crate) fn opinions<'a>(&self, bindings: impl IntoIterator<Item = &'a Value>) -> Vec<(String, Opinion)> {
-        let clusters = self.clusters.iter().map(|cluster| ClusterEntry {
-            object: cluster.clone(),
-            json: None,
-        });
-        let situation = Situation::new(clusters, bindings.into_iter().filter_map(binding));
-        let options = Options {
-            assumes: false,
-            explains: Explains::Nothing,
-            threads: NonZeroUsize::MIN,
-            time: Some(self.time),
-        };
-        let future = Future::decide(&situation, &self.side, options);
+        let future = Future::decide(&self.situation(bindings), &self.side, self.options(false));
         let opinions = future.entries.iter().map(|entry| {
             let opinion = match &entry.fate {
                 Fate::Skipped(_) => Opinion::Skipped,
@@ -90,6 +82,29 @@ impl Oracle {
             (entry.binding.object.metadata.name.clone(), opinion)
         });
         opinions.collect()
+    }
+
+    /// The results that a plan wants which places what waits, one for each of these bindings; `None` for one that the plan leaves as it is.
+    pub(crate) fn plan<'a>(&self, bindings: impl IntoIterator<Item = &'a Value>) -> Vec<Option<Targets>> {
+        let bindings: Vec<&Value> = bindings.into_iter().collect();
+        let situation = self.situation(bindings.iter().copied());
+        let options = self.options(true);
+        let future = Future::decide(&situation, &self.side, options);
+        let wish = Wish {
+            goal: Goal::Place,
+            has_curve: false,
+            situation: &situation,
+        };
+        let plan = rebalance(&future, &self.side, options, wish).unwrap_or_default();
+        let waiting = plan.waiting.iter().map(|row| (&row.binding, &row.clusters));
+        let rows = waiting.chain(plan.moves.iter().map(|row| (&row.binding, &row.clusters)));
+        let rows: BTreeMap<&String, &Vec<MovedCluster>> = rows.filter(|(_, clusters)| !clusters.is_empty()).collect();
+        let targets = bindings.into_iter().map(|binding| {
+            let (namespace, name) = (&binding["metadata"]["namespace"], &binding["metadata"]["name"]);
+            let key = format!("{}/{}", namespace.as_str()?, name.as_str()?);
+            target(binding, rows.get(&key)?)
+        });
+        targets.collect()
     }
 
     /// The decision on a binding whether there is a reason or not, with these quantities held; `fresh` divides from scratch. Otherwise, a
@@ -111,6 +126,23 @@ impl Oracle {
             false => scheduler.schedule(&binding, &fleet),
         };
         Some(outcome(&decision.outcome, false))
+    }
+
+    fn situation<'a>(&self, bindings: impl IntoIterator<Item = &'a Value>) -> Situation {
+        let clusters = self.clusters.iter().map(|cluster| ClusterEntry {
+            object: cluster.clone(),
+            json: None,
+        });
+        Situation::new(clusters, bindings.into_iter().filter_map(binding))
+    }
+
+    fn options(&self, assumes: bool) -> Options {
+        Options {
+            assumes,
+            explains: Explains::Nothing,
+            threads: NonZeroUsize::MIN,
+            time: Some(self.time),
+        }
     }
 
     fn fleet(&self) -> FleetSnapshot {
@@ -161,6 +193,18 @@ fn outcome(outcome: &Outcome, clears: bool) -> Result<Targets, Refusal> {
             clears,
         }),
     }
+}
+
+/// The result that a plan wants of a binding; `None` if it is not of its present result.
+fn target(binding: &Value, changes: &[MovedCluster]) -> Option<Targets> {
+    let mut target: BTreeMap<String, i64> = targets_of(binding).into_iter().collect();
+    for change in changes {
+        if target.insert(change.name.clone(), change.after).unwrap_or(0) != change.before {
+            return None;
+        }
+    }
+    target.retain(|_, replicas| *replicas > 0);
+    Some(target.into_iter().collect())
 }
 
 /// The result in a binding, sorted by name.

@@ -28,15 +28,22 @@ impl Used {
         let mut used = Self::default();
         let Some(mark) = mark else { return used };
         let mut has_rest = false;
+        // A plan may turn a move round. What it takes away then is not given any more.
+        let planned = world.planned_in_force(key);
         for (name, waypoint) in &mark.clusters {
             let cluster = index(name);
             let copy = &world.copies[key][cluster];
-            let is_given = waypoint.bound.is_some() && waypoint.target >= result[cluster];
+            let target = planned.map_or(waypoint.target, |planned| planned[cluster]);
+            let is_given = waypoint.bound.is_some() && target.min(waypoint.target) >= result[cluster];
             if is_given {
                 used.unready[cluster] = (result[cluster] - copy.ready.max(copy.reported())).max(0);
             }
-            has_rest |= waypoint.target != result[cluster];
-            used.claim(cluster, waypoint.target != result[cluster] || used.unready[cluster] > 0);
+            has_rest |= target != result[cluster];
+            used.claim(cluster, target != result[cluster] || used.unready[cluster] > 0);
+        }
+        for (cluster, target) in planned.into_iter().flatten().enumerate() {
+            has_rest |= target != result[cluster];
+            used.claim(cluster, target != result[cluster]);
         }
         if !has_rest || mark.is_released {
             (used.bindings_in, used.bindings_in_regions) = ([0; 4], [0; 2]);

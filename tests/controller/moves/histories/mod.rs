@@ -1,6 +1,6 @@
 //! Random histories of the whole scheduler with moves: clusters that flap, stand still and report late, slow readiness, refused and lost
 //! writes, a scheduler that is killed before, between and after the two patches of a step, quotas, people, autoscalers, requests to
-//! reschedule, evictions and their way back, other workloads that take room.
+//! reschedule, evictions and their way back, other workloads that take room, plans that are carried out and given up.
 //!
 //! `DIVVY_MOVE_HISTORIES` sets their number, `DIVVY_MOVE_SEED` the first, `DIVVY_MOVE_SETTINGS` how many of the profiles they have. The table of
 //! waits is printed with `--nocapture`. `run` beside this file lives very many, with a release build.
@@ -10,6 +10,7 @@ mod budgets;
 mod checks;
 mod evictions;
 mod members;
+mod plans;
 mod progress;
 mod retained;
 mod rooms;
@@ -29,6 +30,7 @@ use serde_json::{Value, json};
 
 use self::checks::counts;
 use self::members::Copy;
+use self::plans::Plans;
 use self::retained::{RETAINED, Retained};
 use self::settings::{SETTINGS, Setting};
 use self::tally::Tally;
@@ -59,6 +61,7 @@ struct World {
     /// Load of each workload, in pods.
     loads: BTreeMap<&'static str, i64>,
     retained: Retained,
+    plans: Plans,
     /// CPUs that other workloads take in each cluster.
     others: [i64; 4],
     is_calm: bool,
@@ -90,6 +93,7 @@ impl World {
             copies: KEYS.map(|key| (key, <[Copy; 4]>::default())).into(),
             loads: BTreeMap::new(),
             retained: Retained::new(seed),
+            plans: Plans::new(seed),
             others: [0; 4],
             is_calm: true,
             steps: 0,
@@ -209,6 +213,7 @@ impl World {
     /// What clusters and people do within a second.
     fn disturb(&mut self) {
         self.crowd();
+        self.plan();
         for cluster in 0..4 {
             if self.random.chance(2) {
                 self.flap(cluster);
@@ -406,6 +411,7 @@ impl World {
             }
         };
         self.give(key);
+        self.note_moved(key, before);
         self.check_observed(key);
         if is_killed {
             self.kills += 1;
@@ -418,7 +424,10 @@ impl World {
         let binding = self.simulation.binding(key);
         let sum: i64 = self.result(key).iter().sum();
         let is_marked = binding["metadata"]["annotations"]["divvy.io/move"].is_string();
-        !is_marked && self.is_observed(key) && Some(sum) == binding["spec"]["replicas"].as_i64()
+        !is_marked
+            && !self.is_planned(key)
+            && self.is_observed(key)
+            && Some(sum) == binding["spec"]["replicas"].as_i64()
     }
 
     fn note_waits(&mut self) {
@@ -462,7 +471,8 @@ impl World {
             }
             self.note_waits();
             let has_ended = |key: &&str| self.has_ended(key) && !self.evicted(key).contains(&true);
-            if self.is_calm && KEYS.iter().all(has_ended) && self.is_synced() {
+            let is_at_rest = self.is_calm && KEYS.iter().all(has_ended) && self.is_synced();
+            if is_at_rest && !self.is_planned(RETAINED) && self.has_planned_at_rest() {
                 return;
             }
         }
@@ -514,6 +524,7 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
         kills,
         evictions,
         synced,
+        planned: [given, given_up, reached],
         waited,
         waited_outside,
         waits,
@@ -521,6 +532,7 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
     } = all;
     println!("{histories} histories, {ended} ended, {steps} results, {kills} kills");
     println!("{evictions} evictions were replaced, {synced} templates rewritten from the members' replicas");
+    println!("{given} targets of plans, {given_up} given up, {reached} reached undisturbed");
     println!(
         "{waited} times, a binding could not take a larger or an earlier step, {waited_outside} times not begin; seconds waited for"
     );
@@ -541,6 +553,11 @@ fn no_history_takes_more_than_is_allowed_and_moves_end() {
     assert!(waited_outside > histories / 4, "moves wait to begin: {waited_outside}");
     assert!(evictions > histories / 2, "evictions are replaced: {evictions}");
     assert!(synced > 5 * histories, "members scale themselves: {synced}");
+    assert!(
+        given > 3 * histories && given_up > histories / 4,
+        "plans: {given}, {given_up}"
+    );
+    assert!(reached > histories / 2, "targets are reached: {reached}");
     for reason in ["readiness", "budget", "quota", "reports", "room"] {
         assert!(
             waits.get(reason).is_some_and(|seconds| *seconds > 0),

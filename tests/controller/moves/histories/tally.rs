@@ -6,7 +6,7 @@ use divvy_controller::engine::ActiveProfile;
 
 use super::retained::RETAINED;
 use super::settings::Setting;
-use super::{KEYS, World};
+use super::{KEYS, SECONDS, World};
 
 /// What became of some histories.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Tally {
     pub(super) kills: usize,
     pub(super) evictions: usize,
     pub(super) synced: usize,
+    /// Targets of plans: given, given up, and reached undisturbed.
+    pub(super) planned: [usize; 3],
     pub(super) waited: usize,
     pub(super) waited_outside: usize,
     /// Seconds by reason.
@@ -43,6 +45,16 @@ impl Tally {
                 "seed {seed}: `{RETAINED}` is not what its members run"
             );
             tally.synced += world.retained.synced;
+            let plans = &world.plans;
+            tally.add_planned([plans.given, plans.given_up, plans.reached]);
+            // The time of every plan has passed, whatever else has not ended.
+            for key in KEYS.into_iter().chain([RETAINED]) {
+                assert!(
+                    !world.is_planned(key) || world.now < SECONDS,
+                    "seed {seed}: `{key}` has a planned target at rest: {}",
+                    world.simulation.binding(key)
+                );
+            }
             match KEYS.iter().find(|key| !world.has_ended(key)) {
                 None => tally.ended += 1,
                 Some(key) => tally
@@ -61,6 +73,12 @@ impl Tally {
         tally
     }
 
+    fn add_planned(&mut self, planned: [usize; 3]) {
+        for (sum, more) in self.planned.iter_mut().zip(planned) {
+            *sum += more;
+        }
+    }
+
     /// Adds others.
     pub(super) fn add(&mut self, other: Self) {
         self.histories += other.histories;
@@ -69,6 +87,7 @@ impl Tally {
         self.kills += other.kills;
         self.evictions += other.evictions;
         self.synced += other.synced;
+        self.add_planned(other.planned);
         self.waited += other.waited;
         self.waited_outside += other.waited_outside;
         self.left.extend(other.left);

@@ -5,6 +5,7 @@
 
 mod bugs;
 mod moves;
+mod plans;
 mod table;
 mod variant;
 
@@ -47,7 +48,7 @@ pub(crate) struct Bug {
 
 /// Every planted bug.
 pub(crate) fn bugs() -> impl Iterator<Item = &'static Bug> {
-    bugs::BUGS.iter().chain(moves::BUGS)
+    bugs::BUGS.iter().chain(moves::BUGS).chain(plans::BUGS)
 }
 
 /// The first seed that finds a bug.

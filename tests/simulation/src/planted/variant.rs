@@ -13,7 +13,13 @@ use crate::error::Error;
 const PROGRAM: &str = "planted-simulation";
 
 /// The crates that a bug may edit, and what of the host compiles against them.
-const EDITED: [&str; 3] = ["live/controller", "desk/forecast", "core/scheduler"];
+const EDITED: [&str; 5] = [
+    "live/controller",
+    "live/estimator",
+    "desk/forecast",
+    "core/client",
+    "core/scheduler",
+];
 
 /// What of the tests compiles against them.
 const COMPILED: [&str; 2] = ["simulation", "world"];

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::Rule;
 use super::moves::is_marked;
+use super::plans::is_planned;
 use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
 use crate::world::{Process, World};
@@ -195,9 +196,12 @@ impl World<'_> {
             resources.into_iter().find_map(|(resource, taken)| {
                 let (reported, allocatable) = figures(object, resource);
                 (taken > allocatable).then(|| {
+                    let held = process.engine.held().filter(|part| part.cluster == cluster.name);
+                    let held: Vec<String> = held.map(|part| part.to_string()).collect();
                     format!(
-                        "all results take {resource} {taken} on {}, of {allocatable}; it reports {reported}",
-                        cluster.name
+                        "all results take {resource} {taken} on {}, of {allocatable}; it reports {reported}, and {} is held",
+                        cluster.name,
+                        held.join(", ")
                     )
                 })
             })
@@ -260,7 +264,7 @@ impl World<'_> {
         let is_without_reason = matches!(opinion, None | Some((_, Opinion::Satisfied | Opinion::Skipped)));
         // What left a cluster against its policy's wish goes back without one of Karmada's reasons.
         let may_go_back = process.profile.moves().is_some_and(|moves| moves.failback.is_some());
-        if is_without_reason && !is_requested && !may_go_back {
+        if is_without_reason && !is_requested && !may_go_back && !is_planned(binding) {
             let explanation = explanation(process, &job.key);
             let (requested, answered) = (
                 &binding["spec"]["rescheduleTriggeredAt"],

@@ -6,14 +6,18 @@
 //! - `leftovers`: rule e, of what a process does not decide.
 //! - `eviction`: rule f, when Karmada removes an old copy.
 //! - `moves`: rule g, at each step.
+//! - `plans`: rule h, at each write for a plan, and at rest.
 
 mod decision;
 mod effort;
 mod eviction;
 mod leftovers;
 mod moves;
+mod plans;
 mod rest;
 mod write;
+
+pub(crate) use self::rest::is_ours;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,6 +25,7 @@ use std::sync::Arc;
 
 use divvy_controller::objects::ObjectKey;
 use divvy_judge::MoveRule;
+use divvy_scheduler::moves::planned::PLANNED_ANNOTATION;
 use divvy_world::agenda::Millis;
 use serde_json::Value;
 
@@ -44,6 +49,8 @@ pub(crate) enum Rule {
     F,
     /// No step takes ready replicas below what is allowed, gives more than a surge, or exceeds a budget.
     G,
+    /// A plan is carried out as it says, of the version of which it was made, and ends.
+    H,
 }
 
 /// A breach of a rule, which ends a life.
@@ -99,11 +106,15 @@ pub(crate) struct Books {
     pub(crate) exchanged_at: Millis,
     /// Results that were written on the way of a move.
     pub(crate) steps: u64,
+    /// Targets of the plan that was made once all troubles had ended; none if nothing was planned then.
+    pub(crate) planned: BTreeMap<ObjectKey, Targets>,
+    /// Targets that plans gave bindings.
+    pub(crate) targets: u64,
 }
 
 impl Rule {
     /// All rules.
-    pub(crate) const ALL: [Self; 7] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::G];
+    pub(crate) const ALL: [Self; 8] = [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::G, Self::H];
 }
 
 impl Books {
@@ -124,6 +135,11 @@ impl Books {
             "replicaRequirements",
             "rescheduleTriggeredAt",
         ];
+        let planned =
+            |object: Option<&Value>| object.map(|object| object["metadata"]["annotations"][PLANNED_ANNOTATION].clone());
+        if planned(before) != planned(after) {
+            self.decisions_at_rest.remove(key);
+        }
         if fields.into_iter().any(differs) {
             self.decisions_at_rest.remove(key);
             self.moves.ask(&key.to_string(), 0);
@@ -189,6 +205,7 @@ impl fmt::Display for Rule {
             Self::E => "e",
             Self::F => "f",
             Self::G => "g",
+            Self::H => "h",
         })
     }
 }

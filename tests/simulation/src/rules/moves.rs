@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use divvy_controller::objects::{Kind, ObjectKey};
 use divvy_judge::steps::{Allowances, Column};
 use divvy_scheduler::moves::mark::{MOVE_ANNOTATION, Mark};
+use divvy_scheduler::moves::planned::PlannedTarget;
 use divvy_world::agenda::Millis;
 use divvy_world::plane::{cluster_key, cluster_number};
 use divvy_world::server::Request;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use super::Rule;
 use super::decision::{described, replicas_on};
+use super::plans::in_force;
 use crate::oracle::{Targets, targets_of};
 use crate::world::{Process, World};
 
@@ -173,11 +175,11 @@ impl World<'_> {
     /// Adds the replicas that a binding's move has given and that are not ready, by what runs or by what is reported, whichever is more.
     fn add_given(&self, key: &ObjectKey, binding: &Value, unready: &mut BTreeMap<String, i64>) {
         let Some(mark) = mark_of(binding) else { return };
+        let planned = in_force(binding);
         for (name, current) in targets_of(binding) {
-            let is_given = mark
-                .clusters
-                .get(&name)
-                .is_some_and(|waypoint| waypoint.bound.is_some() && waypoint.target >= current);
+            let is_given = mark.clusters.get(&name).is_some_and(|waypoint| {
+                waypoint.bound.is_some() && aim(&planned, &name, waypoint.target).min(waypoint.target) >= current
+            });
             let Some(number) = cluster_number(&name).filter(|_| is_given) else {
                 continue;
             };
@@ -205,14 +207,21 @@ pub(super) fn mark_of(binding: &Value) -> Option<Mark> {
     (binding["metadata"]["generation"] == mark.generation).then_some(mark)
 }
 
+/// The target of a move in a cluster. A plan may turn a move round: what it takes away then is not given any more.
+fn aim(planned: &Option<PlannedTarget>, cluster: &str, marked: i64) -> i64 {
+    let planned = planned.as_ref();
+    planned.map_or(marked, |planned| planned.target.get(cluster).copied().unwrap_or(0))
+}
+
 /// True if a move has begun, has not reached its target, and has not given its turn away.
 fn is_under_way(binding: &Value) -> bool {
     let targets = targets_of(binding);
+    let planned = in_force(binding);
     mark_of(binding).is_some_and(|mark| {
         let has_rest = mark
             .clusters
             .iter()
-            .any(|(name, waypoint)| waypoint.target != count_on(&targets, name));
+            .any(|(name, waypoint)| aim(&planned, name, waypoint.target) != count_on(&targets, name));
         has_rest && !mark.is_released
     })
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Rule;
 use super::decision::{MISSING, described, explained};
 use super::moves::{is_marked, mark_of};
-use crate::oracle::{Opinion, Oracle, targets_of};
+use crate::oracle::{Opinion, targets_of};
 use crate::script::{Action, Step};
 use crate::world::{Process, World};
 
@@ -57,6 +57,10 @@ impl World<'_> {
                 self.breach(Rule::D, format!("{}: {text}", name_of(&binding)));
                 return;
             }
+        }
+        if let Some(text) = self.plan_at_rest() {
+            self.breach(Rule::H, text);
+            return;
         }
         if let Some(text) = self.mark_at_rest() {
             self.breach(Rule::E, text);
@@ -179,8 +183,7 @@ impl World<'_> {
 
     /// Every binding with the offline opinion on it.
     fn opinions(&self) -> Vec<(Value, Opinion)> {
-        let clusters = self.plane.server.of_kind(Kind::Cluster).map(|(_, cluster)| &**cluster);
-        let oracle = Oracle::new(self.profiles.side(self.profile), clusters, self.moment().milliseconds);
+        let oracle = self.oracle();
         let scheduled = self.plane.server.of_kind(Kind::Binding).map(|(_, binding)| &**binding);
         let ours: Vec<&Value> = scheduled.filter(|binding| is_ours(binding)).collect();
         let opinions = oracle.opinions(ours.iter().copied());
@@ -204,7 +207,7 @@ pub(super) fn follows_room(binding: &Value) -> bool {
     !is_divided && constraints.is_some_and(|constraints| !constraints.is_empty())
 }
 
-pub(super) fn is_ours(binding: &Value) -> bool {
+pub(crate) fn is_ours(binding: &Value) -> bool {
     binding["spec"]["schedulerName"] == "default-scheduler" && binding["spec"]["suspension"]["scheduling"] != true
 }
 

@@ -31,6 +31,7 @@ impl World<'_> {
                 self.books.results_at.insert(request.key.clone(), self.now);
             }
             self.judge_step(request, before, after);
+            self.judge_plan(request, before, after);
         }
         self.judge_move(request, before, after);
         if self.books.quiet_since.is_some() && before != after {

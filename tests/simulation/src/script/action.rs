@@ -42,6 +42,15 @@ pub(crate) enum Resume {
     Relist,
 }
 
+/// The way in which a plan is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Planning {
+    /// As `divvy rebalance --place` makes it: what waits is placed by the fewest moves.
+    Place,
+    /// Some targets for what runs, by this number.
+    Anyhow(u64),
+}
+
 /// Something that happens to the world.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
@@ -170,6 +179,11 @@ pub(crate) enum Action {
     },
     Confirm,
     Estimators(Estimating),
+    Plan {
+        planning: Planning,
+        lasts: Millis,
+    },
+    GiveUp,
 }
 
 impl fmt::Display for Action {
@@ -263,6 +277,11 @@ impl fmt::Display for Action {
             }
             Self::Reload { profile } => write!(formatter, "the profile becomes {profile}"),
             Self::Confirm => formatter.write_str("a person confirms that missing clusters are gone"),
+            Self::Plan { planning, lasts } => match planning {
+                Planning::Place => write!(formatter, "all that waits is planned, for {lasts} ms"),
+                Planning::Anyhow(number) => write!(formatter, "plan {number} moves what runs, for {lasts} ms"),
+            },
+            Self::GiveUp => formatter.write_str("a person gives up all plans"),
             Self::Estimators(conduct) => write!(formatter, "estimators answer: {conduct:?}"),
         }
     }

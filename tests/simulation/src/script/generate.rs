@@ -10,10 +10,10 @@ use divvy_world::random::Random;
 use divvy_world::server::{Effect, Fault, Fitting};
 
 use super::placement::{placement, tier};
-use super::{Action, ClusterPlan, MOVES, ProfileName, Resume, Script, Setup, Step, Template};
+use super::{Action, ClusterPlan, MOVES, Planning, ProfileName, Resume, Script, Setup, Step, Template};
 
 /// Families of actions, each with its weight.
-const FAMILIES: [(Family, u64); 11] = [
+const FAMILIES: [(Family, u64); 12] = [
     (Family::Workloads, 40),
     (Family::Controllers, 12),
     (Family::Capacity, 8),
@@ -25,6 +25,7 @@ const FAMILIES: [(Family, u64); 11] = [
     (Family::Profiles, 2),
     (Family::Estimators, 4),
     (Family::Moves, 60),
+    (Family::Plans, 15),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ enum Family {
     Profiles,
     Estimators,
     Moves,
+    Plans,
 }
 
 /// The script of a seed.
@@ -130,6 +132,9 @@ fn is_played(family: Family, setup: &Setup, random: &mut Random) -> bool {
     if family == Family::Moves {
         return setup.has_moves();
     }
+    if family == Family::Plans {
+        return setup.has_moves() && random.chance(80);
+    }
     let is_chosen = random.chance(60);
     match family {
         Family::Workloads => true,
@@ -184,6 +189,7 @@ impl Writer {
             },
             Family::Estimators => self.estimators(),
             Family::Moves => self.moves(),
+            Family::Plans => self.plan(),
         }
     }
 
@@ -232,6 +238,21 @@ impl Writer {
                 cluster,
                 millis: self.random.between(1_000, 30_000),
             },
+        }
+    }
+
+    /// A plan of all bindings, or the end of all plans.
+    fn plan(&mut self) -> Action {
+        let planning = match self.random.below(10) {
+            0..2 => return Action::GiveUp,
+            // Where sums are judged, there is room for every plan.
+            2..5 => Planning::Place,
+            _ if self.is_closed => Planning::Place,
+            _ => Planning::Anyhow(self.random.below(1_000_000)),
+        };
+        Action::Plan {
+            planning,
+            lasts: self.random.pick(&[5_000, 60_000, 600_000]),
         }
     }
 

@@ -13,7 +13,7 @@ use std::fmt;
 use divvy_judge::steps::Allowances;
 use divvy_world::agenda::Millis;
 
-pub(crate) use self::action::{Action, Resume, Template};
+pub(crate) use self::action::{Action, Planning, Resume, Template};
 pub(crate) use self::moves::MOVES;
 pub(crate) use self::placement::LABEL;
 

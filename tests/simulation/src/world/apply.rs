@@ -112,6 +112,8 @@ impl World<'_> {
             Action::Silent { cluster, millis } => self.plane.members[*cluster].silent_until = self.now + millis,
             Action::Blind { cluster, millis } => self.plane.members[*cluster].blind_until = self.now + millis,
             Action::Lag { cluster, millis } => self.plane.members[*cluster].lags_until = self.now + millis,
+            Action::Plan { planning, lasts } => self.plan(*planning, *lasts),
+            Action::GiveUp => self.give_up_plans(),
             Action::LateReports { cluster, millis } => self.plane.members[*cluster].report_delay = *millis,
             _ => {}
         }

@@ -7,6 +7,7 @@ mod apply;
 mod estimators;
 mod lease;
 mod network;
+mod plans;
 mod processes;
 mod streams;
 mod view;
@@ -253,7 +254,10 @@ impl<'a> World<'a> {
         match event {
             Event::Step(number) => self.step(number),
             Event::Heal => self.heal(),
-            Event::Settled => self.judge_settled(),
+            Event::Settled => {
+                self.judge_settled();
+                self.plan_at_the_end();
+            }
             Event::Quiet => self.books.quiet_since = Some(self.now),
             Event::Rest => {
                 self.judge_rest();
