@@ -338,7 +338,7 @@ impl Tiny {
         best.unwrap_or_default()
     }
 
-    fn try_all(&self, index: usize, room: &mut Vec<u64>, missing: &mut [u64; 2], best: &mut Option<Vec<u64>>) {
+    fn try_all(&self, index: usize, room: &mut [u64], missing: &mut [u64; 2], best: &mut Option<Vec<u64>>) {
         let Some((replicas, _, priority, _)) = self.wanted.get(index) else {
             let found = missing.to_vec();
             if best.as_ref().is_none_or(|best| found < *best) {
@@ -359,7 +359,7 @@ impl Tiny {
         index: usize,
         from: usize,
         left: u64,
-        room: &mut Vec<u64>,
+        room: &mut [u64],
         missing: &mut [u64; 2],
         best: &mut Option<Vec<u64>>,
     ) {

@@ -21,16 +21,6 @@ impl GivenRoom {
         });
         Self(given.collect())
     }
-
-    /// The clusters with the replicas that they have room for, by name.
-    pub fn clusters(&self) -> impl Iterator<Item = (&str, i64)> {
-        self.0.iter().map(|(cluster, replicas)| (cluster.as_str(), *replicas))
-    }
-
-    /// All replicas that there is room for.
-    pub fn replicas(&self) -> i64 {
-        self.0.values().sum()
-    }
 }
 
 impl Estimates for GivenRoom {

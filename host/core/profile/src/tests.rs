@@ -71,6 +71,24 @@ fn costs_are_inherited_key_by_key() {
     assert_eq!(built_in_profile().expect("the built-in profile is sound").cost, None);
 }
 
+#[test]
+fn a_burst_has_two_to_a_thousand_bindings_and_is_inherited_key_by_key() {
+    let text = "[[profile]]\nname = 'a'\nextends = 'default'\n[profile.jointly]\nwaiting = 2\nat-most = 1000\n\
+                [[profile]]\nname = 'b'\nextends = 'a'\n[profile.jointly]\nwaiting = 30\n";
+    let jointly = source(text).profile(Some("b")).expect("it reads").jointly;
+    let jointly = jointly.expect("it is inherited");
+    assert_eq!((jointly.waiting(), jointly.at_most()), (30, 1000));
+    assert_eq!(built_in_profile().expect("the built-in profile is sound").jointly, None);
+    for count in ["1", "1001", "-3"] {
+        for key in ["waiting", "at-most"] {
+            let text = format!("[[profile]]\nname = 'a'\nextends = 'default'\n[profile.jointly]\n{key} = {count}\n");
+            let (message, _) = refused(&text);
+            let expected = format!("expected a number of bindings from 2 to 1000, got the number `{count}`");
+            assert!(message.contains(&expected), "{message}");
+        }
+    }
+}
+
 /// The built-in profiles say that a result is removed, but they move nothing in steps.
 #[test]
 fn a_profile_with_a_pace_keeps_what_no_cluster_fits_whatever_it_extends() {
