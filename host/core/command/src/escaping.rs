@@ -14,26 +14,74 @@ use crate::text::is_hidden;
 const MARK: char = '\u{7}';
 const WRITTEN_MARK: &str = "\\a";
 
+/// Bytes of JSON that are looked at together: a serializer writes a few at a time.
+const BLOCK: usize = 64 * 1024;
+
 /// Escapes characters in JSON that is written through it. Outside of texts, JSON has none.
-pub(crate) struct EscapedJson<W>(pub(crate) W);
+pub(crate) struct EscapedJson<W> {
+    out: W,
+    /// What is not yet written; whole characters, as the serializer writes no others.
+    block: Vec<u8>,
+}
+
+impl<W: Write> EscapedJson<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, block: Vec::new() }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.pass_on()
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        match hidden(&self.block) {
+            None => self.out.write_all(&self.block)?,
+            Some(text) => self.out.write_all(escaped(text).as_bytes())?,
+        }
+        self.block.clear();
+        Ok(())
+    }
+}
 
 impl<W: Write> Write for EscapedJson<W> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Nearly all output is ASCII. The serializer writes whole characters.
-        let text = match bytes.is_ascii() && !bytes.contains(&0x7f) {
-            true => None,
-            false => std::str::from_utf8(bytes).ok().filter(|text| text.contains(is_hidden)),
-        };
-        match text {
-            None => self.0.write_all(bytes)?,
-            Some(text) => self.0.write_all(escaped(text).as_bytes())?,
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.block.extend_from_slice(bytes);
+        if self.block.len() >= BLOCK {
+            return self.pass_on();
         }
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.pass_on()?;
+        self.out.flush()
     }
+}
+
+/// Escapes characters in JSON from a place on.
+pub(crate) fn escape_from(start: usize, json: &mut Vec<u8>) {
+    let Some(text) = json.get(start..).and_then(hidden) else {
+        return;
+    };
+    let escaped = escaped(text);
+    json.truncate(start);
+    json.extend_from_slice(escaped.as_bytes());
+}
+
+/// The text of these bytes, if it has characters that are escaped.
+fn hidden(bytes: &[u8]) -> Option<&str> {
+    // Nearly all output is ASCII.
+    if bytes.is_ascii() && !bytes.contains(&0x7f) {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok().filter(|text| text.contains(is_hidden))
 }
 
 /// The escapes that JSON and YAML share: `\u202e`.
@@ -142,9 +190,26 @@ mod tests {
         let read: Value = serde_saphyr::from_str(&yaml).unwrap_or_else(|error| panic!("{error}: {yaml}"));
         assert_eq!(read, value, "{yaml}");
         let mut json = Vec::new();
-        serde_json::to_writer_pretty(&mut EscapedJson(&mut json), &value).expect("memory takes everything");
+        let mut out = EscapedJson::new(&mut json);
+        serde_json::to_writer_pretty(&mut out, &value).expect("memory takes everything");
+        out.finish().expect("memory takes everything");
         let json = String::from_utf8(json).expect("it is text");
         assert!(!json.contains(is_hidden), "{json}");
         assert_eq!(serde_json::from_str::<Value>(&json).ok(), Some(value), "{json}");
+    }
+
+    /// A block ends where the serializer has written a part of its output.
+    #[test]
+    fn no_block_is_lost_or_cut() {
+        let texts: Vec<String> = (0..30_000).map(|number| format!("é\u{202e}{number}")).collect();
+        let (mut json, mut whole) = (Vec::new(), b"before ".to_vec());
+        let mut out = EscapedJson::new(&mut json);
+        serde_json::to_writer(&mut out, &texts).expect("memory takes everything");
+        out.finish().expect("memory takes everything");
+        assert!(json.len() > 4 * BLOCK);
+        assert_eq!(serde_json::from_slice::<Vec<String>>(&json).ok().as_ref(), Some(&texts));
+        serde_json::to_writer(&mut whole, &texts).expect("memory takes everything");
+        escape_from(b"before ".len(), &mut whole);
+        assert!(whole == [b"before ", &json[..]].concat());
     }
 }

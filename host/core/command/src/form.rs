@@ -31,7 +31,12 @@ impl Form {
     /// Writes a value. JSON ends without a line break.
     pub fn write(self, value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
         match self {
-            Self::Json => Ok(serde_json::to_writer_pretty(&mut EscapedJson(out), value)?),
+            Self::Json => {
+                let start = out.len();
+                serde_json::to_writer_pretty(&mut *out, value)?;
+                escaping::escape_from(start, out);
+                Ok(())
+            }
             Self::Yaml => write_yaml_value(value, out),
         }
     }
@@ -43,7 +48,9 @@ impl Form {
 ///
 /// The error of `out`. Part of the output may have been written.
 pub fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut EscapedJson(&mut *out), value)?;
+    let mut escaped = EscapedJson::new(&mut *out);
+    serde_json::to_writer_pretty(&mut escaped, value)?;
+    escaped.finish()?;
     writeln!(out)
 }
 
