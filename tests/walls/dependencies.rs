@@ -55,7 +55,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 46] = [
+const CRATES: [(&str, &[&str]); 47] = [
     ("divvy-spanned", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-arithmetic", &["divvy-framework-abi"]),
