@@ -414,9 +414,6 @@ mod tests {
         );
         assert!(PlanDocument::parse(b"{\xff").is_err());
         let twice = text.replacen("\"format\":1", "\"format\":1,\"format\":1", 1);
-        assert_eq!(
-            of_text(&twice),
-            ["format: the key `format` is given twice, first on line 1"]
-        );
+        assert_eq!(of_text(&twice), ["the key `format` is given twice, first on line 1"]);
     }
 }
