@@ -1,7 +1,8 @@
 //! Libraries on the mounts by which a cluster brings them: image volumes, which some runtimes mount without the permission to execute, and
 //! volumes that an init container filled, mounted for reading only.
 //!
-//! The mounts are made in a namespace of the test's own. A machine that permits none (`unshare -Urm true` fails) leaves these tests out.
+//! The mounts are made in a namespace of the test's own. A machine that permits none, or has no `mount` (`unshare -Urm mount --bind /tmp /tmp`
+//! fails), leaves these tests out.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -39,7 +40,7 @@ fn mounted(folder: &Path, options: &str, arguments: &[&str]) -> Option<(Option<i
         command
     };
     if !unshare()
-        .arg("true")
+        .args(["mount", "--bind", "/tmp", "/tmp"])
         .output()
         .is_ok_and(|output| output.status.success())
     {
