@@ -52,7 +52,7 @@ pub(crate) fn shares<'a>(binding: &'a Binding, targets: &[Target], names: &'a Na
     last.sort_by_key(|(cluster, _)| *cluster);
     last.dedup_by_key(|(cluster, _)| *cluster);
     let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter().peekable());
-    let mut shares = Vec::with_capacity(last.len());
+    let mut shares = Vec::with_capacity(last.len().max(targets.len()));
     loop {
         let (order, cluster) = match (targets.peek(), last.peek()) {
             (Some(target), Some((cluster, _))) => {
