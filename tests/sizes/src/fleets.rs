@@ -95,25 +95,18 @@ pub(crate) fn bindings(instance: &Instance) -> impl Iterator<Item = Value> {
 }
 
 fn binding(number: usize, demand: &Demand, policy: &Policy) -> Value {
-    let name = format!("web-{number:05}");
-    let namespace = format!("team-{}", number % 40);
     let mut request = json!({});
     for (resource, amount) in demand.request.iter().enumerate().filter(|(_, amount)| **amount > 0) {
         request[RESOURCES[resource]] = quantity(resource, *amount);
     }
     let placement = placement(demand, policy);
-    let mut binding = json!({
-        "apiVersion": "work.karmada.io/v1alpha2",
-        "kind": "ResourceBinding",
-        "metadata": {"namespace": namespace, "name": format!("{name}-deployment")},
-        "spec": {
-            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name},
-            "replicas": demand.replicas,
-            "schedulePriority": {"priority": demand.priority},
-            "replicaRequirements": {"resourceRequest": request},
-            "placement": placement,
-        },
+    let specification = json!({
+        "replicas": demand.replicas,
+        "schedulePriority": {"priority": demand.priority},
+        "replicaRequirements": {"resourceRequest": request},
+        "placement": placement,
     });
+    let mut binding = inputs::deployment_binding(number, specification);
     let running = demand.running.iter();
     let targets: Vec<Value> = running
         .map(|(cluster, replicas)| json!({"name": inputs::cluster_name(*cluster as usize), "replicas": replicas}))

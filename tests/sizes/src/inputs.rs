@@ -236,23 +236,30 @@ fn placement(number: usize, clusters: usize, is_served: bool) -> Value {
     })
 }
 
-/// A binding: in a fleet, every second one that is divided has a result; in a dump all have one that satisfies them.
-fn binding(number: usize, clusters: usize, is_served: bool) -> Value {
+/// The binding of a Deployment with this number, and the rest of its specification.
+pub(crate) fn deployment_binding(number: usize, mut specification: Value) -> Value {
     let name = format!("web-{number:05}");
     let namespace = format!("team-{}", number % 40);
-    let replicas = 2 + scattered(number, 40);
-    let placement = placement(number, clusters, is_served);
-    let mut binding = json!({
+    specification["resource"] =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name});
+    json!({
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding",
         "metadata": {"namespace": namespace, "name": format!("{name}-deployment")},
-        "spec": {
-            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace, "name": name},
-            "replicas": replicas,
-            "replicaRequirements": {"resourceRequest": {"cpu": "100m", "memory": "128Mi"}},
-            "placement": placement.clone(),
-        },
+        "spec": specification,
+    })
+}
+
+/// A binding: in a fleet, every second one that is divided has a result; in a dump all have one that satisfies them.
+fn binding(number: usize, clusters: usize, is_served: bool) -> Value {
+    let replicas = 2 + scattered(number, 40);
+    let placement = placement(number, clusters, is_served);
+    let specification = json!({
+        "replicas": replicas,
+        "replicaRequirements": {"resourceRequest": {"cpu": "100m", "memory": "128Mi"}},
+        "placement": placement.clone(),
     });
+    let mut binding = deployment_binding(number, specification);
     if !is_served && (number.is_multiple_of(2) || number.is_multiple_of(3)) {
         return binding;
     }

@@ -158,6 +158,12 @@ impl PlannedTarget {
         }
     }
 
+    /// The target that a binding has from this plan; `None` if it has none, or one that cannot be read.
+    pub fn of(binding: &ResourceBinding, plan: &str) -> Option<Self> {
+        let text = binding.metadata.annotations.get(PLANNED_ANNOTATION)?;
+        Self::parse(text).ok().filter(|planned| planned.plan == plan)
+    }
+
     /// Reads the annotation.
     ///
     /// # Errors
@@ -282,8 +288,7 @@ impl PlannedTarget {
 ///
 /// What has not begun stays. What is on its way goes back to the result from before, which stays known, so that this can be repeated.
 pub fn give_up(binding: &ResourceBinding, plan: &str, until: i64) -> Option<Option<PlannedTarget>> {
-    let text = binding.metadata.annotations.get(PLANNED_ANNOTATION)?;
-    let planned = PlannedTarget::parse(text).ok().filter(|planned| planned.plan == plan)?;
+    let planned = PlannedTarget::of(binding, plan)?;
     if planned.target == planned.from {
         return None;
     }

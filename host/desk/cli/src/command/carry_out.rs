@@ -216,7 +216,7 @@ impl PlanRow {
                 false => Standing::Changed,
             };
         }
-        let is_planned = planned(binding, plan).is_some();
+        let is_planned = PlannedTarget::of(binding, plan).is_some();
         match (self.target(binding).is_some(), is_planned) {
             _ if self.is_reached(&counts(&binding.spec.clusters)) => Standing::Reached,
             (true, true) => Standing::Waiting,
@@ -224,12 +224,6 @@ impl PlanRow {
             (false, _) => Standing::Changed,
         }
     }
-}
-
-/// The target that a binding has from this plan.
-fn planned(binding: &ResourceBinding, plan: &str) -> Option<PlannedTarget> {
-    let text = binding.metadata.annotations.get(PLANNED_ANNOTATION)?;
-    PlannedTarget::parse(text).ok().filter(|planned| planned.plan == plan)
 }
 
 fn standings<'a>(plan: &'a PlanDocument, name: &str, bindings: &Bindings) -> Vec<(&'a PlanRow, Standing)> {
@@ -271,7 +265,7 @@ async fn apply(
 ) -> Result<(), Failure> {
     let work = |row: &PlanRow, binding: &ResourceBinding| {
         let (from, target) = row.target(binding)?;
-        if row.is_reached(&from) || planned(binding, name).is_some() {
+        if row.is_reached(&from) || PlannedTarget::of(binding, name).is_some() {
             return None;
         }
         let planned = PlannedTarget::new(name.to_owned(), row.generation, from, target, until);
