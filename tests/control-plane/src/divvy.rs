@@ -1,6 +1,5 @@
 //! The real `divvy` binary, running as a scheduler.
 
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,7 +75,7 @@ impl Divvy {
             Some(folder) => folder,
             None => plugins()?,
         };
-        let address = free_address()?;
+        let address = format!("127.0.0.1:{}", crate::ports::free()?);
         let mut command = Self::command()?;
         command
             .arg("run")
@@ -124,12 +123,4 @@ fn bundled() -> Result<&'static Bundled, Error> {
 pub fn fixture_plugin(name: &str) -> Result<PathBuf, Error> {
     let library = divvy_built::fixture(name).map_err(|output| Error::Build { output })?;
     Ok(library.to_owned())
-}
-
-/// An address of the loopback interface that nothing listens on.
-fn free_address() -> Result<String, Error> {
-    let address = "127.0.0.1:0";
-    let listener = TcpListener::bind(address).map_err(Error::file(address))?;
-    let address = listener.local_addr().map_err(Error::file(address))?;
-    Ok(address.to_string())
 }

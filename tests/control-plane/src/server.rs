@@ -4,14 +4,13 @@
 //! stay the same across restarts, so that clients reconnect. etcd starts first and ends last: an API server without etcd
 //! takes a minute to end.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kube::Client;
-use serde::{Deserialize, Serialize};
 
+use crate::ports::Ports;
 use crate::process::{Input, Process};
 use crate::users::{self, ADMIN, User};
 use crate::{AuditLog, Error, crds};
@@ -25,6 +24,8 @@ const LOOK: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_millis(100);
 /// What the API server says last if etcd does not answer while it starts.
 const ETCD_LATE: &str = "context deadline exceeded";
+/// What either says last if another process listens on its port.
+const PORT_TAKEN: &str = "address already in use";
 
 /// A running control plane: etcd, kube-apiserver, Karmada's resources. Dropping it kills both processes.
 #[derive(Debug)]
@@ -41,41 +42,24 @@ pub struct ControlPlane {
     etcd: Option<Process>,
 }
 
-/// Ports of the loopback interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ports {
-    /// kube-apiserver.
-    pub api_server: u16,
-    /// etcd, for clients.
-    pub etcd: u16,
-    /// etcd, for its peers, of which there are none.
-    pub etcd_peer: u16,
-}
-
-impl Ports {
-    /// Three ports that nothing listens on.
-    pub fn free() -> Result<Self, Error> {
-        let listen = || TcpListener::bind("127.0.0.1:0").map_err(Error::file("127.0.0.1:0"));
-        // All are held until the last one is known, so that they differ.
-        let held = [listen()?, listen()?, listen()?];
-        let mut ports = [0; 3];
-        for (port, listener) in ports.iter_mut().zip(&held) {
-            *port = listener.local_addr().map_err(Error::file("127.0.0.1:0"))?.port();
-        }
-        let [api_server, etcd, etcd_peer] = ports;
-        Ok(Self {
-            api_server,
-            etcd,
-            etcd_peer,
-        })
-    }
-}
-
 impl ControlPlane {
     /// Starts a control plane in a folder, which is created if absent, and installs Karmada's resources. Its processes end
     /// with the returned value, and with the program that called this, however that ends.
     pub async fn start(folder: &Path) -> Result<Self, Error> {
-        Self::start_with(folder, Ports::free()?, Input::Lifeline).await
+        Self::start_on(folder, Ports::free).await
+    }
+
+    /// The same, on these ports, or the next ones if another process listens on one of them by then.
+    pub async fn start_on(folder: &Path, mut ports: impl FnMut() -> Result<Ports, Error>) -> Result<Self, Error> {
+        loop {
+            match Self::start_with(folder, ports()?, Input::Lifeline).await {
+                Err(Error::Ended { tail, .. }) if tail.contains(PORT_TAKEN) => {
+                    // What they have written there is for the former ports.
+                    std::fs::remove_dir_all(folder).map_err(Error::file(folder))?;
+                }
+                ended => return ended,
+            }
+        }
     }
 
     /// Like [`Self::start`], on these ports. With [`Input::Empty`] the processes outlive this program if it is killed.

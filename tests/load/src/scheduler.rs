@@ -1,7 +1,7 @@
 //! The scheduler that is measured: `divvy run` as a child process, and its figures from `/proc`.
 
 use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -12,6 +12,8 @@ use crate::objects::SCHEDULER;
 
 /// Bytes of the scheduler's log that an error shows.
 const LAST_WORDS: u64 = 2_000;
+/// Bytes of it in which it has named the address of its probes.
+const FIRST_WORDS: usize = 4_096;
 /// Time between two looks at a process that starts or settles.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -33,7 +35,6 @@ pub struct SchedulerOptions {
 /// A running scheduler. It is killed when the value is dropped.
 pub struct Scheduler {
     child: Child,
-    address: SocketAddr,
     log: File,
 }
 
@@ -55,16 +56,12 @@ impl Scheduler {
     ///
     /// [`LoadError::Start`] if the process cannot be started.
     pub fn start(options: &SchedulerOptions) -> Result<Self, LoadError> {
-        // Released before the scheduler binds it: a process that takes it in between makes the measurement fail.
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(LoadError::Start)?;
-        let address = listener.local_addr().map_err(LoadError::Start)?;
-        drop(listener);
         let log = tempfile::tempfile().map_err(LoadError::Start)?;
         let mut command = Command::new(&options.program);
         command
             .args(["run", "--no-lease", "--color=never"])
             .arg(format!("--scheduler-name={SCHEDULER}"))
-            .arg(format!("--listen={address}"))
+            .arg("--listen=127.0.0.1:0")
             .arg(format!("--write-concurrency={}", options.concurrency))
             .arg(format!("--write-latency={}ms", options.write_latency.as_millis()))
             .args(&options.arguments)
@@ -73,7 +70,7 @@ impl Scheduler {
             .stdout(Stdio::null())
             .stderr(log.try_clone().map_err(LoadError::Start)?);
         let child = command.spawn().map_err(LoadError::Start)?;
-        Ok(Self { child, address, log })
+        Ok(Self { child, log })
     }
 
     /// Waits until every object is listed and decisions are made.
@@ -84,14 +81,15 @@ impl Scheduler {
     pub async fn wait_until_ready(&mut self, limit: Duration) -> Result<(), LoadError> {
         let start = Instant::now();
         while start.elapsed() < limit {
-            let address = self.address;
-            let answer = tokio::task::spawn_blocking(move || {
-                divvy_client::request::get(address, "/readyz", Duration::from_secs(5))
-            });
-            if let Ok(Ok(response)) = answer.await
-                && response.status == 200
-            {
-                return Ok(());
+            if let Some(address) = self.address() {
+                let answer = tokio::task::spawn_blocking(move || {
+                    divvy_client::request::get(address, "/readyz", Duration::from_secs(5))
+                });
+                if let Ok(Ok(response)) = answer.await
+                    && response.status == 200
+                {
+                    return Ok(());
+                }
             }
             self.check_running()?;
             tokio::time::sleep(INTERVAL).await;
@@ -100,6 +98,17 @@ impl Scheduler {
             within: limit,
             words: self.last_words(),
         })
+    }
+
+    /// The address of its probes, which the first line of its log names.
+    fn address(&self) -> Option<SocketAddr> {
+        let mut text = vec![0; FIRST_WORDS];
+        let read = self.log.read_at(&mut text, 0).ok()?;
+        let text = String::from_utf8_lossy(&text[..read]);
+        let (_, named) = text.split_once("listen=")?;
+        // What is not ended by a space or a line may go on.
+        let (address, _) = named.split_once(char::is_whitespace)?;
+        address.parse().ok()
     }
 
     /// Waits until the process has used next to no CPU for a second. Returns false if it is still busy after `limit`.
