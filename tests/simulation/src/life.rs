@@ -26,6 +26,8 @@ pub(crate) struct Life {
     pub(crate) steps: u64,
     /// Targets that plans gave bindings.
     pub(crate) targets: u64,
+    /// Bursts that were decided as one plan.
+    pub(crate) bursts: u64,
     /// The story, if it was kept.
     pub(crate) story: Vec<String>,
 }
@@ -49,6 +51,7 @@ pub(crate) fn live(script: &Script, profiles: &Profiles, keeps_story: bool) -> R
             evictions: world.books.evictions,
             steps: world.books.steps,
             targets: world.books.targets,
+            bursts: world.books.bursts,
             story: world.log.lines().to_vec(),
         }
     });

@@ -148,7 +148,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     let started = processor_seconds();
     let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
     let (mut decisions, mut takings, mut overcommitted) = (0_u64, 0_u64, 0_u64);
-    let (mut evictions, mut steps, mut targets) = (0_u64, 0_u64, 0_u64);
+    let (mut evictions, mut steps, mut targets, mut bursts) = (0_u64, 0_u64, 0_u64, 0_u64);
     for seed in seeds {
         let life = live(&Script::of_seed(seed, events), profiles, false)?;
         lives += 1;
@@ -159,6 +159,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
         evictions += life.evictions;
         steps += life.steps;
         targets += life.targets;
+        bursts += life.bursts;
         digest = digest.rotate_left(5) ^ life.digest;
         if let Some(verdict) = life.verdict {
             println!("seed {seed}: {verdict}");
@@ -172,7 +173,7 @@ fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles:
     println!(
         "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away, \
          {overcommitted} overcommitted a cluster with foreign pods or wrong reports), {evictions} evictions replaced, {steps} steps of moves, {targets} targets of plans, \
-         digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
+         {bursts} bursts as one plan, digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
         happened as f64 / seconds.max(0.001)
     );
     match broken.is_empty() {

@@ -13,10 +13,14 @@ use divvy_scheduler::profile::registry;
 use crate::error::Error;
 use crate::script::{MOVES, ProfileName};
 
+/// Two bindings are a burst.
+const JOINTLY: &str = "[profile.jointly]\nwaiting = 2\n";
+
 /// The profiles that lives choose from.
 pub(crate) struct Profiles {
     default: ActiveProfile,
     karmada: ActiveProfile,
+    jointly: ActiveProfile,
     /// In the order of [`MOVES`].
     moves: Vec<ActiveProfile>,
 }
@@ -26,7 +30,10 @@ impl Profiles {
     pub(crate) fn load(plugins: &Path) -> Result<Self, Error> {
         let directories = PluginDirectories::new([plugins.to_owned()]);
         let load = |name: ProfileName| {
-            let lines = name.moves().map(Allowances::lines).unwrap_or_default();
+            let lines = match name {
+                ProfileName::Jointly => JOINTLY.to_owned(),
+                name => name.moves().map(Allowances::lines).unwrap_or_default(),
+            };
             let text = format!("[[profile]]\nname = 'simulated'\nextends = '{}'\n{lines}", name.base());
             let source = ProfileSource::parse("simulated.toml".into(), &text);
             let configuration = source
@@ -41,6 +48,7 @@ impl Profiles {
         Ok(Self {
             default: load(ProfileName::Default)?,
             karmada: load(ProfileName::Karmada)?,
+            jointly: load(ProfileName::Jointly)?,
             moves: (0..MOVES.len())
                 .map(|index| load(ProfileName::Moves(index)))
                 .collect::<Result<_, Error>>()?,
@@ -51,6 +59,7 @@ impl Profiles {
         match name {
             ProfileName::Default => &self.default,
             ProfileName::Karmada => &self.karmada,
+            ProfileName::Jointly => &self.jointly,
             ProfileName::Moves(index) => &self.moves[index],
         }
     }

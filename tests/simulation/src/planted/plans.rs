@@ -49,4 +49,24 @@ pub(crate) const BUGS: &[Bug] = &[
             to: "if destination.is_some() {",
         }],
     ),
+    bug(
+        "a-plan-after-its-time",
+        Rule::H,
+        "A target counts for ever.",
+        &[Edit {
+            file: TARGET,
+            from: "if self.until < binding.now {",
+            to: "if self.until < 0 {",
+        }],
+    ),
+    bug(
+        "what-waits-takes-any-room",
+        Rule::H,
+        "A binding that waits for the room of its plan is placed wherever there is room.",
+        &[Edit {
+            file: FOLLOWING,
+            from: "Ok(result) if counts(result) == planned.target.target => return Err(()),",
+            to: "Ok(_) => return Err(()),",
+        }],
+    ),
 ];

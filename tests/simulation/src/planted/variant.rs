@@ -13,10 +13,11 @@ use crate::error::Error;
 const PROGRAM: &str = "planted-simulation";
 
 /// The crates that a bug may edit, and what of the host compiles against them.
-const EDITED: [&str; 5] = [
+const EDITED: [&str; 6] = [
     "live/controller",
     "live/estimator",
     "desk/forecast",
+    "core/burst",
     "core/client",
     "core/scheduler",
 ];
@@ -208,4 +209,63 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
         fs::create_dir_all(folder).map_err(failure)?;
     }
     fs::write(path, text).map_err(failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The crates of the workspace by name: folder, and crates of the workspace that it is compiled with.
+    fn workspace() -> BTreeMap<String, (PathBuf, Vec<String>)> {
+        let mut command = divvy_built::cargo();
+        command.args(["metadata", "--no-deps", "--offline", "--format-version=1"]);
+        command.current_dir(repository());
+        let output = command.output().expect("cargo runs");
+        let metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata");
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let packages = list(&metadata["packages"]).into_iter().map(|package| {
+            let dependencies = list(&package["dependencies"]).into_iter();
+            let compiled =
+                dependencies.filter(|dependency| dependency["kind"] != "dev" && dependency["path"].is_string());
+            let folder = Path::new(&text(&package["manifest_path"]))
+                .parent()
+                .map(Path::to_owned)
+                .unwrap_or_default();
+            let names = compiled.map(|dependency| text(&dependency["name"])).collect();
+            (text(&package["name"]), (folder, names))
+        });
+        packages.collect()
+    }
+
+    #[test]
+    fn whatever_is_compiled_between_the_simulation_and_an_edited_crate_is_copied() {
+        let workspace = workspace();
+        let folders = EDITED.iter().map(|name| repository().join("host").join(name));
+        let copied: BTreeSet<PathBuf> = folders
+            .chain(COMPILED.iter().map(|name| repository().join("tests").join(name)))
+            .collect();
+        let (mut to_visit, mut parts) = (vec!["divvy-simulation".to_owned()], BTreeSet::new());
+        while let Some(name) = to_visit.pop() {
+            if parts.insert(name.clone()) {
+                to_visit.extend(workspace[&name].1.iter().cloned());
+            }
+        }
+        assert!(parts.len() > EDITED.len());
+        // A crate that is not copied would be compiled with the edited one and with the other.
+        for name in parts {
+            let (folder, dependencies) = &workspace[&name];
+            let of_copied = dependencies.iter().find(|other| copied.contains(&workspace[*other].0));
+            if let Some(other) = of_copied {
+                assert!(
+                    copied.contains(folder),
+                    "`{name}` depends on `{other}`, which bugs edit"
+                );
+            }
+        }
+    }
 }

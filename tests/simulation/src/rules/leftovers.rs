@@ -37,11 +37,12 @@ impl World<'_> {
         let bindings = self.plane.server.of_kind(Kind::Binding).map(|(_, binding)| binding);
         let failures = bindings.filter(|binding| is_ours(binding) && scheduled(binding)["status"] == "False");
         let failures = failures.count();
-        let mut breach = None;
+        let (mut breach, mut bursts) = (None, 0);
         for process in self.processes.iter().flatten() {
             process.engine.publish(instant);
             let text = Insight::metrics(process.panel.as_ref());
             let number = process.incarnation;
+            bursts += sum(&text, "divvy_bursts_total{end=\"planned\"}");
             if matches!(process.role(), Role::Leader(_)) {
                 let counted = sum(&text, "divvy_unscheduled_bindings");
                 if usize::try_from(counted).is_ok_and(|counted| counted > failures) {
@@ -60,6 +61,7 @@ impl World<'_> {
                 }
             }
         }
+        self.books.bursts += u64::try_from(bursts).unwrap_or(0);
         if let Some(text) = breach {
             self.breach(Rule::E, text);
         }

@@ -110,6 +110,8 @@ pub(crate) struct Books {
     pub(crate) planned: BTreeMap<ObjectKey, Targets>,
     /// Targets that plans gave bindings.
     pub(crate) targets: u64,
+    /// Bursts that the processes which were alive at rest had decided as one plan.
+    pub(crate) bursts: u64,
 }
 
 impl Rule {

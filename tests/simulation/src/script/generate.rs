@@ -3,17 +3,19 @@
 //! Each seed leaves some families of actions out altogether. A life with everything at once hides defects that only a calm world
 //! shows, such as capacity that is never given back, because something else always gives it back.
 
+use std::collections::VecDeque;
+
 use divvy_controller::objects::Kind;
 use divvy_world::agenda::Millis;
 use divvy_world::plane::Estimating;
 use divvy_world::random::Random;
 use divvy_world::server::{Effect, Fault, Fitting};
 
-use super::placement::{placement, tier};
+use super::placement::{placement, tier, within};
 use super::{Action, ClusterPlan, MOVES, Planning, ProfileName, Resume, Script, Setup, Step, Template};
 
 /// Families of actions, each with its weight.
-const FAMILIES: [(Family, u64); 12] = [
+const FAMILIES: [(Family, u64); 13] = [
     (Family::Workloads, 40),
     (Family::Controllers, 12),
     (Family::Capacity, 8),
@@ -26,6 +28,7 @@ const FAMILIES: [(Family, u64); 12] = [
     (Family::Estimators, 4),
     (Family::Moves, 60),
     (Family::Plans, 15),
+    (Family::Bursts, 5),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,7 @@ enum Family {
     Estimators,
     Moves,
     Plans,
+    Bursts,
 }
 
 /// The script of a seed.
@@ -64,18 +68,26 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
         bindings,
         is_closed: setup.is_closed,
         has_moves: setup.has_moves(),
+        has_bursts: setup.profile == ProfileName::Jointly,
         placements: Vec::new(),
+        at_once: VecDeque::new(),
     };
     if setup.has_moves() {
         writer.placements = (0..3).map(|_| writer.divided()).collect();
     }
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
-        let gap = writer.gap();
-        // The first steps fill the control plane.
-        let action = match number < bindings / 2 {
-            true => writer.create(),
-            false => writer.action(&families),
+        let (gap, action) = match writer.at_once.pop_front() {
+            Some(action) => (writer.random.between(0, 100), action),
+            None => {
+                let gap = writer.gap();
+                // The first steps fill the control plane.
+                let action = match number < bindings / 2 {
+                    true => writer.create(),
+                    false => writer.action(&families),
+                };
+                (gap, action)
+            }
         };
         at += match action {
             // A cluster's deletion says most while a result is being written that may name it.
@@ -107,9 +119,10 @@ fn setup(seed: u64, random: &mut Random) -> Setup {
     });
     let clusters: Vec<ClusterPlan> = clusters.collect();
     let plain = random.pick(&[ProfileName::Default, ProfileName::Karmada]);
-    // One life in three has moves.
-    let profile = match seed % 3 {
-        2 => ProfileName::Moves(index_of(seed / 3)),
+    // One life in three has moves. Of the others under `default`, half decide bursts as one plan.
+    let profile = match seed % 6 {
+        2 | 5 => ProfileName::Moves(index_of(seed / 3)),
+        0 | 1 if plain == ProfileName::Default => ProfileName::Jointly,
         _ => plain,
     };
     Setup {
@@ -132,6 +145,9 @@ fn is_played(family: Family, setup: &Setup, random: &mut Random) -> bool {
     if family == Family::Moves {
         return setup.has_moves();
     }
+    if family == Family::Bursts {
+        return setup.profile == ProfileName::Jointly;
+    }
     if family == Family::Plans {
         return setup.has_moves() && random.chance(80);
     }
@@ -152,8 +168,11 @@ struct Writer {
     bindings: usize,
     is_closed: bool,
     has_moves: bool,
+    has_bursts: bool,
     /// Placements between which policies change, so that moves are turned back on their way.
     placements: Vec<serde_json::Value>,
+    /// The rest of a burst.
+    at_once: VecDeque<Action>,
 }
 
 impl Writer {
@@ -190,15 +209,19 @@ impl Writer {
             Family::Estimators => self.estimators(),
             Family::Moves => self.moves(),
             Family::Plans => self.plan(),
+            Family::Bursts => self.burst(),
         }
     }
 
     /// A profile to exchange the present one for.
     fn profile(&mut self) -> ProfileName {
         let plain = self.random.pick(&[ProfileName::Default, ProfileName::Karmada]);
-        match self.has_moves && self.random.chance(80) {
-            true => ProfileName::Moves(self.random.index(MOVES.len())),
-            false => plain,
+        if self.has_moves && self.random.chance(80) {
+            return ProfileName::Moves(self.random.index(MOVES.len()));
+        }
+        match plain {
+            ProfileName::Default if self.has_bursts => ProfileName::Jointly,
+            plain => plain,
         }
     }
 
@@ -278,7 +301,43 @@ impl Writer {
     }
 
     fn create(&mut self) -> Action {
-        let template = Template {
+        let template = self.template();
+        Action::Create {
+            binding: self.binding(),
+            template,
+        }
+    }
+
+    /// No process runs while two clusters get room and workloads are created that compete for it: they are decided at once.
+    fn burst(&mut self) -> Action {
+        let (millis, first) = (self.random.between(1_000, 6_000), self.cluster());
+        let both = [first, (first + 1) % self.clusters];
+        for (cluster, cpu) in both.into_iter().zip([16, 8]) {
+            self.at_once.push_back(Action::AddNode { cluster, cpu });
+        }
+        let first = self.binding();
+        for number in 0..self.random.index(5) + 3 {
+            let clusters = if self.random.chance(50) { &both[..] } else { &both[..1] };
+            let template = Template {
+                replicas: self.random.between(3, 16).cast_signed(),
+                cpu: 1_000,
+                priority: self.random.pick(&[0, 0, 5]),
+                placement: within(clusters),
+                policy_delay: 0,
+                has_components: false,
+                ..self.template()
+            };
+            let binding = (first + number) % self.bindings;
+            self.at_once.push_back(Action::Create { binding, template });
+        }
+        for process in 1..self.processes {
+            self.at_once.push_front(Action::Kill { process, millis });
+        }
+        Action::Kill { process: 0, millis }
+    }
+
+    fn template(&mut self) -> Template {
+        Template {
             kind: if self.random.chance(75) { "Deployment" } else { "Job" },
             replicas: self.replicas(),
             cpu: self.random.pick(&[250, 500, 1_000, 1_000, 2_000]),
@@ -291,10 +350,6 @@ impl Writer {
             } else {
                 0
             },
-        };
-        Action::Create {
-            binding: self.binding(),
-            template,
         }
     }
 

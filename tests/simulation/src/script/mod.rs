@@ -24,6 +24,8 @@ pub(crate) enum ProfileName {
     Default,
     /// `karmada`.
     Karmada,
+    /// `default`, which decides bursts as one plan.
+    Jointly,
     /// `default` with the moves of this index in [`MOVES`].
     Moves(usize),
 }
@@ -31,6 +33,7 @@ pub(crate) enum ProfileName {
 impl fmt::Display for ProfileName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Jointly => formatter.write_str("default with bursts as one plan"),
             Self::Moves(index) => write!(formatter, "default with moves {index}"),
             Self::Default | Self::Karmada => formatter.write_str(self.base()),
         }
@@ -41,7 +44,7 @@ impl ProfileName {
     /// The built-in profile that it extends.
     pub(crate) fn base(self) -> &'static str {
         match self {
-            Self::Default | Self::Moves(_) => "default",
+            Self::Default | Self::Jointly | Self::Moves(_) => "default",
             Self::Karmada => "karmada",
         }
     }
@@ -50,7 +53,7 @@ impl ProfileName {
     pub(crate) fn moves(self) -> Option<&'static Allowances> {
         match self {
             Self::Moves(index) => MOVES.get(index),
-            Self::Default | Self::Karmada => None,
+            Self::Default | Self::Jointly | Self::Karmada => None,
         }
     }
 }

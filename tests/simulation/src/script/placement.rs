@@ -40,6 +40,15 @@ pub(super) fn placement(random: &mut Random, clusters: usize, is_closed: bool) -
     placement
 }
 
+/// A placement that divides replicas over these clusters.
+pub(super) fn within(clusters: &[usize]) -> Value {
+    let names: Vec<String> = clusters.iter().map(|number| format!("c{number}")).collect();
+    json!({
+        "clusterAffinity": {"clusterNames": names},
+        "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+    })
+}
+
 fn strategy(random: &mut Random, clusters: usize, is_closed: bool) -> Value {
     let divided = |preference: &str| {
         json!({
