@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use divvy_joint::Choice;
-use divvy_karmada::api::{Placement, SpreadField, TargetCluster, Word};
+use divvy_karmada::api::TargetCluster;
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::fleet::estimate::PODS;
-use divvy_scheduler::plan::{Decidable, Plan, PlanResult};
+use divvy_scheduler::plan::{Decidable, Plan, PlanResult, spread_clusters};
 
 use crate::Burst;
 
@@ -129,7 +129,7 @@ fn look_at(burst: &Burst<'_>, number: usize, member: &Member<'_>, cycle: &mut Cy
         alone,
         choices: rows.into_iter().map(choice).collect(),
         kept,
-        groups: spread.map_or((0, None), groups),
+        groups: spread.map_or((0, None), spread_clusters),
     })
 }
 
@@ -179,15 +179,4 @@ fn requests(plan: &Plan) -> Vec<(String, u64)> {
         Some((resource.clone(), quantity))
     });
     requested.chain([(PODS.to_owned(), 1)]).collect()
-}
-
-/// Fewest and most clusters by which a placement spreads. Other fields of spread constraints are left to the binding's own plugins.
-fn groups(placement: &Placement) -> (u64, Option<u32>) {
-    let by_cluster = Some(Word::Known(SpreadField::Cluster));
-    let mut constraints = placement.spread_constraints.iter().rev();
-    let constraint = constraints.find(|constraint| constraint.spread_by_field == by_cluster);
-    constraint.map_or((0, None), |constraint| {
-        let most = u32::try_from(constraint.max_groups).ok().filter(|most| *most > 0);
-        (u64::try_from(constraint.min_groups).unwrap_or(0), most)
-    })
 }

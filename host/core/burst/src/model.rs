@@ -1,25 +1,19 @@
 //! A burst as a problem of numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use divvy_framework_view::clusters::Row;
-use divvy_joint::{Demand, Fleet};
+use divvy_joint::{Demand, Fleet, Worths, largest_part};
 
 use crate::Burst;
 use crate::member::{Placeable, sum};
-
-/// What a replica that is not placed costs, in results that change, for the lowest priority. The next one costs three times as much.
-const WORTH: f64 = 20.0;
-/// Priorities beyond which none is worth more, so that sums stay exact.
-const RANKS: i32 = 8;
 
 /// The members that a plan may place. What they get one after another may move; what runs of them stays, and so do all other bindings.
 pub(crate) fn model(burst: &Burst<'_>, placeable: &[&Placeable]) -> Fleet {
     let named = placeable.iter().flat_map(|one| &one.requests);
     let resources: BTreeSet<&str> = named.map(|(resource, _)| resource.as_str()).collect();
     let resources: Vec<&str> = resources.into_iter().collect();
-    let priorities: BTreeSet<i32> = placeable.iter().map(|one| one.priority).collect();
-    let ranks: BTreeMap<i32, i32> = priorities.into_iter().zip(0..).collect();
+    let worths = Worths::new(placeable.iter().map(|one| one.priority.into()));
     let mut room = free(burst, &resources);
     let demands = placeable.iter().map(|one| {
         let request = request(one, &resources);
@@ -28,14 +22,13 @@ pub(crate) fn model(burst: &Burst<'_>, placeable: &[&Placeable]) -> Fleet {
                 *room = room.saturating_add(request.saturating_mul(*replicas));
             }
         }
-        let rank = ranks.get(&one.priority).copied().unwrap_or(0).min(RANKS);
         let (least, most) = one.groups;
         let kept = u32::try_from(one.kept.len()).unwrap_or(u32::MAX);
         Demand {
             replicas: one.wanted,
             request,
             priority: one.priority.into(),
-            worth: WORTH * 3.0_f64.powi(rank),
+            worth: worths.of(one.priority.into()),
             choices: one.choices.clone(),
             running: one.alone.clone(),
             largest: largest(one, least),
@@ -53,9 +46,8 @@ pub(crate) fn model(burst: &Burst<'_>, placeable: &[&Placeable]) -> Fleet {
 /// Most replicas in one cluster, so that fewer clusters than a binding must be spread by cannot hold all of them. A result that exists
 /// already has been checked for that, and may be larger somewhere.
 fn largest(one: &Placeable, least: u64) -> Option<u64> {
-    let others = least.checked_sub(1).filter(|others| *others > 0)?;
     let is_new = one.kept.is_empty() && sum(&one.alone) == 0;
-    is_new.then(|| one.wanted.saturating_sub(1) / others)
+    largest_part(one.wanted, least).filter(|_| is_new)
 }
 
 /// By resource, what a replica takes.

@@ -7,7 +7,8 @@
 //! - [`Relaxation::solve`]: how little any plan can cost. Replicas may be cut into parts there, so no plan is below it, whatever the prices.
 //! - [`plan()`]: an assignment of all workloads whose cost is close to that bound. In [`plan_whole`], no workload gets a part of its replicas.
 //! - [`plan_at_most`]: the same with a limit of moves, which places what is most urgent. [`moved_back`] takes moves back that save little.
-//! - [`plan_again`]: the same for a fleet that has changed a little, from the former plan and its prices.
+//! - [`plan_again`], [`plan_whole_again`]: the same for a fleet that has changed a little, from the former plan and its prices.
+//! - [`Worths`]: what it is worth to place replicas, by priority.
 //! - [`Prices::bound`] and [`Prices::gap`]: what any prices say of a fleet, and where a plan costs more than that.
 //!
 //! What a plan costs is the same in all of them: replicas that leave the cluster where they run, times the price of a move; the costs of
@@ -37,6 +38,7 @@ mod repair;
 mod rounding;
 mod split;
 mod whole;
+mod worth;
 
 pub use again::{Again, Former, plan_again};
 pub use back::moved_back;
@@ -46,4 +48,5 @@ pub use gap::{Gap, Prices};
 pub use limited::plan_at_most;
 pub use plan::{Plan, place_waiting, plan};
 pub use prices::{Relaxation, Settings};
-pub use whole::plan_whole;
+pub use whole::{plan_whole, plan_whole_again};
+pub use worth::{Worths, largest_part};

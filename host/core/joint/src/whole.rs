@@ -1,5 +1,6 @@
 //! Plans in which every workload has all its replicas, or stays as it is.
 
+use crate::again::{Again, Former, plan_again};
 use crate::fleet::{Demand, Fleet, Malformed};
 use crate::plan::{Plan, place_from, place_waiting, plan};
 use crate::prices::{Relaxation, Settings};
@@ -22,10 +23,28 @@ type Placed = Vec<Vec<(u32, u64)>>;
 /// [`Malformed`] if the fleet is none.
 pub fn plan_whole(fleet: &Fleet, settings: &Settings) -> Result<(Plan, Relaxation), Malformed> {
     let (first, relaxation) = plan(fleet, settings)?;
+    Ok((whole(fleet, first)?, relaxation))
+}
+
+/// A plan like that of [`plan_whole`], made from a former one as [`plan_again`] does.
+///
+/// # Errors
+///
+/// [`Malformed`] if the fleet is none, or the former plan is not one of its demands and clusters.
+pub fn plan_whole_again(fleet: &Fleet, former: Former<'_>, settings: &Settings) -> Result<Again, Malformed> {
+    let again = plan_again(fleet, former, settings)?;
+    Ok(Again {
+        plan: whole(fleet, again.plan)?,
+        ..again
+    })
+}
+
+/// A plan without parts, from one that may have some.
+fn whole(fleet: &Fleet, first: Plan) -> Result<Plan, Malformed> {
     let repaired = place_waiting(fleet, true)?;
     Ok(match completed(fleet, first.placed) {
-        Some(placed) => (better(fleet, Plan::new(fleet, placed), repaired), relaxation),
-        None => (repaired, relaxation),
+        Some(placed) => better(fleet, Plan::new(fleet, placed), repaired),
+        None => repaired,
     })
 }
 

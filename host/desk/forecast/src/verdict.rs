@@ -359,7 +359,7 @@ impl Rebalanced {
             && totals.placed < totals.waiting
         {
             parts.push(match waiting {
-                0 => "the bound of all plans lets none of them wait".to_owned(),
+                0 => "as far as the bound knows, none of them needs to".to_owned(),
                 1 if totals.waiting == 1 => "it waits in any plan".to_owned(),
                 waiting => format!(
                     "at least {waiting} of them {} in any plan",

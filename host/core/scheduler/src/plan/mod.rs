@@ -278,6 +278,17 @@ fn owned(requested: Option<&ResourceList>) -> Vec<(String, i64)> {
     requests.collect()
 }
 
+/// Fewest and most clusters by which a placement spreads; no most without a limit. Of several constraints the last counts, and those by other
+/// fields do not.
+pub fn spread_clusters(placement: &Placement) -> (u64, Option<u32>) {
+    let mut constraints = placement.spread_constraints.iter().rev();
+    let by_cluster = constraints.find(|constraint| constraint.spread_by_field == Some(SpreadField::Cluster.into()));
+    by_cluster.map_or((0, None), |constraint| {
+        let most = u32::try_from(constraint.max_groups).ok().filter(|most| *most > 0);
+        (u64::try_from(constraint.min_groups).unwrap_or(0), most)
+    })
+}
+
 /// True if a spread constraint asks for exactly one cluster.
 fn is_exactly_one_cluster(constraint: &SpreadConstraint) -> bool {
     constraint.spread_by_field == Some(SpreadField::Cluster.into())

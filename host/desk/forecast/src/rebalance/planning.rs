@@ -1,6 +1,8 @@
 //! Plans whose every part the plugins of its binding accept.
 
-use divvy_joint::{Fleet, Plan, Settings, place_waiting, plan_at_most, plan_whole};
+use std::collections::BTreeMap;
+
+use divvy_joint::{Fleet, Former, Plan, Prices, Settings, place_waiting, plan_at_most, plan_whole, plan_whole_again};
 use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::check::{self, Check};
@@ -60,6 +62,31 @@ impl Accepted {
         placed.fold((0, 0), |(count, replicas), ((demand, _), _)| {
             (count + 1, replicas + demand.replicas)
         })
+    }
+}
+
+/// A plan from which the next one is made.
+struct Last {
+    /// By entry, its replicas by cluster.
+    placed: BTreeMap<usize, Vec<(u32, u64)>>,
+    prices: Prices,
+}
+
+impl Last {
+    fn new(model: &Model, plan: &Plan, prices: Prices) -> Self {
+        let placed = model.entries.iter().copied().zip(plan.placed.iter().cloned());
+        Self {
+            placed: placed.collect(),
+            prices,
+        }
+    }
+
+    /// By demand of a model.
+    fn placed_in(&self, model: &Model) -> Vec<Vec<(u32, u64)>> {
+        let entries = model.entries.iter();
+        entries
+            .map(|entry| self.placed.get(entry).cloned().unwrap_or_default())
+            .collect()
     }
 }
 
@@ -129,9 +156,33 @@ impl<'a> Planner<'a> {
         self.accepted(self.standings.clone(), |model| place_waiting(&model.fleet, true).ok())
     }
 
-    /// What waits, placed by the fewest moves of all plans.
+    /// What waits, placed by the fewest moves of all plans. Once plugins have refused a part, the next plan is made from the last one.
     pub(super) fn fewest_moves(&self) -> Option<Accepted> {
-        self.accepted(self.standings.clone(), |model| self.whole(&model.fleet))
+        let mut last = None;
+        self.accepted(self.standings.clone(), |model| {
+            let (plan, prices) = self.whole_like(model, last.take())?;
+            last = Some(Last::new(model, &plan, prices));
+            Some(plan)
+        })
+    }
+
+    /// A plan like the last one, as far as its fleet is like that.
+    fn whole_like(&self, model: &Model, last: Option<Last>) -> Option<(Plan, Prices)> {
+        let settings = Settings::new(self.options.threads);
+        let again = last.and_then(|last| {
+            let placed = last.placed_in(model);
+            let former = Former {
+                placed: &placed,
+                prices: &last.prices,
+            };
+            // Prices of other resources are of no use.
+            plan_whole_again(&model.fleet, former, &settings).ok()
+        });
+        if let Some(again) = again {
+            return Some((again.plan, again.prices));
+        }
+        let (plan, relaxation) = plan_whole(&model.fleet, &settings).ok()?;
+        Some((plan, relaxation.prices))
     }
 
     /// As much of what waits, the highest priority first, as so many moves can place. `unlimited` is the plan without a limit.

@@ -5,20 +5,14 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use divvy_framework_view::clusters::Row;
-use divvy_joint::{Choice, Demand, Fleet};
-use divvy_karmada::api::{SpreadField, Word};
-use divvy_karmada::detector::Binding;
+use divvy_joint::{Choice, Demand, Fleet, Worths, largest_part};
 use divvy_scheduler::decision::Scheduler;
+use divvy_scheduler::plan::spread_clusters;
 use divvy_scheduler::profile::ConfiguredProfile;
 
 use super::standing::{Standing, Stay};
 use crate::future::{Entry, Future, Options};
 use crate::load::requested;
-
-/// What a replica that is not placed costs, in moves, for the lowest priority. The next one costs three times as much.
-const WORTH: f64 = 20.0;
-/// Priorities beyond which none is worth more, so that sums stay exact.
-const RANKS: usize = 8;
 
 /// What the plugins of a binding say before anything is planned.
 #[derive(Debug, Clone, Default)]
@@ -43,10 +37,11 @@ pub(super) fn survey(future: &Future, side: &ConfiguredProfile, options: Options
             };
             let strategy = side.profile.strategy(&plan.strategy).ok();
             let is_spread = strategy.is_some_and(|strategy| !plan.ignores_spread(strategy));
+            let spread = entry.binding.object.spec.placement.as_deref().filter(|_| is_spread);
             let surveyed = Surveyed {
                 strategy: plan.strategy.clone(),
                 choices: None,
-                groups: if is_spread { groups(&entry.binding) } else { (0, None) },
+                groups: spread.map_or((0, None), spread_clusters),
             };
             // A binding that is not scheduled or divided stays, whatever its filters say.
             let is_wanted = strategy.is_some_and(|strategy| strategy.respects_capacity());
@@ -77,25 +72,6 @@ pub(super) fn survey(future: &Future, side: &ConfiguredProfile, options: Options
         Ok::<(), Infallible>(())
     });
     all
-}
-
-/// Fewest and most clusters by which a placement spreads. Other fields of spread constraints are left to the binding's own plugins.
-fn groups(binding: &Binding) -> (u64, Option<u32>) {
-    let constraints = binding
-        .object
-        .spec
-        .placement
-        .iter()
-        .flat_map(|placement| &placement.spread_constraints);
-    let by_cluster =
-        constraints.filter(|constraint| constraint.spread_by_field == Some(Word::Known(SpreadField::Cluster)));
-    by_cluster.fold((0, None), |_, constraint| {
-        let least = u64::try_from(constraint.min_groups).unwrap_or(0);
-        (
-            least,
-            u32::try_from(constraint.max_groups).ok().filter(|most| *most > 0),
-        )
-    })
 }
 
 /// What a plan may do with each entry.
@@ -155,8 +131,7 @@ pub(super) fn model(future: &Future, standings: &[Standing], surveyed: &[Surveye
         .flat_map(|((_, entry), _)| requested(&entry.binding).map(|(name, _)| name))
         .collect();
     let resources: Vec<String> = resources.into_iter().map(str::to_owned).collect();
-    let priorities: BTreeSet<i32> = included().map(|((_, entry), _)| entry.binding.priority()).collect();
-    let ranks: HashMap<i32, usize> = priorities.into_iter().zip(0..).collect();
+    let worths = Worths::new(included().map(|((_, entry), _)| entry.binding.priority().into()));
     let mut model = Model {
         fleet: Fleet {
             room: vec![vec![0; resources.len()]; future.fleet.len()],
@@ -171,7 +146,7 @@ pub(super) fn model(future: &Future, standings: &[Standing], surveyed: &[Surveye
     let mut uses = vec![vec![0_u64; model.resources.len()]; future.fleet.len()];
     for ((index, entry), (standing, surveyed)) in included() {
         let waits = *standing == Standing::Waits;
-        let rank = ranks.get(&entry.binding.priority()).copied().unwrap_or(0).min(RANKS);
+        let priority = i64::from(entry.binding.priority());
         let mut running = running(entry, future);
         let mut keeps = Vec::new();
         if waits {
@@ -190,22 +165,17 @@ pub(super) fn model(future: &Future, standings: &[Standing], surveyed: &[Surveye
             .saturating_sub(kept);
         let (least, clusters) = surveyed.groups;
         model.fleet.demands.push(Demand {
-            // No `least - 1` clusters can hold all of them then.
-            largest: replicas
-                .checked_sub(1)
-                .zip(least.checked_sub(1).filter(|others| *others > 0))
-                .filter(|_| waits && kept == 0)
-                .map(|(all, others)| all / others),
+            largest: largest_part(replicas, least).filter(|_| waits && kept == 0),
             clusters: clusters.map(|most| most.saturating_sub(u32::try_from(keeps.len()).unwrap_or(u32::MAX))),
             replicas,
             request,
             // Whatever runs is worth more than all that waits: it is never left out.
-            priority: if waits {
-                i64::from(entry.binding.priority())
+            priority: if waits { priority } else { i64::MAX },
+            worth: if waits {
+                worths.of(priority)
             } else {
-                i64::MAX
+                Worths::of_running()
             },
-            worth: WORTH * 3.0_f64.powi(if waits { rank as i32 } else { RANKS as i32 + 2 }),
             choices: surveyed.choices.clone().unwrap_or_else(|| Arc::from([])),
             running,
         });

@@ -110,7 +110,7 @@ fn a_plan_is_judged_by_what_still_waits() {
         ),
         (
             (2, 0, 0, (0, 0)),
-            "none of 2 bindings that wait is placed; the bound of all plans lets none of them wait".to_owned(),
+            "none of 2 bindings that wait is placed; as far as the bound knows, none of them needs to".to_owned(),
             Tone::Bad,
         ),
         (
