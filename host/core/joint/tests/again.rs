@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use divvy_families::{Policies, Scattered, fewest_moves, grown};
-use divvy_joint::{Choice, Fleet, Former, Malformed, Prices, Settings, plan, plan_again};
+use divvy_joint::{Choice, Fleet, Former, Malformed, Prices, Settings, plan, plan_again, plan_whole, plan_whole_again};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use valid::check;
@@ -107,6 +107,42 @@ fn a_plan_after_small_changes_is_nearly_as_good_as_a_new_one() {
     }
     // The others are so small that whole replicas are far above any bound.
     assert!(without_steps > 2, "{without_steps} of {all} need no steps");
+}
+
+#[test]
+fn a_whole_plan_after_a_refusal_is_nearly_as_good_as_a_new_one() {
+    for (number, fleet) in fleets().into_iter().enumerate() {
+        let (first, relaxation) = plan_whole(&fleet, &settings()).unwrap();
+        let former = Former {
+            placed: &first.placed,
+            prices: &relaxation.prices,
+        };
+        // What was to move first stays where it runs, or waits.
+        let mut refused = fleet.clone();
+        let is_changed = |number: &usize| first.placed[*number] != fleet.demands[*number].running;
+        let changed = (0..fleet.demands.len()).find(is_changed).expect("something is placed");
+        let demand = &mut refused.demands[changed];
+        demand.replicas = demand.running.iter().map(|(_, replicas)| replicas).sum();
+        let of_running = demand.running.iter().map(|(cluster, _)| Choice {
+            cluster: *cluster,
+            cost: 0.0,
+        });
+        demand.choices = of_running.collect();
+        let again = plan_whole_again(&refused, former, &settings()).unwrap();
+        check(&refused, &again.plan);
+        for (demand, placed) in refused.demands.iter().zip(&again.plan.placed) {
+            let sum: u64 = placed.iter().map(|(_, replicas)| replicas).sum();
+            assert!(sum == demand.replicas || *placed == demand.running, "fleet {number}");
+        }
+        let (new, new_relaxation) = plan_whole(&refused, &settings()).unwrap();
+        assert!(new_relaxation.bound.cost() <= again.plan.cost, "fleet {number}");
+        assert!(
+            again.plan.cost <= 1.03 * new.cost,
+            "fleet {number}: {} instead of {}",
+            again.plan.cost,
+            new.cost
+        );
+    }
 }
 
 #[test]
