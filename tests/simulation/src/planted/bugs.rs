@@ -87,11 +87,18 @@ pub(crate) const BUGS: &[Bug] = &[
         rule: Rule::B,
         is_real: true,
         text: "A result whose answer was lost is held again although the watch and the report have shown it.",
-        edits: &[Edit {
-            file: COMPLETE,
-            from: "written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());",
-            to: "written.wrote_specification;",
-        }],
+        edits: &[
+            Edit {
+                file: COMPLETE,
+                from: "written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());",
+                to: "written.wrote_specification;",
+            },
+            Edit {
+                file: COMPLETE,
+                from: "is_written || self.has_growth(key, in_flight.placed.as_deref(), &in_flight.last);",
+                to: "is_written;",
+            },
+        ],
     },
     Bug {
         name: "what-is-left-is-held-again",
@@ -277,7 +284,7 @@ pub(crate) const BUGS: &[Bug] = &[
         edits: &[Edit {
             file: OUTCOME,
             from: "            observes,\n            notes_generation: false,\n            scheduled_at: is_repair",
-            to: "            observes: is_repair,\n            scheduled_at: is_repair",
+            to: "            observes: is_repair,\n            notes_generation: false,\n            scheduled_at: is_repair",
         }],
     },
     Bug {

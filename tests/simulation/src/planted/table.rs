@@ -1,11 +1,11 @@
 //! The table of the README, made by a command.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 use std::fs;
 
 use divvy_built::repository;
 
-use super::Finding;
+use super::{Finding, bugs};
 use crate::error::Error;
 
 /// Line before the table.
@@ -13,7 +13,7 @@ const BEGINNING: &str = "<!-- Made by `cargo run -p divvy-simulation -- planted`
 /// Line after the table.
 const END: &str = "<!-- End. -->";
 
-/// Writes the table of what was found into the README.
+/// Writes what was found into the table of the README. Other bugs keep their rows.
 pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
     let path = repository().join("tests/simulation/README.md");
     let failure = |source| Error::File {
@@ -21,27 +21,43 @@ pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
         source,
     };
     let readme = fs::read_to_string(&path).map_err(failure)?;
+    let known: BTreeMap<&str, &str> = readme.lines().filter_map(|line| Some((name(line)?, line))).collect();
     let mut table =
         "| bug | rule | ours | seed | first of any rule | what goes wrong |\n|---|---|---|---|---|---|\n".to_owned();
-    for Finding { bug, first, found } in findings {
-        let seed = found
-            .as_ref()
-            .map_or_else(|| "not found".to_owned(), |(seed, _)| seed.to_string());
-        let first = match first {
-            Some((seed, rule)) => format!("{seed} ({rule})"),
-            None => String::new(),
-        };
-        let ours = if bug.is_real { "yes" } else { "" };
-        // Writing to a text cannot fail.
-        let _infallible = writeln!(
-            table,
-            "| {} | {} | {ours} | {seed} | {first} | {} |",
-            bug.name, bug.rule, bug.text
-        );
+    for bug in bugs() {
+        let finding = findings.iter().find(|finding| finding.bug.name == bug.name);
+        let line = finding
+            .map(row)
+            .or_else(|| known.get(bug.name).map(|line| (*line).to_owned()));
+        if let Some(line) = line {
+            table.push_str(&line);
+            table.push('\n');
+        }
     }
     let text = match (readme.split_once(BEGINNING), readme.split_once(END)) {
         (Some((before, _)), Some((_, after))) => format!("{before}{BEGINNING}\n\n{table}\n{END}{after}"),
         _ => format!("{readme}\n{BEGINNING}\n\n{table}\n{END}\n"),
     };
     fs::write(&path, text).map_err(failure)
+}
+
+fn row(finding: &Finding) -> String {
+    let Finding { bug, first, found } = finding;
+    let seed = found
+        .as_ref()
+        .map_or_else(|| "not found".to_owned(), |(seed, _)| seed.to_string());
+    let first = match first {
+        Some((seed, rule)) => format!("{seed} ({rule})"),
+        None => String::new(),
+    };
+    let ours = if bug.is_real { "yes" } else { "" };
+    format!(
+        "| {} | {} | {ours} | {seed} | {first} | {} |",
+        bug.name, bug.rule, bug.text
+    )
+}
+
+/// Name of the bug in a row of the table.
+fn name(line: &str) -> Option<&str> {
+    Some(line.strip_prefix("| ")?.split_once(" |")?.0)
 }

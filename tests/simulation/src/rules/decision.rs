@@ -7,7 +7,7 @@ use divvy_controller::holdings::HeldPart;
 use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath, Unexplained};
 use divvy_controller::write::WriteJob;
-use divvy_karmada::api::{Quantity, Timestamp};
+use divvy_karmada::api::{Quantity, TargetCluster, Timestamp};
 use divvy_world::agenda::Millis;
 use divvy_world::member::Usage;
 use divvy_world::plane::{EPOCH, cluster_number, requests_of};
@@ -48,11 +48,7 @@ impl World<'_> {
         let Some(result) = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref()) else {
             return;
         };
-        let mut new: Targets = result
-            .iter()
-            .map(|target| (target.name.clone(), i64::from(target.replicas)))
-            .collect();
-        new.sort();
+        let new = sorted(result);
         self.books.decisions += 1;
         let Some(slot) = self.slot_of(incarnation) else { return };
         let Some(process) = self.processes[slot].as_ref() else {
@@ -70,6 +66,24 @@ impl World<'_> {
             let since = (part.began.seconds() - EPOCH) * 1_000;
             let since = Millis::try_from(since).unwrap_or(0);
             self.books.note_held(part.cluster, since, self.now, HIDDEN);
+        }
+        let is_noted = self
+            .books
+            .decided
+            .get(&key)
+            .is_some_and(|(of, decided)| Arc::ptr_eq(of, &binding) && *decided == new);
+        let is_of_burst = is_noted || process.engine.unsent().next().is_some();
+        // Others of a burst are held already, although they are written later.
+        for job in process.engine.unsent() {
+            let result = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref());
+            let key = ObjectKey {
+                namespace: job.key.namespace.clone(),
+                name: job.key.name.clone(),
+            };
+            if let (Some(result), Some(binding)) = (result, process.view.get(Kind::Binding, &key)) {
+                let decided = (Arc::clone(binding), sorted(result));
+                self.books.decided.insert(key, decided);
+            }
         }
         self.books
             .decided
@@ -95,7 +109,7 @@ impl World<'_> {
         // A step of a move follows the decision that began it.
         if takes_away(&last, &new) && !is_marked(&binding) {
             self.books.takings += 1;
-            self.judge_taking(slot, &binding, &last, &new, job);
+            self.judge_taking(slot, &binding, (&last, &new), job, is_of_burst);
         }
     }
 
@@ -243,7 +257,14 @@ impl World<'_> {
         asked.collect()
     }
 
-    fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {
+    fn judge_taking(
+        &mut self,
+        slot: usize,
+        binding: &Arc<Value>,
+        (last, new): (&Targets, &Targets),
+        job: &WriteJob,
+        is_of_burst: bool,
+    ) {
         let now = self.now;
         let moment = self.moment();
         let Some(process) = self.processes[slot].as_ref() else {
@@ -298,7 +319,9 @@ impl World<'_> {
         };
         // The binding's own holdings of this second may be those of an earlier decision.
         let has_own = |part: HeldPart<'_>| **part.binding == *job.key && part.began == moment.wall;
-        let is_ambiguous = self.decisions_within_the_second(&key) > 1 && process.engine.held().any(has_own);
+        let is_repeated = self.decisions_within_the_second(&key) > 1 && process.engine.held().any(has_own);
+        // Of a burst, what was held at the decision is not what is held once it is written.
+        let is_ambiguous = is_repeated || is_of_burst;
         let mut views = vec![(HeldList::new(), "with nothing held")];
         if !is_ambiguous {
             views.push((held, "with what is held"));
@@ -439,4 +462,14 @@ pub(super) fn described(targets: &Targets) -> String {
         .map(|(name, replicas)| format!("{name}:{replicas}"))
         .collect();
     each.join(" ")
+}
+
+/// A result by name of the cluster.
+fn sorted(result: &[TargetCluster]) -> Targets {
+    let targets = result.iter();
+    let mut targets: Targets = targets
+        .map(|target| (target.name.clone(), i64::from(target.replicas)))
+        .collect();
+    targets.sort();
+    targets
 }

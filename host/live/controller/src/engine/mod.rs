@@ -337,6 +337,15 @@ impl Engine {
         self.capacity.holdings.parts()
     }
 
+    /// Writes of a burst that nobody has asked for yet. What their results take is held already.
+    pub fn unsent(&self) -> impl Iterator<Item = &WriteJob> {
+        let tasks = self.outbox.tasks.iter();
+        tasks.filter_map(|task| match task {
+            Task::Write(job) => Some(&**job),
+            _ => None,
+        })
+    }
+
     /// True once every kind has been listed. No decision is made before.
     pub(crate) fn is_synced(&self) -> bool {
         self.listing.synced.len() == Kind::ALL.len()
