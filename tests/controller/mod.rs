@@ -261,6 +261,18 @@ fn replicas_leave_a_cluster_whose_deletion_begins() {
 }
 
 #[test]
+fn replicas_leave_a_cluster_whose_deletion_begins_while_their_result_is_written() {
+    let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 4)]);
+    simulation.hold_writes();
+    simulation.create("web", divided(3));
+    let mut deleting = cluster("a", 10);
+    deleting["metadata"]["deletionTimestamp"] = json!("2027-01-01T00:00:00Z");
+    simulation.cluster(&deleting);
+    simulation.release_writes();
+    assert_eq!(simulation.result("web"), clusters(&[("b", 3)]));
+}
+
+#[test]
 fn a_reschedule_request_is_answered_whatever_the_clocks_say() {
     let mut simulation = Simulation::new(&[cluster("a", 3), cluster("b", 10)]);
     simulation.create("web", divided(3));

@@ -49,6 +49,7 @@ impl World<'_> {
             return;
         };
         let new = sorted(result);
+        self.books.turns.insert(key.clone(), self.books.decisions);
         self.books.decisions += 1;
         let Some(slot) = self.slot_of(incarnation) else { return };
         let Some(process) = self.processes[slot].as_ref() else {

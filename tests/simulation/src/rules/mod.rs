@@ -108,6 +108,8 @@ pub(crate) struct Books {
     pub(crate) steps: u64,
     /// Targets of the plan that was made once all troubles had ended; none if nothing was planned then.
     pub(crate) planned: BTreeMap<ObjectKey, Targets>,
+    /// By binding, how many results had been decided before its last one.
+    pub(crate) turns: BTreeMap<ObjectKey, u64>,
     /// Targets that plans gave bindings.
     pub(crate) targets: u64,
     /// Bursts that the processes which were alive at rest had decided as one plan.

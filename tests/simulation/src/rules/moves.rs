@@ -147,7 +147,9 @@ impl World<'_> {
             }
         }
         let mut unready: BTreeMap<String, i64> = BTreeMap::new();
-        for (other, binding) in &others {
+        // What is missing is given at once, beyond any budget, and may overtake a step that was decided before.
+        let turn = self.books.turns.get(key);
+        for (other, binding) in others.iter().filter(|(other, _)| self.books.turns.get(other) <= turn) {
             self.add_given(other, binding, &mut unready);
         }
         let of_others = unready.clone();

@@ -78,7 +78,7 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
         let (gap, action) = match writer.at_once.pop_front() {
-            Some(action) => (writer.random.between(0, 100), action),
+            Some(action) => (writer.random.between(0, 60), action),
             None => {
                 let gap = writer.gap();
                 // The first steps fill the control plane.
@@ -410,11 +410,24 @@ impl Writer {
         }
     }
 
+    /// The deletion of a cluster, half of the time while a workload is given to it.
+    fn leave(&mut self, cluster: usize) -> Action {
+        let leave = Action::Leave { cluster };
+        if self.random.chance(50) {
+            return leave;
+        }
+        self.at_once.push_back(leave);
+        Action::Place {
+            binding: self.binding(),
+            placement: within(&[cluster, (cluster + 1) % self.clusters]),
+        }
+    }
+
     fn membership(&mut self) -> Action {
         let cluster = self.cluster();
         match self.random.below(16) {
             0..4 => Action::Join { cluster },
-            4..7 => Action::Leave { cluster },
+            4..7 => self.leave(cluster),
             7 => Action::Vanish { cluster },
             8 => Action::Return { cluster },
             9..11 => Action::Label {
