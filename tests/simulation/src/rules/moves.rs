@@ -141,9 +141,13 @@ impl World<'_> {
         if !is_marked(before)
             && let Some(limit) = setting.bindings
         {
-            let under_way = others.iter().filter(|(_, binding)| is_under_way(binding)).count();
-            if i64::try_from(under_way).unwrap_or(i64::MAX) >= limit {
-                return Some(format!("it begins beside {under_way} bindings under way, of {limit}"));
+            let under_way = others.iter().filter(|(_, binding)| is_under_way(binding));
+            let under_way: Vec<&str> = under_way.map(|(other, _)| other.name.as_str()).collect();
+            if i64::try_from(under_way.len()).unwrap_or(i64::MAX) >= limit {
+                return Some(format!(
+                    "it begins beside {} under way, of {limit}",
+                    under_way.join(", ")
+                ));
             }
         }
         let mut unready: BTreeMap<String, i64> = BTreeMap::new();
@@ -220,11 +224,13 @@ fn is_under_way(binding: &Value) -> bool {
     let targets = targets_of(binding);
     let planned = in_force(binding);
     mark_of(binding).is_some_and(|mark| {
-        let has_rest = mark
-            .clusters
-            .iter()
-            .any(|(name, waypoint)| aim(&planned, name, waypoint.target) != count_on(&targets, name));
-        has_rest && !mark.is_released
+        let mut waypoints = mark.clusters.iter();
+        let has_rest =
+            waypoints.any(|(name, waypoint)| aim(&planned, name, waypoint.target) != count_on(&targets, name));
+        // The mark of a move that has reached its target does not let another one begin.
+        let mut waypoints = mark.clusters.iter();
+        let has_begun = waypoints.any(|(name, waypoint)| waypoint.target != count_on(&targets, name));
+        has_rest && has_begun && !mark.is_released
     })
 }
 

@@ -182,7 +182,20 @@ impl<'a> Look<'a> {
     /// True if the move has begun, has something left to do, and has not released its claim on budgets.
     pub fn is_under_way(&self) -> bool {
         let has_rest = |cluster: &MovingCluster<'_>| cluster.current != cluster.target || self.is_given(cluster);
-        self.mark.is_some_and(|mark| !mark.is_released) && self.clusters.iter().any(has_rest)
+        self.has_begun() && self.clusters.iter().any(has_rest)
+    }
+
+    /// True if the mark is of a move that has something left to do. One that is left by a move which has reached its target does not let
+    /// another one begin.
+    fn has_begun(&self) -> bool {
+        let Some(mark) = self.mark.filter(|mark| !mark.is_released) else {
+            return false;
+        };
+        let is_left = |cluster: &MovingCluster<'_>| {
+            let waypoint = mark.clusters.get(cluster.name);
+            waypoint.is_some_and(|waypoint| waypoint.target != cluster.current) || self.is_given(cluster)
+        };
+        self.clusters.iter().any(is_left)
     }
 
     /// True if the move gave the cluster replicas that are not known to be ready.

@@ -192,6 +192,37 @@ fn a_smaller_total_is_written_at_once_as_far_as_the_rest_is_ready() {
     );
 }
 
+/// A plan may give a binding another target before its mark has been removed.
+#[test]
+fn the_mark_of_a_move_that_has_reached_its_target_does_not_let_another_begin() {
+    let mut case = Case::new();
+    let (first, second) = (targets(&[("b", 4)]), targets(&[("c", 4)]));
+    case.written(Wish::Decided(&first), &TERMS);
+    while case.present != first {
+        case.ready = [("a", 4), ("b", 4)].to_vec();
+        case.now += 60_000;
+        case.written(Wish::Continue, &TERMS);
+    }
+    case.ready = vec![("b", 4)];
+    case.now += 60_000;
+    assert!(case.mark.is_some());
+    case.budgets = r#"{"bindings": 1}"#;
+    case.others = vec![Applicant {
+        binding: "default/api",
+        priority: 0,
+        is_under_way: true,
+        is_blocked: false,
+        clusters: &[],
+    }];
+    let waiting = case.pass(Wish::Decided(&second), &TERMS);
+    assert_eq!(waiting.verdict, Verdict::Wait(Reason::Budget(Scope::All)));
+    assert!(!waiting.claim.unwrap().is_under_way);
+    case.others.clear();
+    let begins = case.pass(Wish::Decided(&second), &TERMS);
+    assert!(matches!(begins.verdict, Verdict::Write(_)));
+    assert!(begins.claim.unwrap().is_under_way);
+}
+
 #[test]
 fn every_wait_has_its_reason() {
     let decided = targets(&[("b", 4)]);
