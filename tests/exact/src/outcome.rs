@@ -39,7 +39,7 @@ impl Outcome {
             goal: case.goal,
             bound: relaxation.bound.cost(),
             relaxed: problem::relaxed(&case.fleet),
-            optimum: problem::optimum(&case.fleet),
+            optimum: problem::optimum(&case.fleet, &plan),
             moves: moves.filter(|(_, least)| *least > MANY_MOVES),
             description: case.description,
             plan,
