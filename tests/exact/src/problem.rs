@@ -4,7 +4,7 @@ use divvy_joint::{Demand, Fleet, Plan};
 use highs::{ColProblem, HighsModelStatus, Row, Sense, SolvedModel};
 
 /// Seconds after which the exact solver says what it knows.
-const SECONDS: f64 = 3.0;
+const SECONDS: f64 = 5.0;
 /// How far its plan may be above its bound, as a part of it: a fifth of what is asked.
 const GAP: f64 = 2e-3;
 /// What two of its values differ by though they are equal: it keeps constraints to a millionth.

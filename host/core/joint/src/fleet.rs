@@ -27,7 +27,8 @@ pub struct Demand {
     pub replicas: u64,
     /// By resource, what a replica requests, in the unit of [`Fleet::room`].
     pub request: Vec<u64>,
-    /// No replica is left out in favour of a workload of a lower or equal priority.
+    /// No replica is left out in favour of a workload of a lower or equal priority, unless that makes the plan of a small fleet cheaper by some
+    /// thousandths; one of priority [`i64::MAX`] never is.
     pub priority: i64,
     /// What a replica that is not placed costs, more than 0.
     pub worth: f64,
