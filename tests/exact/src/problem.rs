@@ -22,9 +22,9 @@ pub struct Optimum {
 /// The least cost if replicas may be cut into parts, and clusters with replicas are not counted.
 pub fn relaxed(fleet: &Fleet) -> f64 {
     let problem = Problem::new(fleet, Kind::Relaxed, &Limits::NONE);
-    let solved = problem.solve();
+    let (solved, constant) = problem.solve();
     assert_eq!(solved.status(), HighsModelStatus::Optimal, "every fleet has a plan");
-    solved.objective_value()
+    constant + solved.objective_value()
 }
 
 /// The least cost of all plans, as near as the solver comes in its time. It begins with a plan, which costs less than what it would find first.
@@ -33,7 +33,7 @@ pub fn optimum(fleet: &Fleet, plan: &Plan) -> Optimum {
         start: Some(plan),
         ..Limits::NONE
     };
-    known(&Problem::new(fleet, Kind::Whole, &limits).solve())
+    known(Problem::new(fleet, Kind::Whole, &limits))
 }
 
 /// The fewest moves of all plans that place as many replicas of every workload as this one.
@@ -42,10 +42,11 @@ pub fn fewest_moves(fleet: &Fleet, plan: &Plan) -> Optimum {
         unplaced: Some(&plan.unplaced),
         start: Some(plan),
     };
-    known(&Problem::new(fleet, Kind::Whole, &limits).solve())
+    known(Problem::new(fleet, Kind::Whole, &limits))
 }
 
-fn known(solved: &SolvedModel) -> Optimum {
+fn known(problem: Problem) -> Optimum {
+    let (solved, constant) = problem.solve();
     let at_most = match solved.status() {
         HighsModelStatus::Optimal => solved.objective_value(),
         HighsModelStatus::ReachedTimeLimit => {
@@ -60,8 +61,8 @@ fn known(solved: &SolvedModel) -> Optimum {
     };
     let at_least = solved.double_info_value(c"mip_dual_bound");
     Optimum {
-        at_least: at_least.expect("the solver has a bound"),
-        at_most,
+        at_least: constant + at_least.expect("the solver has a bound"),
+        at_most: constant + at_most,
     }
 }
 
@@ -91,7 +92,7 @@ struct Problem {
     /// By cluster and resource.
     room: Vec<Vec<Row>>,
     kind: Kind,
-    /// What every plan costs.
+    /// What every plan costs. Added to what the solver says.
     constant: f64,
     /// The value of each column in the plan to begin with, or 0.
     start: Vec<f64>,
@@ -136,10 +137,6 @@ impl Problem {
             let most_unplaced = limits.unplaced.map(|unplaced| unplaced[number]);
             problem.add(fleet, demand, most_unplaced, present.unwrap_or_default());
         }
-        // It is a cost that every solution has, so that relative gaps are those of plans.
-        let (constant, rows): (f64, [(Row, f64); 0]) = (problem.constant, []);
-        problem.columns.add_column(constant, 1..=1, rows);
-        problem.start.push(1.0);
         problem
     }
 
@@ -203,7 +200,8 @@ impl Problem {
         };
     }
 
-    fn solve(self) -> SolvedModel {
+    /// The solved model, and what every plan costs beside it.
+    fn solve(self) -> (SolvedModel, f64) {
         let mut model = self.columns.optimise(Sense::Minimise);
         model.make_quiet();
         model.set_option("threads", 1);
@@ -211,8 +209,10 @@ impl Problem {
         model.set_option("time_limit", SECONDS);
         model.set_option("mip_rel_gap", GAP);
         if self.has_start {
+            // HiGHS 1.16 loses a part of the objective if it has both (case 62).
+            model.set_option("presolve", "off");
             model.set_solution(Some(&self.start), None, None, None);
         }
-        model.solve()
+        (model.solve(), self.constant)
     }
 }
