@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 
+use divvy_families::{Case, Goal};
 use divvy_joint::{Plan, Settings, plan};
 
-use crate::case::{Case, Goal};
 use crate::problem::{self, Optimum, TOLERANCE};
 
 /// Moves from which a plan is compared with the fewest.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::case::Goal;
+use divvy_families::Goal;
+
 use crate::outcome::Outcome;
 
 /// How far a plan by cost may be above the least.

@@ -7,9 +7,8 @@
 //! Small fleets are then walked through in rounds: what is a little worse is kept for a while, ever less of it, and at last the round goes back
 //! to the best that it has seen. So plans leave hollows out of which no single attempt leads.
 //!
-//! No replica is left out for one of a lower priority. Every other round may do so, except for what has the highest priority that there is, and
-//! counts if it makes everything cheaper by some thousandths. The choices come from a generator with a fixed beginning, and their number from
-//! what is looked at, so equal fleets give equal plans.
+//! No replica is left out for one of a lower priority. The choices come from a generator with a fixed beginning, and their number from what is
+//! looked at, so equal fleets give equal plans.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -25,15 +24,13 @@ const LARGE: usize = 4_000;
 /// How many choices are looked at for each choice of a class, when a fleet is walked through.
 const LOOKS: usize = 25_000;
 /// Most choices that are looked at.
-const LOOKS_MAX: usize = 20_000_000;
+const LOOKS_MAX: usize = 12_000_000;
 /// One in so many of them comes before the walk, while nothing is kept that is worse.
 const FIRST: usize = 8;
 /// Rounds of a walk.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
 /// By how much an attempt may be worse at the beginning of a round, as a part of what a class costs on average.
 const WARMTH: f64 = 0.2;
-/// Which part of all cost must be saved by leaving out what is more urgent.
-const WORTHWHILE: f64 = 0.003;
 /// An assignment that is at most this part above the bound is good enough.
 const ENOUGH: f64 = 1e-4;
 /// Groups that are taken out of one cluster, at most, unless all are.
@@ -127,9 +124,8 @@ pub(crate) fn refine(assignment: &mut Assignment<'_>, order: &Order, bound: Boun
         let looks = LOOKS_MAX.min(LOOKS * edges);
         let first = looks / FIRST;
         refinement.climb(usize::MAX, first);
-        for round in 0..ROUNDS {
-            let is_free = round % 2 == 1 && !refinement.waiting.is_empty();
-            refinement.walk((looks - first) / ROUNDS, is_free);
+        for _ in 0..ROUNDS {
+            refinement.walk((looks - first) / ROUNDS);
         }
     }
     refinement.assignment.forget_changes();
@@ -200,9 +196,8 @@ impl<'r, 'a> Refinement<'r, 'a> {
     }
 
     /// Makes attempts until so many choices have been looked at, and keeps what is not much worse than before, ever less of it. Goes back to the
-    /// cheapest that leaves out nothing more urgent than the last one did; or, if the round is free to leave it out, to the cheapest if that is
-    /// worth it.
-    fn walk(&mut self, looks: usize, is_free: bool) {
+    /// cheapest that leaves out nothing more urgent than the last one did.
+    fn walk(&mut self, looks: usize) {
         self.assignment.forget_changes();
         let start = self.assignment.mark();
         let cost = self.assignment.cost();
@@ -221,28 +216,19 @@ impl<'r, 'a> Refinement<'r, 'a> {
             }
             self.keep();
             more += self.more;
-            if more < least - self.nothing && !self.leaves_out_more(&left_out, is_free) {
+            if more < least - self.nothing && !self.leaves_out_more(&left_out) {
                 (best, least) = (self.assignment.mark(), more);
-                if !is_free {
-                    left_out.clone_from(&self.left_out);
-                }
+                left_out.clone_from(&self.left_out);
             }
-        }
-        if is_free && least > -WORTHWHILE * cost {
-            (best, least) = (start, 0.0);
         }
         self.assignment.undo(best);
         self.above += least;
         self.count_waiting();
     }
 
-    /// Whether more is left out than in another assignment, of the highest priority in which they differ. If the round is free to leave out what
-    /// is more urgent, only what is never left out counts.
-    fn leaves_out_more(&self, other: &[f64], is_free: bool) -> bool {
-        for ((now, then), priority) in self.left_out.iter().zip(other).zip(&self.priorities) {
-            if is_free && *priority < i64::MAX {
-                return false;
-            }
+    /// Whether more is left out than in another assignment, of the highest priority in which they differ.
+    fn leaves_out_more(&self, other: &[f64]) -> bool {
+        for (now, then) in self.left_out.iter().zip(other) {
             // Sums of many differences are not exact.
             let difference = now - then;
             if difference.abs() > 1e-9 * (now + then).max(self.nothing) {

@@ -1,12 +1,8 @@
 //! Plans of fleets in which earlier searches came far above the least cost, beside what an exact solver knows of it.
 
-#[path = "../../../../tests/exact/src/case.rs"]
-#[expect(unreachable_pub, reason = "a module of another program")]
-mod case;
-
 use std::num::NonZeroUsize;
 
-use case::{Case, Goal};
+use divvy_families::{Case, Goal};
 use divvy_joint::{Settings, plan};
 
 /// Cases of `tests/exact` with a cost that no plan is below, from there.
