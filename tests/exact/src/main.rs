@@ -8,10 +8,9 @@
 //! cargo run --release --locked --manifest-path tests/exact/Cargo.toml -- [NUMBER [FIRST]]
 //! ```
 //!
-//! Without a number, there are 200 cases, or 10,000 with `DIVVY_TESTS=all`. The exact solver gives up after some seconds. What it knows then
-//! still refutes a bound or a plan; what it leaves open is counted.
+//! Without a number, there are 200 cases, or 10,000 with `DIVVY_TESTS=all`. The exact solver begins with the plan and gives up after some
+//! seconds. What it knows then still refutes a bound or a plan; what it leaves open is counted, and is not within 1 %.
 
-mod case;
 mod outcome;
 mod problem;
 mod summary;

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 
+use divvy_families::{Case, Goal};
 use divvy_joint::{Plan, Settings, plan};
 
-use crate::case::{Case, Goal};
 use crate::problem::{self, Optimum, TOLERANCE};
 
 /// Moves from which a plan is compared with the fewest.
@@ -39,7 +39,7 @@ impl Outcome {
             goal: case.goal,
             bound: relaxation.bound.cost(),
             relaxed: problem::relaxed(&case.fleet),
-            optimum: problem::optimum(&case.fleet),
+            optimum: problem::optimum(&case.fleet, &plan),
             moves: moves.filter(|(_, least)| *least > MANY_MOVES),
             description: case.description,
             plan,

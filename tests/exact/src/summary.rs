@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::case::Goal;
+use divvy_families::Goal;
+
 use crate::outcome::Outcome;
 
 /// How far a plan by cost may be above the least.
@@ -21,8 +22,10 @@ pub struct Summary {
     broken: usize,
     /// By plan of least cost, how far it is above it at most, with its case.
     costs: Vec<(f64, u64)>,
-    /// Plans of which the exact solver cannot say whether they are too far above the least cost.
-    open: usize,
+    /// Plans of which the exact solver cannot say whether they are within [`USUAL`]. They count as if they were not.
+    open_usual: usize,
+    /// The same for [`MOST`]. They do not count.
+    open_most: usize,
     /// By plan of the fewest moves, how many times the fewest it has, with its case.
     moves: Vec<(f64, u64)>,
     /// By plan of the fewest moves, how far its moves and what is left out are above the least together, with its case.
@@ -43,7 +46,8 @@ impl Summary {
         match outcome.goal {
             Goal::Cost => {
                 self.costs.push((most, outcome.seed));
-                self.open += usize::from(most > MOST && least <= MOST);
+                self.open_most += usize::from(most > MOST && least <= MOST);
+                self.open_usual += usize::from(most > USUAL && least <= USUAL);
                 if least > MOST {
                     problem.get_or_insert(format!(
                         "the plan is at least {:.2} % above the least cost",
@@ -107,11 +111,12 @@ impl fmt::Display for Summary {
             writeln!(
                 formatter,
                 "{} plans by cost: within 1 % of the least in {:.1} %; above it {middle:.2} % in the middle, {usual:.2} % at 95 in 100, \
-                 {nearly_all:.2} % at 99, at most {:.2} % (case {seed}); open: {}",
+                 {nearly_all:.2} % at 99, at most {:.2} % (case {seed}); open: {} for 1 %, which count as above, and {} for 3 %",
                 self.costs.len(),
                 percent(self.usual()),
                 percent(most),
-                self.open
+                self.open_usual,
+                self.open_most
             )?;
         }
         if let Some(([middle, usual, _], (most, seed))) = quantiles(&self.moves, [0.5, 0.95, 1.0]) {

@@ -2,12 +2,13 @@
 //!
 //! Fleets of a family differ by their seed alone, and the same seed always makes the same fleet. [`Scattered`] has fleets in which every
 //! workload has clusters of its own choice; [`Policies`] has fleets in which policies choose clusters by name, region and environment, as
-//! operators write them. [`grown`] fills a fleet in the way in which one that was scheduled for years is filled.
+//! operators write them. [`grown`] fills a fleet in the way in which one that was scheduled for years is filled. [`Case`] is a random one of all.
 //!
 //! The tests of plans, the comparison with an exact solver and the measures of the command use these fleets, so that figures of one can be
 //! compared with those of another.
 #![forbid(unsafe_code)]
 
+mod cases;
 mod growth;
 mod policies;
 mod requests;
@@ -15,6 +16,7 @@ mod scattered;
 
 use divvy_joint::Fleet;
 
+pub use cases::{Case, Goal};
 pub use growth::{fewest_moves, grown, moves_priced};
 pub use policies::Policies;
 pub use scattered::Scattered;

@@ -27,7 +27,7 @@ pub struct Demand {
     pub replicas: u64,
     /// By resource, what a replica requests, in the unit of [`Fleet::room`].
     pub request: Vec<u64>,
-    /// No replica is left out in favour of a workload of a lower or equal priority.
+    /// No replica is left out in favour of a workload of a lower priority. Among equal priorities, the worth counts.
     pub priority: i64,
     /// What a replica that is not placed costs, more than 0.
     pub worth: f64,

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | no plan is below the bound, nor below that of any other prices | here, by trying every plan; `tests/prices.rs` |
 //! | bound ≤ least cost of parts ≤ least cost | `tests/exact` of the repository, beside an exact solver |
+//! | plans of puzzles are near the least cost | `tests/near.rs`, beside what that solver found |
 //! | room to the last unit, all replicas, only choices, limits | `tests/valid`, for every plan of these tests |
 //! | the same on any number of threads, for any order of the input | here; `tests/command_line/rebalance.rs`, because callers sort |
 //! | moves near their bound, and none if nothing waits | here |

@@ -1,9 +1,10 @@
 //! Random fleets: every family, load and history, with and without prices.
 
-use divvy_families::{Instance, Policies, Scattered, fewest_moves, grown, moves_priced};
 use divvy_joint::Fleet;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::{Instance, Policies, Scattered, fewest_moves, grown, moves_priced};
 
 /// Most workloads.
 const WORKLOADS: usize = 200;
@@ -21,11 +22,14 @@ pub enum Goal {
     Cost,
 }
 
-/// A random fleet.
+/// A random fleet, and what is planned for it.
+#[derive(Clone, Debug)]
 pub struct Case {
     /// What it was made of, for people.
     pub description: String,
+    /// The fleet. By cost, all workloads have one priority, so that the worth of what is left out is all that counts.
     pub fleet: Fleet,
+    /// What is planned for.
     pub goal: Goal,
 }
 
@@ -43,7 +47,7 @@ impl Case {
             false => Goal::Cost,
         };
         let price = [0.0, 0.03, 0.1, 0.3, 1.0, 3.0][random.random_range(0..6_usize)];
-        let (fleet, objective) = match goal {
+        let (mut fleet, objective) = match goal {
             Goal::Moves => (fewest_moves(instance.fleet), "fewest moves".to_owned()),
             Goal::Cost if has_grown => (
                 moves_priced(instance.fleet, price),
@@ -51,6 +55,9 @@ impl Case {
             ),
             Goal::Cost => (instance.fleet, "least cost, nothing runs".to_owned()),
         };
+        if goal == Goal::Cost {
+            fleet.demands.iter_mut().for_each(|demand| demand.priority = 0);
+        }
         Self {
             description: format!("{family}, {workloads} × {clusters}, load {load:.2}, {objective}"),
             fleet,
