@@ -69,7 +69,7 @@ enum Task {
     },
     /// Builds the bundled plugins, and prints their folder
     Plugins,
-    /// Plants bugs, and looks for each; writes the table of the README if all are asked for
+    /// Plants bugs, and looks for each; writes their rows of the table of the README
     Planted {
         /// Names of bugs; all if there are none
         names: Vec<String>,
@@ -148,7 +148,7 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
     failed.extend(missed.map(|finding| finding.bug.name));
     match failed.is_empty() {
         true => Ok(()),
-        false => Err(Error::Broken(format!("not found: {}", failed.join(", ")))),
+        false => Err(Error::Broken(format!("not found or not built: {}", failed.join(", ")))),
     }
 }
 

@@ -7,7 +7,7 @@ use divvy_controller::holdings::HeldPart;
 use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
 use divvy_controller::serve::{Insight, ObjectPath, Unexplained};
 use divvy_controller::write::WriteJob;
-use divvy_karmada::api::{Quantity, TargetCluster, Timestamp};
+use divvy_karmada::api::{Quantity, Timestamp};
 use divvy_world::agenda::Millis;
 use divvy_world::member::Usage;
 use divvy_world::plane::{EPOCH, cluster_number, requests_of};
@@ -40,15 +40,9 @@ const RESCHEDULE_SECONDS: i64 = 60;
 impl World<'_> {
     /// Judges a decision, which is about to be written.
     pub(crate) fn judge_decision(&mut self, incarnation: u64, job: &WriteJob) {
-        let key = ObjectKey {
-            namespace: job.key.namespace.clone(),
-            name: job.key.name.clone(),
-        };
+        let key = object_key(job);
         self.judge_effort(&key);
-        let Some(result) = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref()) else {
-            return;
-        };
-        let new = sorted(result);
+        let Some(new) = result_of(job) else { return };
         self.books.turns.insert(key.clone(), self.books.decisions);
         self.books.decisions += 1;
         let Some(slot) = self.slot_of(incarnation) else { return };
@@ -76,14 +70,9 @@ impl World<'_> {
         let is_of_burst = is_noted || process.engine.unsent().next().is_some();
         // Others of a burst are held already, although they are written later.
         for job in process.engine.unsent() {
-            let result = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref());
-            let key = ObjectKey {
-                namespace: job.key.namespace.clone(),
-                name: job.key.name.clone(),
-            };
-            if let (Some(result), Some(binding)) = (result, process.view.get(Kind::Binding, &key)) {
-                let decided = (Arc::clone(binding), sorted(result));
-                self.books.decided.insert(key, decided);
+            let key = object_key(job);
+            if let (Some(result), Some(binding)) = (result_of(job), process.view.get(Kind::Binding, &key)) {
+                self.books.decided.insert(key, (Arc::clone(binding), result));
             }
         }
         self.books
@@ -314,10 +303,7 @@ impl World<'_> {
         // With models, what an engine shows as held is more than what it reckons with.
         let has_models = self.script.setup.clusters.iter().any(|cluster| cluster.has_models);
         let held = if has_models { HeldList::new() } else { held };
-        let key = ObjectKey {
-            namespace: job.key.namespace.clone(),
-            name: job.key.name.clone(),
-        };
+        let key = object_key(job);
         // The binding's own holdings of this second may be those of an earlier decision.
         let has_own = |part: HeldPart<'_>| **part.binding == *job.key && part.began == moment.wall;
         let is_repeated = self.decisions_within_the_second(&key) > 1 && process.engine.held().any(has_own);
@@ -465,12 +451,20 @@ pub(super) fn described(targets: &Targets) -> String {
     each.join(" ")
 }
 
-/// A result by name of the cluster.
-fn sorted(result: &[TargetCluster]) -> Targets {
-    let targets = result.iter();
-    let mut targets: Targets = targets
+/// The binding that a write is for.
+fn object_key(job: &WriteJob) -> ObjectKey {
+    ObjectKey {
+        namespace: job.key.namespace.clone(),
+        name: job.key.name.clone(),
+    }
+}
+
+/// The result that a write has, by name of the cluster; `None` if it changes none.
+fn result_of(job: &WriteJob) -> Option<Targets> {
+    let result = job.specification.as_ref()?.clusters.as_ref()?.iter();
+    let mut targets: Targets = result
         .map(|target| (target.name.clone(), i64::from(target.replicas)))
         .collect();
     targets.sort();
-    targets
+    Some(targets)
 }

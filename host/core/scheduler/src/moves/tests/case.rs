@@ -112,6 +112,18 @@ impl Case {
         }
     }
 
+    /// Another move has the only place that budgets permit.
+    pub(super) fn take_the_only_place(&mut self) {
+        self.budgets = r#"{"bindings": 1}"#;
+        self.others = vec![Applicant {
+            binding: "default/api",
+            priority: 0,
+            is_under_way: true,
+            is_blocked: false,
+            clusters: &[],
+        }];
+    }
+
     /// The verdict alone, under the admission of the case.
     pub(super) fn step(&self, wish: Wish<'_>, terms: &Terms) -> Verdict {
         self.seen(wish, |seen| match look(seen, terms.exclusion, self) {

@@ -4,7 +4,7 @@ use divvy_framework_arithmetic::pace::Wait;
 use divvy_karmada::api::GracefulEvictionTask;
 use divvy_profile::Allowances;
 
-use super::super::budgets::{Admission, Applicant, Scope};
+use super::super::budgets::{Admission, Scope};
 use super::super::look::Wish;
 use super::super::mark::Void;
 use super::super::step::{Occasion, Reason, Stepped, Terms, Verdict, claim};
@@ -206,14 +206,7 @@ fn the_mark_of_a_move_that_has_reached_its_target_does_not_let_another_begin() {
     case.ready = vec![("b", 4)];
     case.now += 60_000;
     assert!(case.mark.is_some());
-    case.budgets = r#"{"bindings": 1}"#;
-    case.others = vec![Applicant {
-        binding: "default/api",
-        priority: 0,
-        is_under_way: true,
-        is_blocked: false,
-        clusters: &[],
-    }];
+    case.take_the_only_place();
     let waiting = case.pass(Wish::Decided(&second), &TERMS);
     assert_eq!(waiting.verdict, Verdict::Wait(Reason::Budget(Scope::All)));
     assert!(!waiting.claim.unwrap().is_under_way);
@@ -449,15 +442,7 @@ fn one_pass_says_what_to_do_and_what_the_move_uses_then() {
     let claim = case.seen(wish, |seen| claim(seen, &case)).unwrap();
     assert!(!claim.is_under_way && claim.is_blocked && !claim.has_given());
 
-    // Another move has the only place.
-    case.budgets = r#"{"bindings": 1}"#;
-    case.others = vec![Applicant {
-        binding: "default/api",
-        priority: 0,
-        is_under_way: true,
-        is_blocked: false,
-        clusters: &[],
-    }];
+    case.take_the_only_place();
     let waiting = case.pass(wish, &TERMS);
     assert_eq!(waiting.verdict, Verdict::Wait(Reason::Budget(Scope::All)));
     assert_eq!((used(&waiting), waiting.valid_until), (both(0), None));
