@@ -218,6 +218,29 @@ fn writes_of_a_burst_that_nobody_has_asked_for_end_with_the_term() {
 }
 
 #[test]
+fn a_write_that_waited_takes_nothing_away_by_clusters_as_they_were() {
+    let mut simulation = Simulation::with_profile(JOINTLY, &[cluster("a", 10), cluster("b", 10)]);
+    simulation.create("less", within(8, &["a"]));
+    simulation.stop_leading();
+    simulation.patch("less", &json!({"spec": {"replicas": 3}}));
+    let mut urgent = within(2, &["b"]);
+    urgent["schedulePriority"] = json!({"priority": 5});
+    simulation.create("urgent", urgent);
+    let asked = simulation.lead_to_the_first_task(2);
+    assert_eq!(asked.key.name, "urgent");
+    // While its write is under way, a cluster vanishes.
+    simulation.remove_cluster("b");
+    assert_eq!(simulation.result("less"), clusters(&[("a", 8)]));
+    let message = simulation.message("less");
+    assert!(message.contains("no replicas are taken away"), "{message}");
+    simulation.cluster(&cluster("b", 10));
+    simulation.pass(Duration::from_secs(5));
+    assert_eq!(simulation.result("less"), clusters(&[("a", 3)]));
+    simulation.deliver(&asked);
+    assert_eq!(simulation.result("urgent"), clusters(&[("b", 2)]));
+}
+
+#[test]
 fn a_plan_has_at_most_as_many_bindings_as_the_profile_says() {
     let lines = "[profile.jointly]\nwaiting = 2\nat-most = 2\n";
     let mut simulation = Simulation::with_profile(lines, &[cluster("a", 100)]);

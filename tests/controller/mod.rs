@@ -132,6 +132,20 @@ fn a_profile_may_let_clusters_move_satisfied_bindings() {
 }
 
 #[test]
+fn a_write_that_failed_lets_clusters_move_a_binding_all_the_same() {
+    let mut simulation = Simulation::with_profile("when-clusters-change = 'reschedule'", &[cluster("a", 10)]);
+    let mut everywhere = divided(2);
+    everywhere["placement"]["replicaScheduling"] =
+        json!({"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"});
+    simulation.create("web", everywhere);
+    simulation.fail_next_write(WriteOutcome::Failed("lost".to_owned()));
+    simulation.cluster(&cluster("b", 10));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 2)]));
+    simulation.pass(Duration::from_secs(20));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 1), ("b", 1)]));
+}
+
+#[test]
 fn duplicated_bindings_follow_the_clusters() {
     let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
     simulation.create(

@@ -18,7 +18,6 @@ mod shrink;
 mod story;
 mod world;
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,6 +52,9 @@ enum Task {
         /// First seed
         #[arg(long, default_value_t = 0)]
         first: u64,
+        /// From one seed to the next: 3, with a first seed of 2, lives only those with moves
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+        step: u64,
         /// Ends with the first seed that breaks this rule
         #[arg(long, value_parser = parse_rule)]
         until_breach: Option<Rule>,
@@ -107,8 +109,12 @@ fn run(arguments: Arguments) -> Result<(), Error> {
         Task::Seeds {
             count,
             first,
+            step,
             until_breach,
-        } => seeds(first..first + count, events, until_breach, &profiles),
+        } => {
+            let wanted = (0..count).map(|number| first.saturating_add(number.saturating_mul(step)));
+            seeds(wanted, events, until_breach, &profiles)
+        }
         Task::Replay { seed } => replay(&Script::of_seed(seed, events), &profiles),
         Task::Shrink { seed } => {
             let script = Script::of_seed(seed, events);
@@ -153,7 +159,12 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
 }
 
 /// Lives seeds, and fails if one of them breaks a rule.
-fn seeds(seeds: Range<u64>, events: usize, until_breach: Option<Rule>, profiles: &Profiles) -> Result<(), Error> {
+fn seeds(
+    seeds: impl Iterator<Item = u64>,
+    events: usize,
+    until_breach: Option<Rule>,
+    profiles: &Profiles,
+) -> Result<(), Error> {
     let started = processor_seconds();
     let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
     let (mut decisions, mut takings, mut overcommitted) = (0_u64, 0_u64, 0_u64);

@@ -54,7 +54,11 @@ impl World<'_> {
                 && !self.may_be_on_its_way(&binding)
                 && let Some(text) = contradiction(&binding, &opinion)
             {
-                self.breach(Rule::D, format!("{}: {text}", name_of(&binding)));
+                let said = self.move_of(&binding);
+                self.breach(
+                    Rule::D,
+                    format!("{}: {text}; of its move it is said: {said:?}", name_of(&binding)),
+                );
                 return;
             }
         }
@@ -79,19 +83,20 @@ impl World<'_> {
         Some(format!("{} has the mark of a move at rest: {said}", key.name))
     }
 
-    /// True if a move may be on its way at rest: it has given its turn away because it lacks room, which only others could make, a pod finds no
-    /// node, so that it is never ready, or it cannot be decided, and has kept the mark that was void by then. No quota refuses anything any more.
+    /// True if a move may be on its way at rest, or may not have begun: a pod of it finds no node, so that it is never ready, or one of a move
+    /// that uses the budgets which it waits for; it lacks a place among the clusters of a spread constraint; it has given its turn away
+    /// because it lacks room, which only others could make; or it cannot be decided, and has kept the mark that was void by then. No quota
+    /// refuses anything any more.
     fn may_be_on_its_way(&self, binding: &Value) -> bool {
         let said = self.move_of(binding);
-        // It may lack a place among the clusters of a spread constraint, or wait to begin beside those that find no node.
-        let lacks_place = said.contains("maxGroups permits no further one");
-        if !is_marked(binding) {
-            return lacks_place || self.waits_to_move(binding) && self.is_budget_stuck();
-        }
         let finds_no_node = self.finds_no_node(binding);
+        let waits = self.waits_to_move(binding) && (finds_no_node || self.is_budget_stuck());
+        if waits || said.contains("maxGroups permits no further one") {
+            return true;
+        }
         let is_released = mark_of(binding).is_some_and(|mark| mark.is_released);
         let lacks_room = is_released && !said.contains("quota");
-        finds_no_node || lacks_room || lacks_place || scheduled(binding)["status"] != "True"
+        is_marked(binding) && (finds_no_node || lacks_room || scheduled(binding)["status"] != "True")
     }
 
     /// True if a pod of a binding finds no node.
@@ -159,7 +164,7 @@ impl World<'_> {
         reason == Reason::GoesEverywhere && (follows_room(binding) || changes())
     }
 
-    /// True if the leader says that a binding waits to begin its move.
+    /// True if the leader says that the move of a binding waits.
     fn waits_to_move(&self, binding: &Value) -> bool {
         self.move_of(binding).contains("waits for")
     }

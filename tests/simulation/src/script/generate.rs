@@ -14,6 +14,9 @@ use divvy_world::server::{Effect, Fault, Fitting};
 use super::placement::{placement, tier, within};
 use super::{Action, ClusterPlan, MOVES, Planning, ProfileName, Resume, Script, Setup, Step, Template};
 
+/// The most time between steps that say most while a decision or a write is under way.
+const AT_ONCE: Millis = 60;
+
 /// Families of actions, each with its weight.
 const FAMILIES: [(Family, u64); 13] = [
     (Family::Workloads, 40),
@@ -70,15 +73,15 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
         has_moves: setup.has_moves(),
         has_bursts: setup.profile == ProfileName::Jointly,
         placements: Vec::new(),
-        at_once: VecDeque::new(),
+        sequence: VecDeque::new(),
     };
     if setup.has_moves() {
         writer.placements = (0..3).map(|_| writer.divided()).collect();
     }
     let mut at = 3_000;
     let steps = (0..steps).map(|number| {
-        let (gap, action) = match writer.at_once.pop_front() {
-            Some(action) => (writer.random.between(0, 60), action),
+        let (gap, action) = match writer.sequence.pop_front() {
+            Some((most, action)) => (writer.random.between(0, most), action),
             None => {
                 let gap = writer.gap();
                 // The first steps fill the control plane.
@@ -171,11 +174,15 @@ struct Writer {
     has_bursts: bool,
     /// Placements between which policies change, so that moves are turned back on their way.
     placements: Vec<serde_json::Value>,
-    /// The rest of a burst.
-    at_once: VecDeque<Action>,
+    /// What follows the last step before anything else does: the most time that goes by first, and what happens.
+    sequence: VecDeque<(Millis, Action)>,
 }
 
 impl Writer {
+    fn follow(&mut self, most: Millis, action: Action) {
+        self.sequence.push_back((most, action));
+    }
+
     /// Time since the step before: things that happen while a write is under way, bursts, and pauses.
     fn gap(&mut self) -> Millis {
         match self.random.below(100) {
@@ -252,15 +259,36 @@ impl Writer {
                 cluster,
                 effect: self.random.pick(&[None, Some("NoExecute")]),
             },
-            8..11 => Action::Lag {
-                cluster,
-                millis: self.random.between(2_000, 40_000),
-            },
+            8..11 => self.lag(binding, cluster),
             _ => Action::Crash {
                 binding,
                 cluster,
                 millis: self.random.between(1_000, 30_000),
             },
+        }
+    }
+
+    /// A cluster that applies nothing and shows no states for a while, at times while a move goes back and forth or is evicted.
+    fn lag(&mut self, binding: usize, cluster: usize) -> Action {
+        match self.random.below(6) {
+            0..2 => {
+                let first = self.random.index(self.placements.len());
+                for number in [first, first + 1, first] {
+                    let known = self.placements.get(number % self.placements.len().max(1));
+                    if let Some(placement) = known.cloned() {
+                        self.follow(8_000, Action::Place { binding, placement });
+                    }
+                }
+            }
+            2 => {
+                let (cluster, effect) = ((cluster + 1) % self.clusters, Some("NoExecute"));
+                self.follow(4_000, Action::Taint { cluster, effect });
+            }
+            _ => {}
+        }
+        Action::Lag {
+            cluster,
+            millis: self.random.between(2_000, 40_000),
         }
     }
 
@@ -313,7 +341,7 @@ impl Writer {
         let (millis, first) = (self.random.between(1_000, 6_000), self.cluster());
         let both = [first, (first + 1) % self.clusters];
         for (cluster, cpu) in both.into_iter().zip([16, 8]) {
-            self.at_once.push_back(Action::AddNode { cluster, cpu });
+            self.follow(AT_ONCE, Action::AddNode { cluster, cpu });
         }
         let first = self.binding();
         for number in 0..self.random.index(5) + 3 {
@@ -328,10 +356,10 @@ impl Writer {
                 ..self.template()
             };
             let binding = (first + number) % self.bindings;
-            self.at_once.push_back(Action::Create { binding, template });
+            self.follow(AT_ONCE, Action::Create { binding, template });
         }
         for process in 1..self.processes {
-            self.at_once.push_front(Action::Kill { process, millis });
+            self.sequence.push_front((AT_ONCE, Action::Kill { process, millis }));
         }
         Action::Kill { process: 0, millis }
     }
@@ -410,17 +438,23 @@ impl Writer {
         }
     }
 
-    /// The deletion of a cluster, half of the time while a workload is given to it.
+    /// The deletion of a cluster, most of the time while a workload is given to it, or more of one.
     fn leave(&mut self, cluster: usize) -> Action {
         let leave = Action::Leave { cluster };
-        if self.random.chance(50) {
-            return leave;
-        }
-        self.at_once.push_back(leave);
-        Action::Place {
-            binding: self.binding(),
-            placement: within(&[cluster, (cluster + 1) % self.clusters]),
-        }
+        let binding = self.binding();
+        let given = match self.random.below(4) {
+            0 => return leave,
+            1 => Action::Place {
+                binding,
+                placement: within(&[cluster, (cluster + 1) % self.clusters]),
+            },
+            _ => Action::Scale {
+                binding,
+                replicas: self.random.between(30, 60).cast_signed(),
+            },
+        };
+        self.follow(AT_ONCE, leave);
+        given
     }
 
     fn membership(&mut self) -> Action {
@@ -469,6 +503,9 @@ impl Writer {
     }
 
     fn write(&mut self) -> Action {
+        if self.random.chance(10) {
+            return self.evicted_while_an_answer_is_lost();
+        }
         let fitting = self.random.pick(&[
             Fitting::Any,
             Fitting::Specification,
@@ -495,6 +532,21 @@ impl Writer {
             },
             effect,
             count: u32::try_from(self.random.between(1, most)).unwrap_or(1),
+        })
+    }
+
+    /// A result arrives, its answer does not, and evictions take a part of it before it is looked at again.
+    fn evicted_while_an_answer_is_lost(&mut self) -> Action {
+        let (binding, replicas) = (self.binding(), self.random.between(10, 40).cast_signed());
+        self.follow(AT_ONCE, Action::Scale { binding, replicas });
+        for _ in 0..2 {
+            let (cluster, effect) = (self.cluster(), Some("NoExecute"));
+            self.follow(1_000, Action::Taint { cluster, effect });
+        }
+        Action::Fault(Fault {
+            fitting: Fitting::Specification,
+            effect: Effect::AnswerLost,
+            count: 1,
         })
     }
 

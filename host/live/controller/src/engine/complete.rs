@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::decide::rules::Reason;
 
 use super::effects::{Count, Effects, Turn, Wake};
 use super::life::{InFlight, Life, Missing};
@@ -39,6 +40,13 @@ impl Engine {
         // Without an answer, it may be written.
         if !matches!(written.outcome, WriteOutcome::Failed(_)) {
             self.claim_may_change(key);
+        }
+        // Nothing but this says that clusters have changed.
+        if in_flight.reason == Some(Reason::ClustersChanged)
+            && !is_written
+            && let Some(record) = self.bindings.get_mut(key)
+        {
+            record.is_moved_by_clusters = true;
         }
         let is_outdated = in_flight.is_outdated;
         let mut looks_again = is_outdated || is_written && in_flight.looks_again;

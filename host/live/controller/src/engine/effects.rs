@@ -94,7 +94,7 @@ pub(super) enum Count {
     AttemptFailed,
     /// Requests of a write met another version.
     Conflicts(u64),
-    /// A decision was dropped, because its binding had changed.
+    /// A decision was dropped, because its binding had changed, or for one of a burst the clusters.
     Superseded,
     /// Results whose capacity is no longer held, although no report has shown it.
     GivenUp(usize),

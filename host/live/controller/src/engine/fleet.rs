@@ -9,6 +9,8 @@ pub(super) struct SharedFleet {
     snapshot: Option<FleetSnapshot>,
     /// Changes of the set of clusters.
     sets: u64,
+    /// Changes of any cluster.
+    changes: u64,
 }
 
 impl SharedFleet {
@@ -17,6 +19,7 @@ impl SharedFleet {
             fleet,
             snapshot: None,
             sets: 0,
+            changes: 0,
         }
     }
 
@@ -26,12 +29,18 @@ impl SharedFleet {
         (snapshot.clone(), self.sets)
     }
 
+    /// Number of changes of clusters so far. What was decided by another number may be decided otherwise now.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Takes in a version of a cluster.
     pub(super) fn upsert(&mut self, cluster: &Cluster, is_new: bool) {
         // The snapshot must be gone before the fleet changes, or the fleet would be copied.
         self.snapshot = None;
         self.fleet.upsert(cluster);
         self.sets += u64::from(is_new);
+        self.changes += 1;
     }
 
     /// Removes a cluster.
@@ -39,6 +48,7 @@ impl SharedFleet {
         self.snapshot = None;
         self.fleet.remove(name);
         self.sets += 1;
+        self.changes += 1;
     }
 
     /// True if clusters are kept as the API server has them.

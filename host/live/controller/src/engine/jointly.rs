@@ -3,7 +3,8 @@
 //! All of them are decided in one go. On trial, one after another: if some have no room then, a plan is made ([`divvy_burst`]). Then each is
 //! looked at as ever, first those that the plan gives room, and its write waits in the outbox until it is asked for. So no change comes
 //! between a plan and its decisions, nothing of it has to be kept, and room that it gives cannot be taken by others: each decision holds what
-//! it takes before the next one. From then on, a write of a burst is a write like any other.
+//! it takes before the next one. From then on, a write of a burst is a write like any other; but one that takes replicas away is not sent
+//! once clusters have changed, as it may have waited for others.
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -18,8 +19,10 @@ use divvy_scheduler::plan::{Decidable, Plan, PlanResult};
 
 use super::candidate::Candidate;
 use super::effects::{Count, Effects};
+use super::life::Life;
 use super::{Announcement, Engine, Moment, Task};
 use crate::decision::LiveDecision;
+use crate::guard::takes_away;
 use crate::objects::BindingKey;
 use crate::observe::BurstEnd;
 use crate::write::{WriteOutcome, Written};
@@ -37,6 +40,8 @@ pub(super) struct Outbox {
     pub(super) announcements: Vec<Announcement>,
     /// Writes of a burst.
     pub(super) tasks: VecDeque<Task>,
+    /// Number of changes of clusters by which they were decided.
+    changes: u64,
     /// Parts of the burst that is being decided.
     parts: HashMap<Arc<BindingKey>, Part>,
 }
@@ -121,6 +126,7 @@ impl Engine {
             self.outbox.parts = self.plan_burst(&drafts, moment);
         }
         let is_given = |key: &Arc<BindingKey>| self.outbox.parts.get(key).is_some_and(|part| part.room.is_some());
+        self.outbox.changes = self.fleet.changes();
         let (given, rest): (Vec<_>, Vec<_>) = keys.into_iter().partition(is_given);
         for key in given.iter().chain(&rest) {
             // What another decision has woken comes in its own turn.
@@ -249,12 +255,41 @@ impl Engine {
     pub(super) fn drop_burst(&mut self, moment: &Moment) {
         for task in std::mem::take(&mut self.outbox.tasks) {
             if let Task::Write(job) = task {
-                let fenced = Written {
-                    outcome: WriteOutcome::Fenced,
-                    ..Written::default()
-                };
-                self.complete(&job.key, fenced, moment);
+                self.give_up(&job.key, WriteOutcome::Fenced, moment);
             }
         }
+    }
+
+    /// The next write of a burst. One that takes replicas away, and that was decided by clusters as they are no more, is looked at again
+    /// instead: they may be back, or missing.
+    pub(super) fn next_of_burst(&mut self, moment: &Moment) -> Option<Task> {
+        while let Some(task) = self.outbox.tasks.pop_front() {
+            match &task {
+                Task::Write(job) if self.fleet.changes() != self.outbox.changes && self.is_taking(&job.key) => {
+                    self.lives.woken(&job.key);
+                    self.give_up(&job.key, WriteOutcome::Superseded, moment);
+                }
+                _ => return Some(task),
+            }
+        }
+        None
+    }
+
+    /// True if the result that is being written takes replicas away from a cluster.
+    fn is_taking(&self, key: &BindingKey) -> bool {
+        let in_flight = self.lives.get(key).and_then(Life::in_flight);
+        in_flight.is_some_and(|in_flight| {
+            let placed = in_flight.placed.as_deref();
+            placed.is_some_and(|placed| takes_away(&in_flight.last, placed))
+        })
+    }
+
+    /// Ends a write that was never sent.
+    fn give_up(&mut self, key: &Arc<BindingKey>, outcome: WriteOutcome, moment: &Moment) {
+        let written = Written {
+            outcome,
+            ..Written::default()
+        };
+        self.complete(key, written, moment);
     }
 }

@@ -51,7 +51,7 @@ impl Engine {
     ///
     /// That binding is not taken again until [`Self::complete`] or [`Self::estimated`] reports the outcome.
     pub fn next(&mut self, moment: &Moment) -> Option<Task> {
-        if let Some(task) = self.outbox.tasks.pop_front() {
+        if let Some(task) = self.next_of_burst(moment) {
             return Some(task);
         }
         if !self.is_deciding() {

@@ -355,7 +355,7 @@ impl Metrics {
         self.registered.conflicts.inc_by(conflicts);
     }
 
-    /// Decisions were dropped because their binding changed meanwhile.
+    /// Decisions were dropped because their binding, or for those of a burst the clusters, changed meanwhile.
     pub(crate) fn superseded(&self, decisions: u64) {
         self.registered.superseded.inc_by(decisions);
     }

@@ -146,7 +146,7 @@ metrics! {
         "Writes that met another version than they were made for";
     counter superseded =
         "divvy_superseded_decisions",
-        "Decisions that were dropped because their binding changed meanwhile";
+        "Decisions that were dropped because their binding, or for those of a burst the clusters, changed meanwhile";
     counter repairs =
         "divvy_repairs",
         "Bindings whose incomplete write was completed";
