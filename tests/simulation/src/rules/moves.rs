@@ -58,13 +58,25 @@ impl World<'_> {
         }
     }
 
-    /// True if the deletion of one of these clusters began after the decision, or was not seen by it yet.
+    /// True if the deletion of one of these clusters began after the decision, or it is no longer Ready, or gone, or the decision has not
+    /// seen that yet.
     fn is_overtaken<'a>(&self, key: &ObjectKey, mut targets: impl Iterator<Item = &'a (String, i64)>) -> bool {
-        let seen = self.books.leaving_seen.get(key);
+        let sees = |seen: &BTreeMap<ObjectKey, BTreeSet<String>>, name: &String| {
+            seen.get(key).is_some_and(|seen| seen.contains(name))
+        };
         targets.any(|(name, _)| {
-            cluster_number(name).is_some_and(|number| self.plane.is_leaving(number))
-                && !seen.is_some_and(|seen| seen.contains(name))
+            cluster_number(name).is_some_and(|number| {
+                let begins_to_leave = self.plane.is_leaving(number) && !sees(&self.books.leaving_seen, name);
+                let is_lost = !self.is_ready_now(number) && sees(&self.books.ready_seen, name);
+                begins_to_leave || is_lost
+            })
         })
+    }
+
+    /// True if a cluster is Ready, whatever processes have seen of it.
+    fn is_ready_now(&self, number: usize) -> bool {
+        let cluster = self.plane.server.get(Kind::Cluster, &cluster_key(number));
+        cluster.is_some_and(|cluster| is_ready(cluster))
     }
 
     /// A cluster of a result whose deletion the process has seen before it decided: Karmada has removed what runs there.
@@ -95,8 +107,7 @@ impl World<'_> {
         let columns = names.into_iter().filter_map(|name| {
             let number = cluster_number(name)?;
             let member = self.plane.members.get(number)?;
-            let cluster = self.plane.server.get(Kind::Cluster, &cluster_key(number));
-            let is_ready = cluster.is_some_and(|cluster| is_ready(cluster));
+            let is_ready = self.is_ready_now(number);
             let reported = reported(before, name);
             let column = Column {
                 ready: member

@@ -120,7 +120,11 @@ impl World<'_> {
             return;
         };
         let depth = leader.engine.depth();
-        let tasks = leader.engine.tasks_under_way();
+        // What waits, or may go back, is asked about from time to time.
+        let tasks = match self.script.setup.asks_estimators {
+            true => leader.engine.writes_under_way(),
+            false => leader.engine.tasks_under_way(),
+        };
         let held = leader.engine.held().count();
         let bindings = self.plane.server.of_kind(Kind::Binding).count();
         let clusters = self.plane.server.of_kind(Kind::Cluster).count();

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::TargetCluster;
+use divvy_karmada::api::{TargetCluster, Timestamp};
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::moves::readiness::Reporting;
 use divvy_scheduler::moves::replacement::{Replacement, Reported, awaiting};
@@ -164,9 +164,11 @@ impl Engine {
 fn first_seen(candidate: &Candidate, changes: bool, moment: &Moment) -> Replacement {
     let record = candidate.record();
     let generation = record.generation;
+    // In whole seconds: it may have been at the end of its second.
+    let end = |time: Timestamp| time.seconds().saturating_mul(1_000).saturating_add(999);
     let scheduled = record
         .answered
-        .map_or(moment.milliseconds, |time| time.seconds().saturating_mul(1_000));
+        .map_or(moment.milliseconds, |time| end(time).min(moment.milliseconds));
     if record.observed_generation == generation {
         return Replacement::settled(scheduled);
     }

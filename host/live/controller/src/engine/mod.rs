@@ -372,7 +372,7 @@ impl Engine {
     }
 
     /// Writes under way, without those that nobody has asked for yet.
-    pub(crate) fn writes_under_way(&self) -> usize {
+    pub fn writes_under_way(&self) -> usize {
         self.lives
             .keys(Group::InFlight)
             .len()

@@ -334,14 +334,19 @@ impl Holdings {
         ended
     }
 
-    /// Records a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
+    /// Records the report in a version of a cluster; `None` if there is none. Returns true if anything is no longer held.
+    ///
+    /// A version with the sums of the last one says nothing new of pods: it may be of a taint, a label or a condition, and have the report of
+    /// before.
     pub(crate) fn reported(&mut self, cluster: &str, usage: Option<Usage>, now: Instant) -> bool {
         let name = match self.clusters.get_key_value(cluster) {
             Some((name, _)) => Arc::clone(name),
             None => Arc::from(cluster),
         };
         let account = self.clusters.entry(Arc::clone(&name)).or_default();
-        let Some(usage) = usage else { return false };
+        let Some(usage) = usage.filter(|usage| account.usage.as_ref() != Some(usage)) else {
+            return false;
+        };
         account.reports += 1;
         account.replace(usage, now);
         if account.takings.is_empty() {

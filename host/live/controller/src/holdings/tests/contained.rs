@@ -34,6 +34,21 @@ fn a_report_contains_the_pods_that_a_status_showed_some_time_before_whatever_its
     );
 }
 
+/// A taint or a label of a cluster comes with the report of before.
+#[test]
+fn a_version_with_the_sums_of_the_last_one_is_no_report() {
+    let mut story = Story::new();
+    story.report("a", 10);
+    story.take("web", &[("a", 5)], &[], &cpu());
+    story.pass(1);
+    story.shows("web", 5);
+    story.pass(3);
+    assert!(!story.report("a", 10));
+    assert_eq!(story.on_a(), (5000, 5000, 5));
+    assert!(story.report("a", 15));
+    assert_eq!(story.on_a(), (0, 0, 0));
+}
+
 /// A report that is equal to the last is not written.
 #[test]
 fn a_report_that_does_not_come_is_as_good_as_one() {
