@@ -132,7 +132,7 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
         return Err(Error::Broken(format!("no planted bug is named `{unknown}`")));
     }
     let chosen = planted::bugs().filter(|bug| names.is_empty() || names.iter().any(|name| name == bug.name));
-    let (mut findings, mut failed) = (Vec::new(), Vec::new());
+    let mut failed = Vec::new();
     for bug in chosen {
         let finding = match planted::look_for(bug, seeds, events, plugins) {
             Ok(finding) => finding,
@@ -147,11 +147,12 @@ fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Resul
             Some((seed, text)) => println!("{} (rule {}): seed {seed}: {text}", bug.name, bug.rule),
             None => println!("{} (rule {}): not found, first {:?}", bug.name, bug.rule, finding.first),
         }
-        findings.push(finding);
+        if finding.found.is_none() {
+            failed.push(bug.name);
+        }
+        // A run that is ended before it has looked for all leaves what it found.
+        planted::write_row(&finding)?;
     }
-    planted::write_table(&findings)?;
-    let missed = findings.iter().filter(|finding| finding.found.is_none());
-    failed.extend(missed.map(|finding| finding.bug.name));
     match failed.is_empty() {
         true => Ok(()),
         false => Err(Error::Broken(format!("not found or not built: {}", failed.join(", ")))),

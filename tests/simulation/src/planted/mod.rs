@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::Error;
 use crate::rules::Rule;
 
-pub(crate) use self::table::write_table;
+pub(crate) use self::table::write_row;
 
 /// An edit of one file. The text must occur exactly once.
 #[derive(Debug, Clone, Copy)]

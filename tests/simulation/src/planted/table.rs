@@ -13,8 +13,8 @@ const BEGINNING: &str = "<!-- Made by `cargo run -p divvy-simulation -- planted`
 /// Line after the table.
 const END: &str = "<!-- End. -->";
 
-/// Writes what was found into the table of the README. Other bugs keep their rows.
-pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
+/// Writes what was found of a bug into the table of the README. Other bugs keep their rows.
+pub(crate) fn write_row(finding: &Finding) -> Result<(), Error> {
     let path = repository().join("tests/simulation/README.md");
     let failure = |source| Error::File {
         path: path.clone(),
@@ -22,13 +22,12 @@ pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
     };
     let readme = fs::read_to_string(&path).map_err(failure)?;
     let known: BTreeMap<&str, &str> = readme.lines().filter_map(|line| Some((name(line)?, line))).collect();
-    let mut table =
-        "| bug | rule | ours | seed | first of any rule | what goes wrong |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut table = "| bug | rule | ours | seed | what goes wrong |\n|---|---|---|---|---|\n".to_owned();
     for bug in bugs() {
-        let finding = findings.iter().find(|finding| finding.bug.name == bug.name);
-        let line = finding
-            .map(row)
-            .or_else(|| known.get(bug.name).map(|line| (*line).to_owned()));
+        let line = match bug.name == finding.bug.name {
+            true => Some(row(finding)),
+            false => known.get(bug.name).map(|line| (*line).to_owned()),
+        };
         if let Some(line) = line {
             table.push_str(&line);
             table.push('\n');
@@ -42,19 +41,12 @@ pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
 }
 
 fn row(finding: &Finding) -> String {
-    let Finding { bug, first, found } = finding;
+    let Finding { bug, found, .. } = finding;
     let seed = found
         .as_ref()
         .map_or_else(|| "not found".to_owned(), |(seed, _)| seed.to_string());
-    let first = match first {
-        Some((seed, rule)) => format!("{seed} ({rule})"),
-        None => String::new(),
-    };
     let ours = if bug.is_real { "yes" } else { "" };
-    format!(
-        "| {} | {} | {ours} | {seed} | {first} | {} |",
-        bug.name, bug.rule, bug.text
-    )
+    format!("| {} | {} | {ours} | {seed} | {} |", bug.name, bug.rule, bug.text)
 }
 
 /// Name of the bug in a row of the table.
