@@ -64,7 +64,7 @@ pub fn plan_again(fleet: &Fleet, former: Former<'_>, settings: &Settings) -> Res
     repair::repair(&mut assignment, &order);
     let near = (1.0 + NEAR) * bound.cost();
     if assignment.cost() > near {
-        refine::refine(&mut assignment, &order, bound, 1);
+        refine::refine(&mut assignment, &order, bound);
     }
     let again = Again {
         plan: planned(fleet, &assignment),

@@ -1,8 +1,5 @@
 //! Whole replicas of classes on their edges, what is free beside them, and the way back.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use crate::classes::Classes;
 
 /// Where the replicas of each class are. Every change is noted and can be undone.
@@ -162,30 +159,6 @@ impl<'a> Assignment<'a> {
             cost += self.classes.cost[edge] * *placed as f64 + self.classes.move_price * beyond as f64;
         }
         cost
-    }
-
-    /// By priority from the highest, what the replicas that wait are worth.
-    pub(crate) fn left_out(&self) -> BTreeMap<Reverse<i64>, f64> {
-        let mut left_out = BTreeMap::new();
-        for (class, waiting) in self.classes.list.iter().zip(&self.waiting) {
-            *left_out.entry(Reverse(class.priority)).or_default() +=
-                self.classes.unplaced_cost(class) * *waiting as f64;
-        }
-        left_out
-    }
-
-    /// Whether it leaves out less of the highest priority in which the two differ, or costs less if they do not.
-    pub(crate) fn is_better_than(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.left_out(), other.left_out());
-        // With one priority, what is left out is a part of the cost like any other.
-        let is_more = (ours.len() > 1).then(|| {
-            let mut both = ours.values().zip(theirs.values());
-            both.find_map(|(one, other)| (one != other).then_some(one > other))
-        });
-        match is_more.flatten() {
-            Some(is_more) => !is_more,
-            None => self.cost() < other.cost(),
-        }
     }
 
     /// What more replicas on an edge cost.

@@ -10,9 +10,6 @@ use std::sync::Arc;
 
 use crate::fleet::{Choice, Demand, Fleet};
 
-/// Choices of all classes beyond which a fleet is large, and plans are searched for less.
-const LARGE: usize = 4_000;
-
 /// All classes of a fleet. An *edge* is a choice of a class; the edges of a class are consecutive, in the order of clusters.
 #[derive(Debug)]
 pub(crate) struct Classes {
@@ -168,11 +165,6 @@ impl Classes {
             demands,
             edges,
         });
-    }
-
-    /// Whether the fleet is large: there is no time to search for the best plan.
-    pub(crate) fn is_large(&self) -> bool {
-        self.cluster.len() > LARGE
     }
 
     /// By resource, the part of the room that a replica on an edge takes.

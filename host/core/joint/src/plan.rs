@@ -7,9 +7,6 @@ use crate::fleet::{Fleet, Malformed};
 use crate::prices::{Relaxation, Settings};
 use crate::{refine, repair, rounding, split};
 
-/// Searches in a small fleet: from each of two beginnings, and on from the better end.
-const SEARCHES: usize = 3;
-
 /// Where the replicas of each workload are to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -67,27 +64,13 @@ pub fn plan(fleet: &Fleet, settings: &Settings) -> Result<(Plan, Relaxation), Ma
     Ok((plan_of(fleet, &classes, &relaxation), relaxation))
 }
 
-/// The plan that a relaxation leads to. In a small fleet, there is time to look for one from where everything runs as well.
+/// The plan that a relaxation leads to.
 pub(crate) fn plan_of(fleet: &Fleet, classes: &Classes, relaxation: &Relaxation) -> Plan {
     let order = Order::new(classes, &relaxation.whole);
     let mut assignment = Assignment::empty(classes);
     rounding::round(&mut assignment, &order, &relaxation.placed);
     repair::repair(&mut assignment, &order);
-    if classes.is_large() {
-        refine::refine(&mut assignment, &order, relaxation.bound, 1);
-        return planned(fleet, &assignment);
-    }
-    // Where moves are dear, many would have to change places at once to come back home.
-    let mut at_home = Assignment::empty(classes);
-    rounding::keep_home(&mut at_home, &order);
-    repair::repair(&mut at_home, &order);
-    for beginning in [&mut assignment, &mut at_home] {
-        refine::refine(beginning, &order, relaxation.bound, SEARCHES);
-    }
-    if at_home.is_better_than(&assignment) {
-        assignment = at_home;
-    }
-    refine::refine(&mut assignment, &order, relaxation.bound, SEARCHES);
+    refine::refine(&mut assignment, &order, relaxation.bound);
     planned(fleet, &assignment)
 }
 

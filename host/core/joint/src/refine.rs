@@ -19,6 +19,8 @@ use crate::chains::Order;
 
 /// Attempts in a large fleet.
 const ATTEMPTS: usize = 20_000;
+/// Choices of all classes beyond which a fleet is large, and is not walked through.
+const LARGE: usize = 4_000;
 /// How many choices are looked at for each choice of a class, when a fleet is walked through.
 const LOOKS: usize = 25_000;
 /// Most choices that are looked at.
@@ -109,17 +111,17 @@ struct Refinement<'r, 'a> {
     enough: f64,
 }
 
-/// Improves an assignment that no other costs less than the bound, in one of several searches that share the time.
-pub(crate) fn refine(assignment: &mut Assignment<'_>, order: &Order, bound: Bound, searches: usize) {
+/// Improves an assignment that no other costs less than the bound.
+pub(crate) fn refine(assignment: &mut Assignment<'_>, order: &Order, bound: Bound) {
     let edges = assignment.classes.cluster.len();
     if edges == 0 {
         return;
     }
     let mut refinement = Refinement::new(assignment, order, bound);
     if refinement.is_large {
-        refinement.climb(ATTEMPTS / searches, usize::MAX);
+        refinement.climb(ATTEMPTS, usize::MAX);
     } else {
-        let looks = LOOKS_MAX.min(LOOKS * edges) / searches;
+        let looks = LOOKS_MAX.min(LOOKS * edges);
         let first = looks / FIRST;
         refinement.climb(usize::MAX, first);
         for _ in 0..ROUNDS {
@@ -132,7 +134,7 @@ pub(crate) fn refine(assignment: &mut Assignment<'_>, order: &Order, bound: Boun
 impl<'r, 'a> Refinement<'r, 'a> {
     fn new(assignment: &'r mut Assignment<'a>, order: &'r Order, bound: Bound) -> Self {
         let cost = assignment.cost();
-        let is_large = assignment.classes.is_large();
+        let is_large = assignment.classes.cluster.len() > LARGE;
         let mut priorities: Vec<i64> = assignment.classes.list.iter().map(|class| class.priority).collect();
         priorities.sort_unstable_by_key(|priority| Reverse(*priority));
         priorities.dedup();
@@ -161,7 +163,11 @@ impl<'r, 'a> Refinement<'r, 'a> {
         let classes = self.assignment.classes;
         let numbers = 0..classes.list.len();
         self.waiting = numbers.filter(|number| self.assignment.waiting(*number) > 0).collect();
-        self.left_out = self.assignment.left_out().into_values().collect();
+        self.left_out = vec![0.0; self.priorities.len()];
+        for number in &self.waiting {
+            let rank = self.rank(*number);
+            self.left_out[rank] += self.unplaced_cost(*number) * self.assignment.waiting(*number) as f64;
+        }
     }
 
     /// The position of a class's priority in the list of all.

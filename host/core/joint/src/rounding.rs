@@ -51,21 +51,6 @@ fn claim(assignment: &mut Assignment<'_>, class: usize, edge: usize, replicas: u
 
 /// Places what waits where it fits, from the classes that lose most by waiting, each where it is cheapest.
 pub(crate) fn fill(assignment: &mut Assignment<'_>, order: &Order) {
-    for class in by_loss(assignment, order) {
-        place_directly(assignment, order, class);
-    }
-}
-
-/// Places what waits where it runs, as far as that is allowed and there is room, and then the rest as [`fill`] does.
-pub(crate) fn keep_home(assignment: &mut Assignment<'_>, order: &Order) {
-    for class in by_loss(assignment, order) {
-        place_home(assignment, class);
-    }
-    fill(assignment, order);
-}
-
-/// The classes of which replicas wait: the highest priority first, then what loses most by waiting, for its size.
-fn by_loss(assignment: &Assignment<'_>, order: &Order) -> Vec<usize> {
     let classes = assignment.classes;
     let loss = |number: usize| {
         let class = &classes.list[number];
@@ -87,11 +72,13 @@ fn by_loss(assignment: &Assignment<'_>, order: &Order) -> Vec<usize> {
             .then(right.1.total_cmp(&left.1))
             .then(left.2.cmp(&right.2))
     });
-    waiting.into_iter().map(|(.., class)| class).collect()
+    for (_, _, class) in waiting {
+        place_directly(assignment, order, class);
+    }
 }
 
-/// Places what waits of a class where it runs.
-fn place_home(assignment: &mut Assignment<'_>, class: usize) {
+/// Places what waits of a class where it fits and costs less than waiting: first at home, then where it is cheapest.
+pub(crate) fn place_directly(assignment: &mut Assignment<'_>, order: &Order, class: usize) {
     let classes = assignment.classes;
     let unplaced = classes.unplaced_cost(&classes.list[class]);
     for edge in classes.list[class].edges.clone() {
@@ -100,13 +87,6 @@ fn place_home(assignment: &mut Assignment<'_>, class: usize) {
             claim(assignment, class, edge, missing);
         }
     }
-}
-
-/// Places what waits of a class where it fits and costs less than waiting: first at home, then where it is cheapest.
-pub(crate) fn place_directly(assignment: &mut Assignment<'_>, order: &Order, class: usize) {
-    let classes = assignment.classes;
-    let unplaced = classes.unplaced_cost(&classes.list[class]);
-    place_home(assignment, class);
     let mut edges: Vec<usize> = order.edges(classes, class).collect();
     if classes.list[class].clusters.is_some() {
         // With few clusters, the ones that take most are the best.
