@@ -3,6 +3,8 @@
 //! Each seed leaves some families of actions out altogether. A life with everything at once hides defects that only a calm world
 //! shows, such as capacity that is never given back, because something else always gives it back.
 
+mod sequences;
+
 use std::collections::VecDeque;
 
 use divvy_controller::objects::Kind;
@@ -94,7 +96,7 @@ pub(super) fn script(seed: u64, steps: usize) -> Script {
         };
         at += match action {
             // A cluster's deletion says most while a result is being written that may name it.
-            Action::Leave { .. } => gap.min(writer.random.between(0, 60)),
+            Action::Leave { .. } => gap.min(writer.random.between(0, AT_ONCE)),
             _ => gap,
         };
         Step { at, action }
@@ -179,10 +181,6 @@ struct Writer {
 }
 
 impl Writer {
-    fn follow(&mut self, most: Millis, action: Action) {
-        self.sequence.push_back((most, action));
-    }
-
     /// Time since the step before: things that happen while a write is under way, bursts, and pauses.
     fn gap(&mut self) -> Millis {
         match self.random.below(100) {
@@ -268,30 +266,6 @@ impl Writer {
         }
     }
 
-    /// A cluster that applies nothing and shows no states for a while, at times while a move goes back and forth or is evicted.
-    fn lag(&mut self, binding: usize, cluster: usize) -> Action {
-        match self.random.below(6) {
-            0..2 => {
-                let first = self.random.index(self.placements.len());
-                for number in [first, first + 1, first] {
-                    let known = self.placements.get(number % self.placements.len().max(1));
-                    if let Some(placement) = known.cloned() {
-                        self.follow(8_000, Action::Place { binding, placement });
-                    }
-                }
-            }
-            2 => {
-                let (cluster, effect) = ((cluster + 1) % self.clusters, Some("NoExecute"));
-                self.follow(4_000, Action::Taint { cluster, effect });
-            }
-            _ => {}
-        }
-        Action::Lag {
-            cluster,
-            millis: self.random.between(2_000, 40_000),
-        }
-    }
-
     /// A plan of all bindings, or the end of all plans.
     fn plan(&mut self) -> Action {
         let planning = match self.random.below(10) {
@@ -334,34 +308,6 @@ impl Writer {
             binding: self.binding(),
             template,
         }
-    }
-
-    /// No process runs while two clusters get room and workloads are created that compete for it: they are decided at once.
-    fn burst(&mut self) -> Action {
-        let (millis, first) = (self.random.between(1_000, 6_000), self.cluster());
-        let both = [first, (first + 1) % self.clusters];
-        for (cluster, cpu) in both.into_iter().zip([16, 8]) {
-            self.follow(AT_ONCE, Action::AddNode { cluster, cpu });
-        }
-        let first = self.binding();
-        for number in 0..self.random.index(5) + 3 {
-            let clusters = if self.random.chance(50) { &both[..] } else { &both[..1] };
-            let template = Template {
-                replicas: self.random.between(3, 16).cast_signed(),
-                cpu: 1_000,
-                priority: self.random.pick(&[0, 0, 5]),
-                placement: within(clusters),
-                policy_delay: 0,
-                has_components: false,
-                ..self.template()
-            };
-            let binding = (first + number) % self.bindings;
-            self.follow(AT_ONCE, Action::Create { binding, template });
-        }
-        for process in 1..self.processes {
-            self.sequence.push_front((AT_ONCE, Action::Kill { process, millis }));
-        }
-        Action::Kill { process: 0, millis }
     }
 
     fn template(&mut self) -> Template {
@@ -436,25 +382,6 @@ impl Writer {
                 pods: self.random.pick(&[0, 2, 5, 10]),
             },
         }
-    }
-
-    /// The deletion of a cluster, most of the time while a workload is given to it, or more of one.
-    fn leave(&mut self, cluster: usize) -> Action {
-        let leave = Action::Leave { cluster };
-        let binding = self.binding();
-        let given = match self.random.below(4) {
-            0 => return leave,
-            1 => Action::Place {
-                binding,
-                placement: within(&[cluster, (cluster + 1) % self.clusters]),
-            },
-            _ => Action::Scale {
-                binding,
-                replicas: self.random.between(30, 60).cast_signed(),
-            },
-        };
-        self.follow(AT_ONCE, leave);
-        given
     }
 
     fn membership(&mut self) -> Action {
@@ -532,21 +459,6 @@ impl Writer {
             },
             effect,
             count: u32::try_from(self.random.between(1, most)).unwrap_or(1),
-        })
-    }
-
-    /// A result arrives, its answer does not, and evictions take a part of it before it is looked at again.
-    fn evicted_while_an_answer_is_lost(&mut self) -> Action {
-        let (binding, replicas) = (self.binding(), self.random.between(10, 40).cast_signed());
-        self.follow(AT_ONCE, Action::Scale { binding, replicas });
-        for _ in 0..2 {
-            let (cluster, effect) = (self.cluster(), Some("NoExecute"));
-            self.follow(1_000, Action::Taint { cluster, effect });
-        }
-        Action::Fault(Fault {
-            fitting: Fitting::Specification,
-            effect: Effect::AnswerLost,
-            count: 1,
         })
     }
 

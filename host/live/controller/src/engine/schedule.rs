@@ -60,7 +60,7 @@ impl Engine {
         let effects = self.load_moves(moment);
         self.carry_out(effects, moment.instant);
         self.decide_burst(moment);
-        if let Some(task) = self.outbox.tasks.pop_front() {
+        if let Some(task) = self.next_of_burst(moment) {
             return Some(task);
         }
         loop {
